@@ -1,0 +1,87 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Each target imports only from lower floors; scripts/check-floors holds it. See ARCHITECTURE.md.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let floor0: [Target] = [
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+    .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+]
+
+let floor1: [Target] = [
+    library("Bytes"),
+    library("RPC", ["Bytes"]),
+    library("Dialects", ["RPC", "Bytes"]),
+    library("Configuration"),
+    library("Telemetry", ["RPC", "Bytes"]),
+]
+
+let floor2: [Target] = [
+    library("Events", ["CLibevent", "CLinux", "Bytes"]),
+    library("HTTP", ["Bytes"]),
+    library("Resolver", ["CAres", "Bytes"]),
+    library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
+    library("Patterns", ["CPCRE2", "Bytes"]),
+]
+
+let floor3: [Target] = [
+    library(
+        "Proxy",
+        [
+            "Events", "HTTP", "Resolver", "Documents", "Patterns", "Dialects", "RPC", "Configuration", "Telemetry",
+            "Bytes",
+        ]
+    )
+]
+
+let floor4: [Target] = [
+    .executableTarget(
+        name: "martlet",
+        dependencies: ["Proxy", "Documents", "Events", "HTTP", "Telemetry", "Configuration", "Bytes"],
+        swiftSettings: strict
+    )
+]
+
+let testTargets: [Target] = [
+    tests("BytesTests", ["Bytes"]),
+    tests("DialectsTests", ["Dialects", "RPC", "Bytes"]),
+    tests("ConfigurationTests", ["Configuration", "Documents"]),
+    tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
+    tests("HTTPTests", ["HTTP", "Bytes"]),
+    tests("EventsTests", ["Events", "Bytes"]),
+    tests("ResolverTests", ["Resolver"]),
+    tests("PatternsTests", ["Patterns", "Bytes"]),
+    tests("ProxyTests", ["Proxy", "Events", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]),
+]
+
+let package = Package(
+    name: "martlet",
+    products: [
+        .executable(name: "martlet", targets: ["martlet"]),
+        .library(name: "Proxy", targets: ["Proxy"]),
+    ],
+    targets: floor0 + floor1 + floor2 + floor3 + floor4 + testTargets,
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,38 @@
+/// Keeps buffers of one size for the next who needs one, so that idle connections hold none.
+///
+/// Belongs to one thread. At most `limit` free buffers are kept; the rest go back to the allocator.
+@safe
+public final class BufferPool {
+    /// The size of every buffer the pool hands out, in bytes.
+    public static let bufferSize = 16 * 1024
+
+    private var free: [UnsafeMutablePointer<UInt8>] = unsafe []
+    private let limit: Int
+
+    /// Makes an empty pool that keeps at most `limit` free buffers.
+    public init(limit: Int = 256) {
+        self.limit = limit
+    }
+
+    deinit {
+        trim()
+    }
+
+    /// Gives all free buffers back to the allocator.
+    public func trim() {
+        for unsafebuffer in unsafe free { unsafe buffer.deallocate() }
+        unsafe free.removeAll(keepingCapacity: true)
+    }
+
+    func take() -> UnsafeMutablePointer<UInt8> {
+        unsafe free.popLast() ?? .allocate(capacity: Self.bufferSize)
+    }
+
+    func give(_ buffer: UnsafeMutablePointer<UInt8>) {
+        if limit > unsafe free.count {
+            unsafe free.append(buffer)
+        } else {
+            unsafe buffer.deallocate()
+        }
+    }
+}

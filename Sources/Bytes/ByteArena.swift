@@ -1,0 +1,102 @@
+/// Where some bytes lie in a `ByteArena`.
+public struct ByteRange: Equatable, Sendable {
+    /// The offset of the first byte.
+    public var offset: Int32
+    /// The number of bytes.
+    public var count: Int32
+
+    /// Names `count` bytes at `offset`.
+    @inlinable
+    public init(offset: Int, count: Int) {
+        self.offset = Int32(truncatingIfNeeded: offset)
+        self.count = Int32(truncatingIfNeeded: count)
+    }
+
+    /// No bytes.
+    public static let empty = ByteRange(offset: 0, count: 0)
+
+    /// Whether there are no bytes.
+    public var isEmpty: Bool { count == 0 }
+}
+
+/// Bytes that are only ever added to, named by ranges that stay good until `removeAll`.
+///
+/// Belongs to one thread. The memory is kept by `removeAll`, so an arena that is used again does not allocate.
+@safe
+public final class ByteArena {
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    /// The number of bytes in the arena.
+    public private(set) var count = 0
+
+    /// Makes an empty arena with room for `capacity` bytes.
+    public init(capacity: Int = 1024) {
+        unsafe base = .allocate(capacity: capacity)
+        self.capacity = capacity
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// The bytes that `range` names.
+    public subscript(range: ByteRange) -> Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            precondition(range.offset >= 0 && range.count >= 0 && Int(range.offset) + Int(range.count) <= count)
+            let bytes = unsafe UnsafeBufferPointer(start: base + Int(range.offset), count: Int(range.count))
+            return unsafe _overrideLifetime(Span(_unsafeElements: bytes), borrowing: self)
+        }
+    }
+
+    /// Adds a copy of `bytes`, which may lie in this arena.
+    public func add(_ bytes: Span<UInt8>) -> ByteRange {
+        let offset = count
+        unsafe bytes.withUnsafeBufferPointer { source in
+            guard let from = source.baseAddress else { return }
+            let old = unsafe base
+            if count + source.count > capacity {
+                grow(to: count + source.count)
+                unsafe (base + count).update(from: from, count: source.count)
+                unsafe old.deallocate()
+            } else {
+                unsafe (base + count).update(from: from, count: source.count)
+            }
+        }
+        count += bytes.count
+        return ByteRange(offset: offset, count: bytes.count)
+    }
+
+    /// Adds the UTF-8 of a literal.
+    public func add(_ text: StaticString) -> ByteRange {
+        add(unsafe Span(_unsafeStart: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Adds a copy of `bytes` with the ASCII capitals made small.
+    public func add(lowercasing bytes: Span<UInt8>) -> ByteRange {
+        let range = add(bytes)
+        for index in Int(range.offset)..<count {
+            let byte = unsafe base[index]
+            if byte &- UInt8(ascii: "A") < 26 { unsafe base[index] = byte | 0x20 }
+        }
+        return range
+    }
+
+    /// Forgets all bytes and gives memory beyond `keeping` bytes back.
+    public func removeAll(keeping limit: Int = 16 * 1024) {
+        count = 0
+        guard capacity > limit else { return }
+        unsafe base.deallocate()
+        unsafe base = .allocate(capacity: limit)
+        capacity = limit
+    }
+
+    /// Moves to a bigger buffer and leaves the old one to the caller, whose source may still lie in it.
+    private func grow(to needed: Int) {
+        let newCapacity = max(needed, capacity * 2)
+        let new = UnsafeMutablePointer<UInt8>.allocate(capacity: newCapacity)
+        unsafe new.update(from: base, count: count)
+        unsafe base = new
+        capacity = newCapacity
+    }
+}

@@ -1,0 +1,164 @@
+/// A first-in, first-out run of bytes: appended at the tail, read and dropped at the head, always contiguous.
+///
+/// An empty queue holds no memory: the buffer comes from the pool with the first byte and goes back with the last.
+/// Belongs to one thread. A span of it is good until the next call that changes the queue.
+@safe
+public final class ByteQueue {
+    private var base: UnsafeMutablePointer<UInt8>?
+    private var capacity = 0
+    private var start = 0
+    private var end = 0
+    private let pool: BufferPool?
+
+    /// Makes an empty queue that takes its buffers from `pool`, or from the allocator where there is none.
+    public init(pool: BufferPool? = nil) {
+        self.pool = pool
+    }
+
+    deinit {
+        releaseBuffer()
+    }
+
+    /// The number of bytes in the queue.
+    public var count: Int { end - start }
+
+    /// Whether the queue has no bytes.
+    public var isEmpty: Bool { start == end }
+
+    /// The bytes, oldest first.
+    public var readable: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            let bytes = unsafe UnsafeBufferPointer(start: base.map { unsafe UnsafePointer($0 + start) }, count: count)
+            return unsafe _overrideLifetime(Span(_unsafeElements: bytes), borrowing: self)
+        }
+    }
+
+    /// Appends a copy of `bytes`.
+    public func append(_ bytes: Span<UInt8>) {
+        guard bytes.count > 0 else { return }
+        let tail = unsafe reserve(bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { source in
+            unsafe tail.update(from: source.baseAddress!, count: source.count)
+        }
+        end += bytes.count
+    }
+
+    /// Appends a copy of `bytes`.
+    public func append(_ bytes: [UInt8]) {
+        append(bytes.span)
+    }
+
+    /// Appends the UTF-8 of a literal.
+    public func append(_ text: StaticString) {
+        let count = text.utf8CodeUnitCount
+        let tail = unsafe reserve(count)
+        unsafe tail.update(from: text.utf8Start, count: count)
+        end += count
+    }
+
+    /// Appends the UTF-8 of `text`; not for the path of a call.
+    public func append(text: String) {
+        append(Array(text.utf8).span)
+    }
+
+    /// Appends one byte.
+    public func append(byte: UInt8) {
+        unsafe reserve(1).pointee = byte
+        end += 1
+    }
+
+    /// Appends `value` in decimal.
+    public func append(decimal value: Int) {
+        var digits: InlineArray<20, UInt8> = .init(repeating: 0)
+        var position = 20
+        var rest = value.magnitude
+        repeat {
+            position -= 1
+            digits[position] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        } while rest > 0
+        if value < 0 { append(byte: UInt8(ascii: "-")) }
+        append(digits.span.extracting(position..<20))
+    }
+
+    /// Appends `value` in lower-case hexadecimal without leading zeros.
+    public func append(hexadecimal value: Int) {
+        var shift = max(0, (Int.bitWidth - value.leadingZeroBitCount - 1) / 4 * 4)
+        while shift >= 0 {
+            let digit = UInt8(truncatingIfNeeded: value >> shift & 15)
+            append(byte: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            shift -= 4
+        }
+    }
+
+    /// Lets `fill` write up to `room` bytes at the tail and appends as many as it says.
+    ///
+    /// - Returns: what `fill` returned.
+    public func append<Failure: Error>(
+        room: Int,
+        _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        let tail = unsafe UnsafeMutableRawBufferPointer(start: reserve(room), count: room)
+        let written = try unsafe fill(tail)
+        end += max(0, min(written, room))
+        if isEmpty { releaseBuffer() }
+        return written
+    }
+
+    /// Drops the `count` oldest bytes.
+    public func drop(_ count: Int) {
+        precondition(count <= self.count)
+        start += count
+        if isEmpty { releaseBuffer() }
+    }
+
+    /// Drops everything.
+    public func removeAll() {
+        releaseBuffer()
+    }
+
+    /// Makes room for `more` bytes behind the tail and returns where they go.
+    private func reserve(_ more: Int) -> UnsafeMutablePointer<UInt8> {
+        if end + more > capacity { makeRoom(more) }
+        return unsafe base! + end
+    }
+
+    private func makeRoom(_ more: Int) {
+        let needed = count + more
+        guard needed > capacity || start < capacity / 2 else { return compact() }
+        let (new, newCapacity) = unsafe allocate(atLeast: needed)
+        if let base = unsafe base { unsafe new.update(from: base + start, count: count) }
+        let kept = count
+        releaseBuffer()
+        unsafe base = new
+        capacity = newCapacity
+        end = kept
+    }
+
+    private func compact() {
+        unsafe base!.update(from: base! + start, count: count)
+        end = count
+        start = 0
+    }
+
+    private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
+        if let pool, needed <= BufferPool.bufferSize { return unsafe (pool.take(), BufferPool.bufferSize) }
+        let size = max(pool == nil ? 256 : 4 * BufferPool.bufferSize, needed + needed / 2)
+        return (.allocate(capacity: size), size)
+    }
+
+    private func releaseBuffer() {
+        if let base = unsafe base {
+            if let pool, capacity == BufferPool.bufferSize {
+                unsafe pool.give(base)
+            } else {
+                unsafe base.deallocate()
+            }
+        }
+        unsafe base = nil
+        capacity = 0
+        start = 0
+        end = 0
+    }
+}

@@ -1,0 +1,126 @@
+extension Span<UInt8> {
+    /// Whether the bytes are exactly the UTF-8 of `text`.
+    @inlinable
+    public func equals(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        return hasPrefix(text)
+    }
+
+    /// Whether the bytes are exactly `other`.
+    @inlinable
+    public func equals(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in 0..<count where unsafe self[unchecked: index] != other[unchecked: index] { return false }
+        return true
+    }
+
+    /// Whether the bytes are exactly `other`.
+    @inlinable
+    public func equals(_ other: [UInt8]) -> Bool {
+        equals(other.span)
+    }
+
+    /// Whether the bytes begin with the UTF-8 of `text`.
+    @inlinable
+    public func hasPrefix(_ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= length else { return false }
+        let wanted = unsafe text.utf8Start
+        for index in 0..<length where unsafe self[unchecked: index] != wanted[index] { return false }
+        return true
+    }
+
+    /// Whether the bytes begin with `other`.
+    @inlinable
+    public func hasPrefix(_ other: [UInt8]) -> Bool {
+        count >= other.count && extracting(0..<other.count).equals(other.span)
+    }
+
+    /// Whether the bytes end with `other`.
+    @inlinable
+    public func hasSuffix(_ other: [UInt8]) -> Bool {
+        count >= other.count && extracting(count - other.count..<count).equals(other.span)
+    }
+
+    /// Whether the bytes are `text`, whose letters are small, whatever the case of their ASCII letters.
+    @inlinable
+    public func equalsIgnoringCase(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        let wanted = unsafe text.utf8Start
+        for index in 0..<count where unsafe self[unchecked: index].lowercasedASCII != wanted[index] { return false }
+        return true
+    }
+
+    /// The offset of the first `byte` at or after `start`, if there is one.
+    @inlinable
+    public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+        var index = start
+        while index < count {
+            if unsafe self[unchecked: index] == byte { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The bytes without spaces and tabs at both ends (OWS of RFC 9110 §5.6.3).
+    public var trimmed: Span<UInt8> {
+        @_lifetime(copy self)
+        get {
+            var start = 0
+            var end = count
+            while start < end, self[start].isSpaceOrTab { start += 1 }
+            while end > start, self[end - 1].isSpaceOrTab { end -= 1 }
+            return extracting(start..<end)
+        }
+    }
+
+    /// The value of the bytes as decimal digits and nothing else; none for no digits, or too many for an `Int`.
+    public var decimal: Int? {
+        guard count > 0 else { return nil }
+        var value = 0
+        for index in 0..<count {
+            let digit = self[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(Int(digit))
+            guard !overflow, !carry else { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// A copy of the bytes; allocates, so not for the path of a call.
+    public var array: [UInt8] {
+        var copy: [UInt8] = []
+        copy.reserveCapacity(count)
+        for index in 0..<count { copy.append(self[index]) }
+        return copy
+    }
+
+    /// The bytes as text, with what is not UTF-8 repaired; allocates, so not for the path of a call.
+    public var string: String {
+        unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The FNV-1a hash of the bytes.
+    @inlinable
+    public var fnv1a: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in 0..<count { hash = unsafe (hash ^ UInt64(self[unchecked: index])) &* 0x100_0000_01b3 }
+        return hash
+    }
+}
+
+extension UInt8 {
+    /// The byte, made small if it is an ASCII capital.
+    @inlinable
+    public var lowercasedASCII: UInt8 {
+        self &- UInt8(ascii: "A") < 26 ? self | 0x20 : self
+    }
+
+    /// Whether the byte is a space or a horizontal tab.
+    @inlinable
+    public var isSpaceOrTab: Bool {
+        self == 0x20 || self == 0x09
+    }
+}
