@@ -20,8 +20,7 @@ public final class BufferPool {
 
     /// Gives all free buffers back to the allocator.
     public func trim() {
-        for unsafebuffer in unsafe free { unsafe buffer.deallocate() }
-        unsafe free.removeAll(keepingCapacity: true)
+        while let buffer = unsafe free.popLast() { unsafe buffer.deallocate() }
     }
 
     func take() -> UnsafeMutablePointer<UInt8> {
@@ -29,10 +28,8 @@ public final class BufferPool {
     }
 
     func give(_ buffer: UnsafeMutablePointer<UInt8>) {
-        if limit > unsafe free.count {
-            unsafe free.append(buffer)
-        } else {
-            unsafe buffer.deallocate()
-        }
+        let kept = unsafe free.count
+        guard kept < limit else { return unsafe buffer.deallocate() }
+        unsafe free.append(buffer)
     }
 }
