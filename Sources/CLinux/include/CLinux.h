@@ -1,0 +1,51 @@
+#ifndef MARTLET_CLINUX_H
+#define MARTLET_CLINUX_H
+
+// What Linux and glibc offer and Swift's Glibc module does not. The header includes nothing that could define
+// _GNU_SOURCE or a type that the Glibc module defines too; the GNU sources are behind the .c files.
+// A function that can fail returns a negative errno, so that no code of the caller can change errno in between.
+#include <features.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// Accepts a connection, non-blocking and close-on-exec; writes the peer's sockaddr unless `address` is null.
+int martlet_accept4(int listener, void *_Nullable address, uint32_t *_Nullable length);
+
+// Makes an event counter, non-blocking and close-on-exec.
+int martlet_eventfd(void);
+
+// Reads who connected to a Unix socket, as the kernel saw it at connect.
+int martlet_peer_credentials(int fd, uid_t *_Nonnull uid, gid_t *_Nonnull gid, pid_t *_Nonnull pid);
+
+// Gives the free memory of the allocator back to the system.
+void martlet_malloc_trim(void);
+
+// Names the calling thread, as `ps -L` and `perf` show it; the kernel keeps 15 bytes.
+void martlet_set_thread_name(const char *_Nonnull name);
+
+// The text of an errno in English; safe on any thread, never freed.
+const char *_Nonnull martlet_error_text(int error);
+
+// Makes an inotify instance, non-blocking and close-on-exec.
+int martlet_inotify_open(void);
+
+// Watches a directory for everything that changes what a name in it leads to; returns the watch.
+int martlet_inotify_add(int inotify, const char *_Nonnull directory);
+
+// Ends a watch.
+void martlet_inotify_remove(int inotify, int watch);
+
+// What one event of an inotify instance tells.
+struct martlet_inotify_event {
+    int watch;        // the watch it belongs to
+    bool watch_ended; // the kernel has ended the watch: its directory is gone
+    bool events_lost; // events were lost: anything may have changed; belongs to no watch
+};
+
+// Reads the event at `*offset` of what read(2) brought and moves `*offset` to the next; false at the end.
+bool martlet_inotify_next(const void *_Nonnull bytes, size_t count, size_t *_Nonnull offset,
+                          struct martlet_inotify_event *_Nonnull event);
+
+#endif

@@ -1,0 +1,20 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+int martlet_accept4(int listener, void *address, uint32_t *length) {
+    int fd = accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int martlet_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -errno;
+    *uid = peer.uid;
+    *gid = peer.gid;
+    *pid = peer.pid;
+    return 0;
+}
