@@ -3,4 +3,3 @@
 #include <features.h>
 
 #include <event2/event.h>
-#include <event2/event_struct.h>

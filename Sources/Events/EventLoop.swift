@@ -1,0 +1,97 @@
+private import CLibevent
+private import Glibc
+
+/// Something that has put work off until the callbacks of this turn are over.
+public protocol EndOfTurn: AnyObject {
+    /// Does the work; called once for each `atEndOfTurn`.
+    func endOfTurn()
+}
+
+/// One thread's loop: readiness of descriptors, timers, signals, letters from other threads, and the end of each turn.
+///
+/// A turn is: wait, do the callbacks of all that is ready, do the timers that are due, then `EndOfTurn` work until
+/// none is left. Belongs to the thread that made it.
+@safe
+public final class EventLoop {
+    /// The timers of this loop.
+    public let timers: TimerWheel
+    /// The clock that the loop reads once a turn.
+    public let clock: Clock
+    let base: OpaquePointer
+    private var alarm: OpaquePointer?
+    private var alarmTime = Nanoseconds.max
+    private var atEnd: [any EndOfTurn] = []
+    private var doing: [any EndOfTurn] = []
+    private var stopping = false
+
+    /// Makes a loop of one thread, without locks.
+    public init(clock: Clock = .system) {
+        let configuration = unsafe event_config_new()
+        unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
+        unsafe base = event_base_new_with_config(configuration)!
+        unsafe event_config_free(configuration)
+        self.clock = clock
+        timers = TimerWheel(now: clock.now)
+        timers.becameEarlier = { [unowned self] in setAlarm() }
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe alarm = event_new(base, -1, 0, { _, _, _ in }, context)
+    }
+
+    deinit {
+        if let alarm = unsafe alarm { unsafe event_free(alarm) }
+        unsafe event_base_free(base)
+    }
+
+    /// The monotonic time at which this turn began, in nanoseconds.
+    public var now: Nanoseconds { timers.now }
+
+    /// Does `work` when the callbacks of this turn are over.
+    public func atEndOfTurn(_ work: any EndOfTurn) {
+        atEnd.append(work)
+    }
+
+    /// Takes turns until `stop`.
+    public func run() {
+        stopping = false
+        finishTurn()
+        while !stopping { turn() }
+    }
+
+    /// Ends `run` after this turn.
+    public func stop() {
+        stopping = true
+    }
+
+    /// Takes one turn.
+    ///
+    /// - Parameter waiting: whether to wait until something is ready.
+    public func turn(waiting: Bool = true) {
+        unsafe event_base_loop(base, waiting && atEnd.isEmpty ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+        finishTurn()
+    }
+
+    /// Does what is due now, after a manual clock was turned.
+    public func finishTurn() {
+        timers.advance(to: clock.now)
+        while !atEnd.isEmpty {
+            swap(&atEnd, &doing)
+            for work in doing { work.endOfTurn() }
+            doing.removeAll(keepingCapacity: true)
+        }
+        setAlarm()
+    }
+
+    /// Tells the timers the time: callbacks of a turn call this before they do anything that looks at it.
+    func wake() {
+        timers.touch(clock.now)
+    }
+
+    /// Sees to it that the wait ends when the next timer is due.
+    private func setAlarm() {
+        guard let due = timers.nextDue, due != alarmTime || due <= now else { return }
+        alarmTime = due
+        let delay = max(0, due - clock.now)
+        var time = timeval(tv_sec: Int(delay / .second), tv_usec: Int(delay % .second / 1000) + 1)
+        unsafe event_add(alarm, &time)
+    }
+}

@@ -1,0 +1,164 @@
+public import Bytes
+private import CLinux
+private import Glibc
+
+/// A connected stream socket, TCP or Unix.
+///
+/// System calls are each in a function that is not inlined and reads errno at once: ARC traffic could change it.
+@safe
+public final class Socket: Transport {
+    private let descriptor: Int32
+    private var watch: Watch?
+    private var isClosed = false
+
+    /// Takes over a connected or connecting, non-blocking descriptor.
+    public init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Begins to connect to `address`.
+    ///
+    /// The watcher is told `writable` when the connect has finished, well or not; `connectError` says which.
+    /// - Returns: the socket, or an errno where not even a beginning could be made.
+    public static func connect(to address: SocketAddress) -> Result<Socket, SystemError> {
+        let descriptor = openStream(family: Int32(address.family.rawValue))
+        guard descriptor >= 0 else { return .failure(SystemError(-descriptor)) }
+        let socket = Socket(owning: descriptor)
+        socket.setNoDelay()
+        let failure = beginConnect(descriptor, address)
+        guard failure == 0 || failure == EINPROGRESS else { return .failure(SystemError(failure)) }
+        return .success(socket)
+    }
+
+    /// Sends small writes at once; does nothing on a Unix socket.
+    public func setNoDelay() {
+        var one: Int32 = 1
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Who is at the other end of a Unix socket, as the kernel saw it at connect; nil for others.
+    public var peerCredentials: PeerCredentials? {
+        var credentials = PeerCredentials(uid: 0, gid: 0)
+        var process: pid_t = 0
+        let failure = unsafe martlet_peer_credentials(descriptor, &credentials.uid, &credentials.gid, &process)
+        return failure == 0 ? credentials : nil
+    }
+
+    public func start(on loop: EventLoop, watcher: any Watcher) {
+        watch = Watch(descriptor, on: loop, for: watcher)
+        watch?.wantsRead = true
+    }
+
+    public var wantsRead: Bool {
+        get { watch?.wantsRead ?? false }
+        set { watch?.wantsRead = newValue }
+    }
+
+    public var wantsWrite: Bool {
+        get { watch?.wantsWrite ?? false }
+        set { watch?.wantsWrite = newValue }
+    }
+
+    public var connectError: Int32 {
+        var error: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+        return error
+    }
+
+    public func receive(into queue: ByteQueue, room: Int) -> Transfer {
+        var result = 0
+        let count = unsafe queue.append(room: room) { buffer in
+            result = unsafe Self.receive(descriptor, buffer)
+            return max(0, result)
+        }
+        if count > 0 { return .bytes(count) }
+        return result == 0 ? .end : Self.transfer(failure: Int32(-result))
+    }
+
+    public func send(_ bytes: Span<UInt8>) -> Transfer {
+        let result = unsafe bytes.withUnsafeBytes { unsafe Self.send(descriptor, $0) }
+        return result >= 0 ? .bytes(result) : Self.transfer(failure: Int32(-result))
+    }
+
+    public func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        watch?.end()
+        watch = nil
+        Glibc.close(descriptor)
+    }
+
+    private static func transfer(failure: Int32) -> Transfer {
+        failure == EAGAIN || failure == EINTR ? .notNow : .failed(failure)
+    }
+
+    @inline(never)
+    private static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        return count < 0 ? -Int(errno) : count
+    }
+
+    @inline(never)
+    private static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        return count < 0 ? -Int(errno) : count
+    }
+
+    @inline(never)
+    private static func openStream(family: Int32) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(family, kind, 0)
+        return descriptor < 0 ? -errno : descriptor
+    }
+
+    @inline(never)
+    private static func beginConnect(_ descriptor: Int32, _ address: SocketAddress) -> Int32 {
+        let result = unsafe address.bytes.withUnsafeBytes { bytes in
+            unsafe Glibc.connect(
+                descriptor,
+                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+                socklen_t(bytes.count)
+            )
+        }
+        return result < 0 ? errno : 0
+    }
+}
+
+/// Who is at the other end of a Unix socket.
+public struct PeerCredentials: Equatable, Sendable {
+    /// The effective user.
+    public var uid: UInt32
+    /// The effective group.
+    public var gid: UInt32
+
+    /// Names a user and a group.
+    public init(uid: UInt32, gid: UInt32) {
+        self.uid = uid
+        self.gid = gid
+    }
+}
+
+/// An errno as an error.
+public struct SystemError: Error, Equatable {
+    /// The errno.
+    public let code: Int32
+
+    /// Wraps an errno.
+    public init(_ code: Int32) {
+        self.code = code
+    }
+
+    /// The system's words for it.
+    public var text: String {
+        unsafe String(cString: martlet_error_text(code))
+    }
+}

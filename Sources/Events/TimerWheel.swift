@@ -1,0 +1,200 @@
+/// Something to be done at a later time, once, on the thread of its wheel.
+///
+/// Arming a timer again only moves its deadline; where that is later, it stays in its place in the wheel and is
+/// looked at when its old time comes. So a time-out that is pushed back with every call costs one store.
+/// The owner keeps the timer, the action holds the owner `unowned`, and the owner calls `cancel` before it goes.
+public final class Timer {
+    fileprivate let action: () -> Void
+    fileprivate var deadline = Nanoseconds.max
+    fileprivate var slot: TimerWheel.Slot?
+    fileprivate var position = 0
+    private let wheel: TimerWheel
+
+    /// Makes a timer that is not armed.
+    public init(on wheel: TimerWheel, action: @escaping () -> Void) {
+        self.wheel = wheel
+        self.action = action
+    }
+
+    /// Whether the action is still to come.
+    public var isArmed: Bool { deadline != .max }
+
+    /// Does the action at `deadline`, or up to 10 ms later, instead of when it was to be done before.
+    public func arm(at deadline: Nanoseconds) {
+        self.deadline = deadline
+        guard let slot, !wheel.isTooLate(slot, for: deadline) else { return wheel.place(self) }
+    }
+
+    /// Does the action `delay` nanoseconds from now; never, if there is no delay.
+    public func arm(after delay: Nanoseconds?) {
+        guard let delay else { return disarm() }
+        let (deadline, overflow) = wheel.now.addingReportingOverflow(delay)
+        arm(at: overflow ? .max - 1 : deadline)
+    }
+
+    /// Does not do the action, but stays in the wheel, to be armed again soon.
+    public func disarm() {
+        deadline = .max
+    }
+
+    /// Does not do the action and leaves the wheel.
+    public func cancel() {
+        deadline = .max
+        wheel.remove(self)
+    }
+}
+
+/// All timers of a loop, in slots of 10 ms for the next ten seconds and slots of ten seconds for the time after.
+///
+/// Pure: time passes only by `advance(to:)`. Belongs to one thread.
+public final class TimerWheel {
+    fileprivate struct Slot {
+        var isFar: Bool
+        var index: Int
+        /// The time at which the slot is looked at.
+        var due: Nanoseconds
+    }
+
+    private static let near: Nanoseconds = 10 * .millisecond
+    private static let count = 1024
+    private static let far = near * Nanoseconds(count)
+
+    /// The present time, as `touch` and `advance` last said.
+    public private(set) var now: Nanoseconds
+    /// Called when a timer is placed that comes before the one that was next.
+    public var becameEarlier: (() -> Void)?
+
+    private var nearSlots = [[Timer]](repeating: [], count: count)
+    private var farSlots = [[Timer]](repeating: [], count: count)
+    private var nearTimers = 0
+    private var farTimers = 0
+    /// All slots due up to here have been looked at.
+    private var lookedAt: Nanoseconds
+    private var earliest = Nanoseconds.max
+
+    /// Makes an empty wheel at the time `now`.
+    public init(now: Nanoseconds) {
+        self.now = now
+        lookedAt = now
+    }
+
+    /// When `advance(to:)` has something to do; nil while no timer is in the wheel.
+    public var nextDue: Nanoseconds? {
+        if earliest == .max { earliest = findEarliest() }
+        return earliest == .max ? nil : earliest
+    }
+
+    /// Sets the time without doing timers, so that delays count from it.
+    public func touch(_ now: Nanoseconds) {
+        self.now = max(self.now, now)
+    }
+
+    /// Does all timers up to `time`.
+    public func advance(to time: Nanoseconds) {
+        touch(time)
+        while let due = nextDue, due <= now {
+            earliest = .max
+            lookedAt = due
+            if due % Self.far == 0 { look(at: Slot(isFar: true, index: Self.index(due, Self.far), due: due)) }
+            look(at: Slot(isFar: false, index: Self.index(due, Self.near), due: due))
+        }
+        lookedAt = now
+    }
+
+    /// Takes the timers out of a slot, does those whose time has come and places the others anew.
+    private func look(at slot: Slot) {
+        var taken: [Timer] = []
+        if slot.isFar {
+            swap(&taken, &farSlots[slot.index])
+            farTimers -= taken.count
+        } else {
+            swap(&taken, &nearSlots[slot.index])
+            nearTimers -= taken.count
+        }
+        for timer in taken { timer.slot = nil }
+        for timer in taken where timer.isArmed && timer.slot == nil {
+            guard timer.deadline <= now else {
+                place(timer)
+                continue
+            }
+            timer.deadline = .max
+            timer.action()
+        }
+    }
+
+    /// Whether a timer in `slot` would be looked at too late for `deadline`.
+    fileprivate func isTooLate(_ slot: Slot, for deadline: Nanoseconds) -> Bool {
+        deadline <= slot.due - (slot.isFar ? Self.far : Self.near)
+    }
+
+    fileprivate func place(_ timer: Timer) {
+        remove(timer)
+        let slot = slot(for: timer.deadline)
+        timer.slot = slot
+        if slot.isFar {
+            timer.position = farSlots[slot.index].count
+            farSlots[slot.index].append(timer)
+            farTimers += 1
+        } else {
+            timer.position = nearSlots[slot.index].count
+            nearSlots[slot.index].append(timer)
+            nearTimers += 1
+        }
+        guard slot.due < earliest else { return }
+        earliest = slot.due
+        becameEarlier?()
+    }
+
+    fileprivate func remove(_ timer: Timer) {
+        guard let slot = timer.slot else { return }
+        timer.slot = nil
+        if slot.isFar {
+            farTimers -= 1
+            Self.remove(timer, from: &farSlots[slot.index])
+        } else {
+            nearTimers -= 1
+            Self.remove(timer, from: &nearSlots[slot.index])
+        }
+    }
+
+    private static func remove(_ timer: Timer, from slot: inout [Timer]) {
+        let last = slot.removeLast()
+        guard last !== timer else { return }
+        slot[timer.position] = last
+        last.position = timer.position
+    }
+
+    /// The slot that is looked at when `deadline` has just passed, or earlier where that is more than ten seconds off.
+    private func slot(for deadline: Nanoseconds) -> Slot {
+        let nearDue = Self.after(max(deadline - 1, now), Self.near)
+        if nearDue < now + Self.far {
+            return Slot(isFar: false, index: Self.index(nearDue, Self.near), due: nearDue)
+        }
+        let horizon = now + Self.far * Nanoseconds(Self.count - 2)
+        let due = max(min(deadline, horizon) / Self.far * Self.far, Self.after(now, Self.far))
+        return Slot(isFar: true, index: Self.index(due, Self.far), due: due)
+    }
+
+    private func findEarliest() -> Nanoseconds {
+        var best = Nanoseconds.max
+        if nearTimers > 0 {
+            best = Self.after(lookedAt, Self.near)
+            while nearSlots[Self.index(best, Self.near)].isEmpty { best += Self.near }
+        }
+        if farTimers > 0 {
+            var due = Self.after(lookedAt, Self.far)
+            while farSlots[Self.index(due, Self.far)].isEmpty { due += Self.far }
+            best = min(best, due)
+        }
+        return best
+    }
+
+    /// The first multiple of `unit` after `time`.
+    private static func after(_ time: Nanoseconds, _ unit: Nanoseconds) -> Nanoseconds {
+        (time / unit + 1) * unit
+    }
+
+    private static func index(_ due: Nanoseconds, _ unit: Nanoseconds) -> Int {
+        Int(due / unit) & (count - 1)
+    }
+}

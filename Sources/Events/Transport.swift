@@ -1,0 +1,33 @@
+public import Bytes
+
+/// What came of reading from or writing to a transport.
+public enum Transfer: Equatable {
+    /// This many bytes went over.
+    case bytes(Int)
+    /// Nothing for now; the watcher is told when it is worth trying again.
+    case notNow
+    /// The other end has closed its sending side, in order.
+    case end
+    /// The connection is broken; the value is an errno.
+    case failed(Int32)
+}
+
+/// A connected, non-blocking stream of bytes: a socket, or in tests two queues in memory.
+public protocol Transport: AnyObject {
+    /// Tells `watcher` about readiness from now on; reading is wanted at first.
+    func start(on loop: EventLoop, watcher: any Watcher)
+    /// Reads up to `room` bytes to the tail of `queue`.
+    func receive(into queue: ByteQueue, room: Int) -> Transfer
+    /// Writes from the beginning of `bytes`, as many as go.
+    func send(_ bytes: Span<UInt8>) -> Transfer
+    /// Whether the watcher is told when there is something to read.
+    var wantsRead: Bool { get set }
+    /// Whether the watcher is told when writing is possible.
+    var wantsWrite: Bool { get set }
+    /// Says to the other end that no more bytes come.
+    func endSending()
+    /// Ends both directions; the transport is of no use afterwards.
+    func close()
+    /// The error of a connect that has finished, as an errno; 0 if it is connected.
+    var connectError: Int32 { get }
+}

@@ -1,0 +1,45 @@
+private import CLinux
+private import Glibc
+
+/// A thread with a name that runs one function to its end.
+@safe
+public final class WorkerThread {
+    private final class Start {
+        let body: @Sendable () -> Void
+        let name: String
+
+        init(_ body: @escaping @Sendable () -> Void, _ name: String) {
+            self.body = body
+            self.name = name
+        }
+    }
+
+    private var thread = pthread_t()
+
+    /// Starts a thread that runs `body`. All signals are blocked in it: they belong to the main thread.
+    public init(name: String, body: @escaping @Sendable () -> Void) {
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        let start = unsafe Unmanaged.passRetained(Start(body, name)).toOpaque()
+        let failure = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+                unsafe martlet_set_thread_name(start.name)
+                start.body()
+                return nil
+            },
+            start
+        )
+        precondition(failure == 0, "cannot start a thread")
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+    }
+
+    /// Waits until the function has returned.
+    public func join() {
+        pthread_join(thread, nil)
+    }
+}

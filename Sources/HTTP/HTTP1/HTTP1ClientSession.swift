@@ -1,0 +1,226 @@
+public import Bytes
+
+/// A connection to an HTTP/1.1 upstream: one exchange after the other.
+///
+/// ```
+/// idle → open(user) → writing the request ─┐ (both done) → idle, or closed
+///                   → reading the answer  ─┘
+/// ```
+public final class HTTP1ClientSession: HTTPSession, HTTPStream {
+    private enum Writing { case head, body(HTTP1Framing), done }
+    private enum Reading { case nothing, head, body, done }
+
+    private let owner: any HTTPClientOwner
+    private let output: ByteQueue
+    private let heads: HTTPHeadPool
+    private let limits: HTTPLimits
+
+    private var writing = Writing.done
+    private var reading = Reading.nothing
+    private var parser: HTTP1HeadParser
+    private var decoder: HTTP1BodyDecoder
+    private var head: HTTPHead?
+    private var user: (any HTTPStreamUser)?
+    private var pauses: PauseReason = []
+    private var isHEAD = false
+    private var endsWithConnection = false
+    private var persists = true
+    private var draining = false
+    private var closed = false
+
+    /// Makes the session of a new connection.
+    public init(owner: any HTTPClientOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
+        self.owner = owner
+        self.output = output
+        self.heads = heads
+        self.limits = limits
+        parser = HTTP1HeadParser(.answer, limits: limits)
+        decoder = HTTP1BodyDecoder(.none, limits: limits)
+    }
+
+    /// Begins an exchange; the session must be idle. What arrives is told to `user`.
+    public func open(for user: any HTTPStreamUser) -> any HTTPStream {
+        precondition(!isBusy && !closed)
+        self.user = user
+        writing = .head
+        reading = .head
+        persists = !draining
+        pauses = []
+        return self
+    }
+
+    // MARK: HTTPSession
+
+    public var isBusy: Bool {
+        if case .nothing = reading { return false }
+        return true
+    }
+
+    public func receive(_ bytes: Span<UInt8>) -> Int {
+        var position = 0
+        do throws(HTTPFault) {
+            while position < bytes.count, !closed {
+                guard pauses.isEmpty else { return position }
+                switch reading {
+                case .nothing, .done: throw .unexpectedBytes
+                case .head: guard try readHead(bytes, &position) else { return position }
+                case .body: guard try readBody(bytes, &position) else { return position }
+                }
+            }
+        } catch {
+            close(telling: .fault(error))
+        }
+        return closed ? bytes.count : position
+    }
+
+    public func receiveEnd(errno: Int32?) {
+        guard !closed else { return }
+        if case .body = reading, endsWithConnection, errno == nil {
+            persists = false
+            return endAnswer(trailers: nil)
+        }
+        close(telling: .connectionLost(errno: errno))
+    }
+
+    public func outputDrained() {
+        user?.drained()
+    }
+
+    public func drain() {
+        draining = true
+        persists = false
+        if !isBusy { close(telling: nil) }
+    }
+
+    // MARK: Reading
+
+    private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+        let head = self.head ?? heads.take()
+        self.head = head
+        guard try parser.parse(bytes, from: &position, into: head) else { return false }
+        self.head = nil
+        let connection = parser.connection
+        parser = HTTP1HeadParser(.answer, limits: limits)
+        if head.status < 200 {
+            // Nobody asked for an upgrade, so 101 is no answer to anything.
+            guard head.status != 101 else { throw .statusLine }
+            head.contentLength = nil
+            user?.received(informational: head)
+            heads.give(head)
+        } else {
+            begin(head, connection)
+        }
+        return true
+    }
+
+    private func begin(_ head: HTTPHead, _ connection: HTTP1HeadParser.Connection) {
+        if connection.close || connection.isOld && !connection.keepAlive { persists = false }
+        let framing = framing(of: head, chunked: connection.chunked)
+        endsWithConnection = framing == .untilEnd
+        decoder = HTTP1BodyDecoder(framing, limits: limits)
+        let end = decoder.hasEnded
+        reading = end ? .done : .body
+        user?.received(head: head, end: end)
+        if end, !closed { finishAnswer() }
+    }
+
+    private func framing(of head: HTTPHead, chunked: Bool) -> HTTP1Framing {
+        if isHEAD || head.status == 204 || head.status == 304 { return .none }
+        if chunked { return .chunked }
+        return head.contentLength.map { .length($0) } ?? .untilEnd
+    }
+
+    private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+        let trailers = head ?? heads.take()
+        head = trailers
+        switch try decoder.next(bytes, from: &position, trailers: trailers) {
+        case .more:
+            return false
+        case .data(let from, let to):
+            user?.received(body: bytes.extracting(from..<to))
+            if !closed, decoder.hasEnded { endAnswer(trailers: nil) }
+        case .end:
+            endAnswer(trailers: trailers.count > 0 ? trailers : nil)
+        }
+        return true
+    }
+
+    private func endAnswer(trailers: HTTPHead?) {
+        reading = .done
+        user?.receivedEnd(trailers: trailers)
+        finishAnswer()
+    }
+
+    /// Ends the exchange. An upstream that has answered before it had the whole request does not get the rest, and
+    /// its connection is of no use any more.
+    private func finishAnswer() {
+        guard !closed else { return }
+        if let head { heads.give(head) }
+        head = nil
+        user = nil
+        guard case .done = writing, persists else { return close(telling: nil) }
+        reading = .nothing
+        owner.sessionBecameIdle()
+    }
+
+    // MARK: HTTPStream
+
+    public var queuedBytes: Int { output.count }
+
+    public func send(informational head: HTTPHead) {}
+
+    public func send(head: HTTPHead, end: Bool) {
+        guard case .head = writing else { return }
+        isHEAD = head.method.equals("HEAD")
+        let framing: HTTP1Framing = end ? .none : head.contentLength.map { .length($0) } ?? .chunked
+        HTTP1Writer.write(request: head, framing: framing, to: output)
+        writing = end ? .done : .body(framing)
+        owner.sessionHasOutput()
+    }
+
+    public func send(body: Span<UInt8>) {
+        guard case .body(let framing) = writing, body.count > 0 else { return }
+        if framing == .chunked {
+            HTTP1Writer.write(chunk: body, to: output)
+        } else {
+            output.append(body)
+        }
+        owner.sessionHasOutput()
+    }
+
+    public func sendEnd(trailers: HTTPHead?) {
+        guard case .body(let framing) = writing else { return }
+        if framing == .chunked {
+            HTTP1Writer.write(lastChunkWith: trailers, to: output)
+            owner.sessionHasOutput()
+        }
+        writing = .done
+    }
+
+    public func reset(_ reason: HTTPReset) {
+        user = nil
+        close(telling: nil)
+    }
+
+    public func pause(_ reason: PauseReason) {
+        pauses.insert(reason)
+    }
+
+    public func resume(_ reason: PauseReason) {
+        guard !pauses.isEmpty else { return }
+        pauses.remove(reason)
+        if pauses.isEmpty { owner.sessionWantsInput() }
+    }
+
+    private func close(telling reset: HTTPReset?) {
+        guard !closed else { return }
+        closed = true
+        if let head { heads.give(head) }
+        head = nil
+        let user = user
+        self.user = nil
+        reading = .done
+        owner.sessionEnded(lingering: false)
+        if let reset { user?.wasReset(reset) }
+    }
+}

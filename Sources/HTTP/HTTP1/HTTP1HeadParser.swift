@@ -1,0 +1,217 @@
+internal import Bytes
+
+/// Reads heads and trailer sections (RFC 9112 §2–5), strictly, line by line as they come.
+///
+/// A line that has not come whole is left to the caller, who gives it again with what follows it.
+struct HTTP1HeadParser {
+    /// What is being read.
+    enum Kind {
+        case request, answer, trailers
+    }
+
+    /// Facts of one head that concern the connection and never get into the fields.
+    struct Connection {
+        /// The version is 1.0.
+        var isOld = false
+        /// `Connection: close` was said.
+        var close = false
+        /// `Connection: keep-alive` was said.
+        var keepAlive = false
+        /// `Transfer-Encoding: chunked` was said.
+        var chunked = false
+        /// The number of `Host` fields.
+        var hosts = 0
+        /// The target was an absolute URI and set the authority.
+        var absoluteTarget = false
+        /// `Connection` named other fields.
+        var namesFields = false
+    }
+
+    private let limits: HTTPLimits
+    private let kind: Kind
+    private var atStart = true
+    private var taken = 0
+    private var emptyLines = 0
+    private(set) var connection = Connection()
+
+    init(_ kind: Kind, limits: HTTPLimits) {
+        self.kind = kind
+        self.limits = limits
+        atStart = kind != .trailers
+    }
+
+    /// Whether a part of the head has been read.
+    var hasBegun: Bool { taken > 0 }
+
+    /// Reads lines from `position` on and moves it behind them.
+    ///
+    /// - Returns: whether the head is complete.
+    mutating func parse(
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        into head: HTTPHead
+    ) throws(HTTPFault) -> Bool {
+        while let lineFeed = bytes.firstIndex(of: 0x0a, from: position) {
+            guard lineFeed > position, bytes[lineFeed - 1] == 0x0d else { throw .bareLineFeed }
+            let line = bytes.extracting(position..<lineFeed - 1)
+            try count(line.count + 2)
+            position = lineFeed + 1
+            if line.count == 0 {
+                guard atStart else { return try finish(head) }
+                try skipEmptyLine()
+            } else if atStart {
+                atStart = false
+                try kind == .request ? parseRequestLine(line, into: head) : parseStatusLine(line, into: head)
+            } else {
+                try parseField(line, into: head)
+            }
+        }
+        guard taken + bytes.count - position <= limits.head else { throw .headTooLarge }
+        return false
+    }
+
+    private mutating func count(_ bytes: Int) throws(HTTPFault) {
+        taken += bytes
+        guard taken <= limits.head else { throw .headTooLarge }
+    }
+
+    /// One empty line before a request is forgiven (RFC 9112 §2.2); more would be a way to be kept busy for nothing.
+    private mutating func skipEmptyLine() throws(HTTPFault) {
+        emptyLines += 1
+        guard kind == .request, emptyLines == 1 else { throw kind == .request ? .requestLine : .statusLine }
+    }
+
+    // MARK: Fields
+
+    private mutating func parseField(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+        guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
+        var colon = 0
+        while colon < line.count, HTTP1Grammar.isToken(line[colon]) { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            throw colon < line.count && line[colon] == 0 ? .nullByte : .fieldName
+        }
+        let value = line.extracting(colon + 1..<line.count).trimmed
+        for index in 0..<value.count where !HTTP1Grammar.isValue(value[index]) {
+            throw HTTP1Grammar.fault(of: value[index])
+        }
+        head.add(name: line.extracting(0..<colon), value: value)
+        guard head.count <= limits.fields else { throw .tooManyFields }
+        let known = head.known(at: head.count - 1)
+        guard known != .other else { return }
+        try note(known, value, in: head)
+    }
+
+    /// Takes what frames the message, or belongs to the connection, out of the fields.
+    private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+        if kind == .trailers {
+            if known.isHopByHop || known == .contentLength || known == .host { head.removeLast() }
+            return
+        }
+        switch known {
+        case .contentLength:
+            guard head.contentLength == nil, let length = value.decimal else { throw .contentLength }
+            head.contentLength = length
+        case .transferEncoding:
+            guard !connection.chunked, value.equalsIgnoringCase("chunked") else { throw .transferEncoding }
+            connection.chunked = true
+        case .host:
+            guard kind == .request else { return }
+            try noteHost(value, in: head)
+        case .connection:
+            noteConnection(value)
+            return
+        case .te:
+            if value.hasToken("trailers") { head.acceptsTrailers = true }
+        case .upgrade:
+            guard kind == .answer else { throw .upgrade }
+        case .expect:
+            guard kind == .request else { return }
+            guard value.equalsIgnoringCase("100-continue") else { throw .expectation }
+            head.expectsContinue = true
+        default:
+            guard known.isHopByHop else { return }
+        }
+        head.removeLast()
+    }
+
+    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+        connection.hosts += 1
+        guard connection.hosts == 1 else { throw .severalHosts }
+        try HTTP1Target.checkHost(value)
+        guard connection.absoluteTarget else { return head.setAuthority(value) }
+        guard head.authority.equals(value) else { throw .invalidHost }
+    }
+
+    private mutating func noteConnection(_ value: Span<UInt8>) {
+        value.forEachListItem { item in
+            if item.equalsIgnoringCase("close") {
+                connection.close = true
+            } else if item.equalsIgnoringCase("keep-alive") {
+                connection.keepAlive = true
+            } else if item.count > 0 {
+                connection.namesFields = true
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private mutating func finish(_ head: HTTPHead) throws(HTTPFault) -> Bool {
+        guard kind != .trailers else { return true }
+        if connection.chunked {
+            guard head.contentLength == nil else { throw .contentLengthWithTransferEncoding }
+            guard !connection.isOld else { throw .transferEncoding }
+        }
+        if kind == .request, connection.hosts == 0, !connection.isOld { throw .missingHost }
+        if head.first(.connection) != nil { removeConnectionFields(from: head) }
+        return true
+    }
+
+    /// Removes `Connection` and all fields that it names (RFC 9110 §7.6.1).
+    private func removeConnectionFields(from head: HTTPHead) {
+        while let index = head.first(.connection) {
+            let named = connection.namesFields ? head.value(at: index).string : ""
+            head.remove(at: index)
+            for name in named.utf8.split(separator: UInt8(ascii: ",")) {
+                head.remove(FieldName(String(decoding: Array(name).span.trimmed.array, as: UTF8.self)))
+            }
+        }
+    }
+
+    // MARK: First lines
+
+    private mutating func parseRequestLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+        var position = 0
+        while position < line.count, HTTP1Grammar.isToken(line[position]) { position += 1 }
+        guard position > 0, position < line.count, line[position] == 0x20 else { throw .requestLine }
+        let method = line.extracting(0..<position)
+        guard let end = line.firstIndex(of: 0x20, from: position + 1), end > position + 1 else { throw .requestLine }
+        let version = line.extracting(end + 1..<line.count)
+        if version.equals("HTTP/2.0"), method.equals("PRI") { throw .http2Preface }
+        connection.isOld = try Self.isOldVersion(version, malformed: .requestLine)
+        guard !method.equals("CONNECT") else { throw .connect }
+        head.setMethod(method)
+        connection.absoluteTarget = try HTTP1Target.parse(line.extracting(position + 1..<end), into: head)
+    }
+
+    private mutating func parseStatusLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+        guard line.count >= 12, line[8] == 0x20 else { throw .statusLine }
+        connection.isOld = try Self.isOldVersion(line.extracting(0..<8), malformed: .statusLine)
+        guard let status = line.extracting(9..<12).decimal, status >= 100 else { throw .statusLine }
+        head.status = status
+        guard line.count > 12 else { return }
+        guard line[12] == 0x20 else { throw .statusLine }
+        let reason = line.extracting(13..<line.count)
+        for index in 0..<reason.count where !HTTP1Grammar.isValue(reason[index]) { throw .statusLine }
+        head.setReason(reason)
+    }
+
+    private static func isOldVersion(_ version: Span<UInt8>, malformed: HTTPFault) throws(HTTPFault) -> Bool {
+        if version.equals("HTTP/1.1") { return false }
+        if version.equals("HTTP/1.0") { return true }
+        guard version.count == 8, version.hasPrefix("HTTP/"), version[6] == UInt8(ascii: ".") else { throw malformed }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard digits.contains(version[5]), digits.contains(version[7]) else { throw malformed }
+        throw .version
+    }
+}

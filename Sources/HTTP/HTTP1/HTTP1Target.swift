@@ -1,0 +1,57 @@
+internal import Bytes
+
+/// The target of a request (RFC 9112 §3.2) and the host it is for.
+enum HTTP1Target {
+    /// Reads an origin-form, absolute-form or asterisk-form target into the head.
+    ///
+    /// - Returns: whether the target was absolute and set the authority.
+    static func parse(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) -> Bool {
+        for index in 0..<target.count where !HTTP1Grammar.isTarget(target[index]) {
+            throw target[index] == 0 ? .nullByte : .target
+        }
+        if target[0] == UInt8(ascii: "/") {
+            head.setTarget(target)
+            return false
+        }
+        if target.equals("*") {
+            guard head.method.equals("OPTIONS") else { throw .target }
+            head.setTarget(target)
+            return false
+        }
+        try parseAbsolute(target, into: head)
+        return true
+    }
+
+    private static func parseAbsolute(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+        let scheme = target.count >= 8 && target.extracting(0..<8).equalsIgnoringCase("https://") ? 8 : 7
+        guard scheme == 8 || target.count >= 7 && target.extracting(0..<7).equalsIgnoringCase("http://") else {
+            throw .target
+        }
+        var end = scheme
+        while end < target.count, target[end] != UInt8(ascii: "/"), target[end] != UInt8(ascii: "?") { end += 1 }
+        let authority = target.extracting(scheme..<end)
+        try checkHost(authority)
+        head.setAuthority(authority)
+        let rest = target.extracting(end..<target.count)
+        if rest.count > 0, rest[0] == UInt8(ascii: "/") { return head.setTarget(rest) }
+        head.setTarget(([UInt8(ascii: "/")] + rest.array).span)
+    }
+
+    /// Refuses what is not a host with an optional port (RFC 9110 §7.2).
+    static func checkHost(_ host: Span<UInt8>) throws(HTTPFault) {
+        guard host.count > 0, host[0] != UInt8(ascii: ":") else { throw .invalidHost }
+        for index in 0..<host.count where !HTTP1Grammar.isHost(host[index]) { throw .invalidHost }
+        let isBracketed = host[0] == UInt8(ascii: "[")
+        var end = host.count
+        if isBracketed {
+            guard let bracket = host.firstIndex(of: UInt8(ascii: "]")) else { throw .invalidHost }
+            end = bracket + 1
+        } else if let colon = host.firstIndex(of: UInt8(ascii: ":")) {
+            end = colon
+        }
+        guard end < host.count else { return }
+        let port = host.extracting(end..<host.count)
+        guard port[0] == UInt8(ascii: ":"), port.count == 1 || port.extracting(1..<port.count).decimal ?? .max <= 65535
+        else { throw .invalidHost }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Bytes
+
+/// Writes heads, body framing and trailers in HTTP/1.1's form into a queue.
+enum HTTP1Writer {
+    /// Writes a request head.
+    static func write(request head: HTTPHead, framing: HTTP1Framing, to queue: ByteQueue) {
+        queue.append(head.method)
+        queue.append(byte: 0x20)
+        queue.append(head.target)
+        queue.append(" HTTP/1.1\r\nhost: ")
+        queue.append(head.authority)
+        queue.append("\r\n")
+        writeFields(of: head, to: queue)
+        if head.acceptsTrailers { queue.append("te: trailers\r\nconnection: te\r\n") }
+        if framing == .none, expectsLength(head.method) { queue.append("content-length: 0\r\n") }
+        writeFraming(framing, to: queue)
+        queue.append("\r\n")
+    }
+
+    /// Writes the head of an answer; `persistence` is a `connection` line or nothing.
+    static func write(answer head: HTTPHead, framing: HTTP1Framing, persistence: StaticString, to queue: ByteQueue) {
+        queue.append("HTTP/1.1 ")
+        queue.append(decimal: head.status)
+        queue.append(byte: 0x20)
+        if head.reason.count > 0 {
+            queue.append(head.reason)
+        } else {
+            queue.append(HTTP1Reason.phrase(head.status))
+        }
+        queue.append("\r\n")
+        writeFields(of: head, to: queue)
+        queue.append(persistence)
+        if framing == .none, let length = head.contentLength, head.status != 204 {
+            writeFraming(.length(length), to: queue)
+        } else {
+            writeFraming(framing, to: queue)
+        }
+        queue.append("\r\n")
+    }
+
+    /// Writes a piece of a chunked body.
+    static func write(chunk bytes: Span<UInt8>, to queue: ByteQueue) {
+        queue.append(hexadecimal: bytes.count)
+        queue.append("\r\n")
+        queue.append(bytes)
+        queue.append("\r\n")
+    }
+
+    /// Writes the end of a chunked body.
+    static func write(lastChunkWith trailers: HTTPHead?, to queue: ByteQueue) {
+        queue.append("0\r\n")
+        if let trailers { writeFields(of: trailers, to: queue) }
+        queue.append("\r\n")
+    }
+
+    private static func writeFields(of head: HTTPHead, to queue: ByteQueue) {
+        for index in 0..<head.count {
+            queue.append(head.name(at: index))
+            queue.append(": ")
+            queue.append(head.value(at: index))
+            queue.append("\r\n")
+        }
+    }
+
+    private static func writeFraming(_ framing: HTTP1Framing, to queue: ByteQueue) {
+        switch framing {
+        case .none, .untilEnd: break
+        case .chunked: queue.append("transfer-encoding: chunked\r\n")
+        case .length(let length):
+            queue.append("content-length: ")
+            queue.append(decimal: length)
+            queue.append("\r\n")
+        }
+    }
+
+    /// Whether a request with this method and without a body says so (RFC 9110 §8.6).
+    private static func expectsLength(_ method: Span<UInt8>) -> Bool {
+        method.equals("POST") || method.equals("PUT") || method.equals("PATCH")
+    }
+}

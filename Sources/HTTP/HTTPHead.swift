@@ -1,0 +1,243 @@
+internal import Bytes
+
+/// The head of a request or an answer, or a trailer section: an ordered multimap of fields, and the control data.
+///
+/// HTTP/1.1 and HTTP/2 fill and read it alike. Names are in small letters. What belongs to one connection (hop-by-hop
+/// fields) and what frames the body never gets into the fields: the length is `contentLength`, `Host` is `authority`.
+/// Heads are used again: they come from an `HTTPHeadPool`. Belongs to one thread; a span is good until the next change.
+public final class HTTPHead {
+    /// Where the name and the value of one field lie.
+    public struct Field {
+        var name: ByteRange
+        var value: ByteRange
+        var known: KnownField
+    }
+
+    let arena = ByteArena()
+    private(set) var fields: [Field] = []
+    private var methodRange = ByteRange.empty
+    private var targetRange = ByteRange.empty
+    private var authorityRange = ByteRange.empty
+    private var reasonRange = ByteRange.empty
+
+    /// The status of an answer, 100 to 999; 0 in a request.
+    public var status = 0
+    /// The length of the body in bytes, where the head says it.
+    public var contentLength: Int?
+    /// Whether the caller of an HTTP/1.0 or 1.1 request waits for `100 Continue` before it sends the body.
+    public var expectsContinue = false
+    /// Whether `te: trailers` is sent with the head.
+    public var acceptsTrailers = false
+
+    /// Makes an empty head.
+    public init() {
+        fields.reserveCapacity(32)
+    }
+
+    /// Forgets everything and keeps the memory.
+    public func removeAll() {
+        arena.removeAll()
+        fields.removeAll(keepingCapacity: true)
+        methodRange = .empty
+        targetRange = .empty
+        authorityRange = .empty
+        reasonRange = .empty
+        status = 0
+        contentLength = nil
+        expectsContinue = false
+        acceptsTrailers = false
+    }
+
+    /// Becomes a copy of `other`.
+    public func copy(_ other: HTTPHead) {
+        removeAll()
+        _ = arena.add(other.bytes(ByteRange(offset: 0, count: other.arena.count)))
+        fields.append(contentsOf: other.fields)
+        methodRange = other.methodRange
+        targetRange = other.targetRange
+        authorityRange = other.authorityRange
+        reasonRange = other.reasonRange
+        status = other.status
+        contentLength = other.contentLength
+        expectsContinue = other.expectsContinue
+        acceptsTrailers = other.acceptsTrailers
+    }
+
+    // MARK: Control data
+
+    /// The method, `POST` for one.
+    public var method: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(methodRange) }
+    }
+
+    /// The path with the query, as it was sent.
+    public var target: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(targetRange) }
+    }
+
+    /// The path without the query.
+    public var path: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(ByteRange(offset: Int(targetRange.offset), count: pathCount)) }
+    }
+
+    /// The query without its `?`; empty if there is none.
+    public var query: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            let start = min(pathCount + 1, Int(targetRange.count))
+            return bytes(ByteRange(offset: Int(targetRange.offset) + start, count: Int(targetRange.count) - start))
+        }
+    }
+
+    private var pathCount: Int {
+        bytes(targetRange).firstIndex(of: UInt8(ascii: "?")) ?? Int(targetRange.count)
+    }
+
+    /// The host, and the port if it was said; empty if the caller did not say it.
+    public var authority: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(authorityRange) }
+    }
+
+    /// The reason phrase of an HTTP/1 answer; empty if there was none.
+    public var reason: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(reasonRange) }
+    }
+
+    /// Sets the method.
+    public func setMethod(_ bytes: Span<UInt8>) { methodRange = arena.add(bytes) }
+    /// Sets the path with the query.
+    public func setTarget(_ bytes: Span<UInt8>) { targetRange = arena.add(bytes) }
+    /// Sets the host and the port.
+    public func setAuthority(_ bytes: Span<UInt8>) { authorityRange = arena.add(bytes) }
+    /// Sets the reason phrase.
+    public func setReason(_ bytes: Span<UInt8>) { reasonRange = arena.add(bytes) }
+
+    // MARK: Fields
+
+    /// The number of fields.
+    public var count: Int { fields.count }
+
+    /// The name of the field at `index`, in small letters.
+    @_lifetime(borrow self)
+    public func name(at index: Int) -> Span<UInt8> { bytes(fields[index].name) }
+
+    /// The value of the field at `index`.
+    @_lifetime(borrow self)
+    public func value(at index: Int) -> Span<UInt8> { bytes(fields[index].value) }
+
+    /// Which of the known fields the field at `index` is.
+    public func known(at index: Int) -> KnownField { fields[index].known }
+
+    /// The index of the first such field at or after `start`.
+    public func first(_ known: KnownField, from start: Int = 0) -> Int? {
+        var index = start
+        while index < fields.count {
+            if fields[index].known == known { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The index of the first field with the name at or after `start`.
+    public func first(_ name: FieldName, from start: Int = 0) -> Int? {
+        var index = start
+        while index < fields.count {
+            if has(name, at: index) { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Adds a field behind the others.
+    public func add(_ name: FieldName, _ value: Span<UInt8>) {
+        fields.append(Field(name: arena.add(name.bytes.span), value: arena.add(value), known: name.known))
+    }
+
+    /// Adds a field whose name may have capitals.
+    public func add(name: Span<UInt8>, value: Span<UInt8>) {
+        let range = arena.add(lowercasing: name)
+        fields.append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
+    }
+
+    /// Gives the field the value, in the place of the first one of that name; others of that name go.
+    public func set(_ name: FieldName, _ value: Span<UInt8>) {
+        guard let index = first(name) else { return add(name, value) }
+        fields[index].value = arena.add(value)
+        remove(name, from: index + 1)
+    }
+
+    /// Replaces the value of the field at `index`.
+    public func setValue(at index: Int, _ value: Span<UInt8>) {
+        fields[index].value = arena.add(value)
+    }
+
+    /// Gives the field at `index` another name.
+    public func rename(at index: Int, to name: FieldName) {
+        fields[index].name = arena.add(name.bytes.span)
+        fields[index].known = name.known
+    }
+
+    /// Removes all fields with the name, those at or after `start`.
+    ///
+    /// - Returns: whether there were any.
+    @discardableResult
+    public func remove(_ name: FieldName, from start: Int = 0) -> Bool {
+        guard var kept = first(name, from: start) else { return false }
+        for index in kept + 1..<fields.count where !has(name, at: index) {
+            fields[kept] = fields[index]
+            kept += 1
+        }
+        fields.removeLast(fields.count - kept)
+        return true
+    }
+
+    /// Removes the field at `index`.
+    public func remove(at index: Int) {
+        fields.remove(at: index)
+    }
+
+    @_lifetime(borrow self)
+    private func bytes(_ range: ByteRange) -> Span<UInt8> {
+        let arena = arena
+        return unsafe _overrideLifetime(arena[range], borrowing: self)
+    }
+
+    /// Removes the field that was added last.
+    func removeLast() {
+        fields.removeLast()
+    }
+
+    private func has(_ name: FieldName, at index: Int) -> Bool {
+        let field = fields[index]
+        guard field.known == name.known else { return false }
+        return name.known != .other || bytes(field.name).equals(name.bytes.span)
+    }
+}
+
+/// Keeps heads for the next call.
+///
+/// Belongs to one thread.
+public final class HTTPHeadPool {
+    private var free: [HTTPHead] = []
+    private let limit = 256
+
+    /// Makes an empty pool.
+    public init() {}
+
+    /// An empty head.
+    public func take() -> HTTPHead {
+        free.popLast() ?? HTTPHead()
+    }
+
+    /// Takes a head back that nobody uses any more.
+    public func give(_ head: HTTPHead) {
+        guard free.count < limit else { return }
+        head.removeAll()
+        free.append(head)
+    }
+}

@@ -1,0 +1,16 @@
+/// How much of a peer is taken in before it is refused.
+public struct HTTPLimits: Equatable, Sendable {
+    /// The most bytes of a head, or of a trailer section.
+    public var head: Int
+    /// The most fields of a head, or of a trailer section.
+    public var fields: Int
+    /// The most bytes of a request body that are read and thrown away after the answer, to keep the connection.
+    public var discard: Int
+
+    /// Sets the limits.
+    public init(head: Int = 64 * 1024, fields: Int = 200, discard: Int = 256 * 1024) {
+        self.head = head
+        self.fields = fields
+        self.discard = discard
+    }
+}

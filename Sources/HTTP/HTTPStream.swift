@@ -1,0 +1,62 @@
+/// Why a stream does not want to be given more of what arrives, for the time being.
+public struct PauseReason: OptionSet, Sendable {
+    public let rawValue: UInt8
+
+    /// Makes a set of reasons from its bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The other side of the call takes bytes more slowly than this one sends them.
+    public static let slowPeer = PauseReason(rawValue: 1)
+    /// There is no upstream connection yet that could take them.
+    public static let noUpstream = PauseReason(rawValue: 2)
+}
+
+/// Why a stream ended before its time.
+public enum HTTPReset: Error, Equatable, Sendable {
+    /// The side that resets does not want it any more.
+    case canceled
+    /// The connection is gone. The errno is there if the system gave one.
+    case connectionLost(errno: Int32?)
+    /// The message was malformed.
+    case fault(HTTPFault)
+}
+
+/// One exchange on a connection, as the one who uses it sees it: HTTP/1.1 has one at a time, HTTP/2 many at once.
+///
+/// The same on the side of the caller, where a request arrives and an answer is sent, and on the side of the upstream,
+/// where it is the other way round. Sending never waits: what the peer does not take yet is queued, and `queuedBytes`
+/// says how much; the user holds back its source while that is too much. All of it belongs to one thread.
+public protocol HTTPStream: AnyObject {
+    /// Sends an interim answer (1xx); on the caller's side only.
+    func send(informational head: HTTPHead)
+    /// Sends the head; `end` says that neither body nor trailers follow.
+    func send(head: HTTPHead, end: Bool)
+    /// Sends bytes of the body.
+    func send(body: Span<UInt8>)
+    /// Ends the message, with trailers where the framing can carry them.
+    func sendEnd(trailers: HTTPHead?)
+    /// Ends the exchange at once in both directions; the user is told nothing any more.
+    func reset(_ reason: HTTPReset)
+    /// Stops giving the user what arrives, until every reason is gone.
+    func pause(_ reason: PauseReason)
+    /// Takes a reason away.
+    func resume(_ reason: PauseReason)
+    /// How many bytes wait to be taken by the peer.
+    var queuedBytes: Int { get }
+}
+
+/// Who uses a stream: is told what arrives on it.
+public protocol HTTPStreamUser: AnyObject {
+    /// An interim answer (1xx) has come; on the upstream's side only.
+    func received(informational head: HTTPHead)
+    /// The head of the answer has come; on the upstream's side only, since a request's head is what opens a stream.
+    func received(head: HTTPHead, end: Bool)
+    /// Bytes of the body have come.
+    func received(body: Span<UInt8>)
+    /// The message is complete.
+    func receivedEnd(trailers: HTTPHead?)
+    /// The stream is over before its time; nothing else will be told.
+    func wasReset(_ reason: HTTPReset)
+    /// The peer has taken what was queued.
+    func drained()
+}

@@ -1,0 +1,68 @@
+private import Bytes
+
+/// The header fields that Martlet itself looks at; each head notes at once which of them it has.
+public enum KnownField: UInt8, Sendable {
+    /// Any field that is not one of these.
+    case other
+    case host, connection, keepAlive, proxyConnection, proxyAuthenticate, proxyAuthorization
+    case transferEncoding, contentLength, te, trailer, upgrade, expect
+    case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
+
+    /// Recognises a name in small letters.
+    public init(_ name: Span<UInt8>) {
+        self = Self.candidate(name)
+    }
+
+    private static func candidate(_ name: Span<UInt8>) -> KnownField {
+        switch name.count {
+        case 2: name.equals("te") ? .te : .other
+        case 4: name.equals("host") ? .host : .other
+        case 6: name.equals("expect") ? .expect : .other
+        case 7: name.equals("upgrade") ? .upgrade : name.equals("trailer") ? .trailer : .other
+        case 10: name.equals("connection") ? .connection : name.equals("keep-alive") ? .keepAlive : .other
+        case 11: name.equals("grpc-status") ? .grpcStatus : .other
+        case 12: name.equals("content-type") ? .contentType : name.equals("grpc-message") ? .grpcMessage : .other
+        case 14: name.equals("content-length") ? .contentLength : .other
+        case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
+        case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
+        case 18: name.equals("proxy-authenticate") ? .proxyAuthenticate : .other
+        case 19: name.equals("proxy-authorization") ? .proxyAuthorization : .other
+        case 24: name.equals("connect-protocol-version") ? .connectProtocolVersion : .other
+        default: .other
+        }
+    }
+
+    private static func proxyConnection(_ name: Span<UInt8>) -> KnownField {
+        name.equals("proxy-connection") ? .proxyConnection : .other
+    }
+
+    /// Whether the field belongs to one connection and is not forwarded (RFC 9110 §7.6.1).
+    public var isHopByHop: Bool {
+        switch self {
+        case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .transferEncoding,
+            .te, .trailer, .upgrade:
+            true
+        default: false
+        }
+    }
+}
+
+/// The name of a header field, kept in small letters and ready to be looked for.
+public struct FieldName: Hashable, Sendable {
+    /// The name in small letters.
+    public let bytes: [UInt8]
+    /// Which of the known fields it is.
+    public let known: KnownField
+
+    /// Takes a name; its ASCII capitals are made small.
+    public init(_ name: String) {
+        let bytes = name.utf8.map(\.lowercasedASCII)
+        self.bytes = bytes
+        known = KnownField(bytes.span)
+    }
+
+    /// Whether `name` can be the name of a field: not empty, and nothing but `tchar` (RFC 9110 §5.6.2).
+    public static func isValid(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { HTTP1Grammar.isToken($0) }
+    }
+}
