@@ -9,14 +9,24 @@ public final class ByteQueue {
     private var start = 0
     private var end = 0
     private let pool: BufferPool?
+    private let keepsBuffer: Bool
 
     /// Makes an empty queue that takes its buffers from `pool`, or from the allocator where there is none.
     public init(pool: BufferPool? = nil) {
         self.pool = pool
+        keepsBuffer = false
+    }
+
+    /// Makes an empty queue with a buffer of `capacity` bytes that it keeps even while it is empty.
+    public init(keeping capacity: Int) {
+        pool = nil
+        keepsBuffer = true
+        unsafe base = .allocate(capacity: capacity)
+        self.capacity = capacity
     }
 
     deinit {
-        releaseBuffer()
+        freeBuffer()
     }
 
     /// The number of bytes in the queue.
@@ -130,7 +140,7 @@ public final class ByteQueue {
         let (new, newCapacity) = unsafe allocate(atLeast: needed)
         if let base = unsafe base { unsafe new.update(from: base + start, count: count) }
         let kept = count
-        releaseBuffer()
+        freeBuffer()
         unsafe base = new
         capacity = newCapacity
         end = kept
@@ -148,7 +158,14 @@ public final class ByteQueue {
         return (.allocate(capacity: size), size)
     }
 
+    /// Gives the buffer of a queue that has become empty back.
     private func releaseBuffer() {
+        start = 0
+        end = 0
+        if !keepsBuffer { freeBuffer() }
+    }
+
+    private func freeBuffer() {
         if let base = unsafe base {
             if let pool, capacity == BufferPool.bufferSize {
                 unsafe pool.give(base)

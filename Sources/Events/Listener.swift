@@ -1,0 +1,82 @@
+public import Bytes
+private import CLinux
+private import Glibc
+
+/// Who takes the connections of a listener.
+public protocol ListenerOwner: AnyObject {
+    /// A connection has come, from `address`; the address of a Unix caller is nil.
+    func accepted(_ socket: Socket, from address: SocketAddress?)
+    /// The process or the system has no descriptor left; the listener rests for a while.
+    func outOfDescriptors()
+}
+
+/// Takes connections from a listening socket, which it does not own, on one loop.
+///
+/// Where descriptors have run out it rests for a tenth of a second instead of spinning: the connections wait in the
+/// kernel's queue meanwhile. The owner holds the listener and outlives it.
+@safe
+public final class Listener: Watcher {
+    /// How many connections are taken before other work gets its turn.
+    private static let batch = 32
+    private static let rest = 100 * Nanoseconds.millisecond
+
+    private let descriptor: Int32
+    private unowned(unsafe) let owner: any ListenerOwner
+    private var watch: Watch?
+    private var restTimer: Timer?
+
+    /// Starts to take connections from a listening, non-blocking descriptor.
+    public init(_ descriptor: Int32, on loop: EventLoop, owner: any ListenerOwner) {
+        self.descriptor = descriptor
+        unsafe self.owner = owner
+        watch = Watch(descriptor, on: loop, for: self)
+        restTimer = Timer(on: loop.timers) { [unowned self] in watch?.wantsRead = true }
+        watch?.wantsRead = true
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Takes connections no more.
+    public func end() {
+        restTimer?.cancel()
+        watch?.end()
+        watch = nil
+    }
+
+    /// Takes the connections that have come.
+    public func readable() {
+        for _ in 0..<Self.batch where watch != nil {
+            guard takeOne() else { return }
+        }
+    }
+
+    /// Does nothing: a listening socket is never writable.
+    public func writable() {}
+
+    private func takeOne() -> Bool {
+        var storage = sockaddr_storage()
+        var length = UInt32(MemoryLayout<sockaddr_storage>.size)
+        let result = unsafe martlet_accept4(descriptor, &storage, &length)
+        guard result >= 0 else {
+            failed(errno: -result)
+            return result == -EINTR || result == -ECONNABORTED
+        }
+        let socket = Socket(owning: result)
+        let address = unsafe withUnsafeBytes(of: &storage) { bytes in
+            unsafe SocketAddress(bytes: Span(_unsafeBytes: bytes.prefix(Int(length))))
+        }
+        let isUnix = address == nil || address?.family == .unix
+        if !isUnix { socket.setNoDelay() }
+        unsafe owner.accepted(socket, from: isUnix ? nil : address)
+        return true
+    }
+
+    private func failed(errno: Int32) {
+        guard errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM else { return }
+        watch?.wantsRead = false
+        restTimer?.arm(after: Self.rest)
+        unsafe owner.outOfDescriptors()
+    }
+}

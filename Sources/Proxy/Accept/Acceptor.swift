@@ -1,0 +1,96 @@
+public import Bytes
+public import Events
+internal import HTTP
+
+/// Takes the connections of one listening socket on one thread and keeps those that are open.
+public final class Acceptor: ListenerOwner {
+    /// What an acceptor tells of the limits it meets.
+    public enum Event: Sendable {
+        case accepted, closed, refused, outOfDescriptors
+    }
+
+    private let context: WireContext
+    private let service: any ConnectionService
+    private let tell: (Event) -> Void
+    private var listener: Listener?
+    private var connections: [CallerConnection] = []
+
+    /// The most connections that are open at a time; one more is answered 503 and closed.
+    public var limit: Int
+
+    /// Starts to accept on `descriptor`, which stays the caller's.
+    public init(
+        _ descriptor: Int32,
+        context: WireContext,
+        service: any ConnectionService,
+        limit: Int,
+        tell: @escaping (Event) -> Void
+    ) {
+        self.context = context
+        self.service = service
+        self.limit = limit
+        self.tell = tell
+        listener = Listener(descriptor, on: context.loop, owner: self)
+    }
+
+    /// Makes an acceptor without a listening socket, which is handed its connections.
+    init(context: WireContext, service: any ConnectionService, limit: Int, tell: @escaping (Event) -> Void) {
+        self.context = context
+        self.service = service
+        self.limit = limit
+        self.tell = tell
+    }
+
+    /// The number of open connections.
+    public var count: Int { connections.count }
+
+    /// Accepts no more. What waits in the kernel's queue is taken first, since closing the socket would reset it.
+    public func stopAccepting() {
+        listener?.readable()
+        listener?.end()
+        listener = nil
+    }
+
+    /// Closes idle connections now and the others after the call under way.
+    public func drain() {
+        for connection in connections { connection.drain() }
+    }
+
+    public func accepted(_ socket: Socket, from address: SocketAddress?) {
+        let credentials = address == nil ? socket.peerCredentials : nil
+        accept(socket, from: Peer(address: address, credentials: credentials))
+    }
+
+    public func outOfDescriptors() {
+        tell(.outOfDescriptors)
+    }
+
+    func accept(_ transport: any Transport, from peer: Peer) {
+        guard connections.count < limit else {
+            tell(.refused)
+            _ = transport.send(Self.refusal.span)
+            return transport.close()
+        }
+        let connection = CallerConnection(transport, peer: peer, context: context, service: service) { [unowned self] in
+            remove($0)
+        }
+        connection.position = connections.count
+        connections.append(connection)
+        tell(.accepted)
+    }
+
+    private func remove(_ connection: CallerConnection) {
+        let last = connections.removeLast()
+        if last !== connection {
+            connections[connection.position] = last
+            last.position = connection.position
+        }
+        tell(.closed)
+    }
+
+    private static let refusal: [UInt8] = {
+        let body = #"{"code":"resource_exhausted","message":"limits.connections is reached"}"#
+        let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\n"
+        return Array("\(head)content-length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }()
+}

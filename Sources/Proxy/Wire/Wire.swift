@@ -1,0 +1,249 @@
+internal import Bytes
+internal import Events
+
+/// The owner of a wire.
+protocol WireOwner: AnyObject {
+    /// Bytes have arrived; the owner says how many it could use. The rest is given again with what follows it.
+    func wireReceived(_ bytes: Span<UInt8>) -> Int
+    /// The peer sends no more; `errno` says why, if it was not in order.
+    func wireEnded(errno: Int32?)
+    /// All output has been taken, after some of it had to wait.
+    func wireDrained()
+    /// A connect has finished; `errno` is 0 if it went well.
+    func wireConnected(errno: Int32)
+    /// The wire is closed, whoever wanted it.
+    func wireClosed()
+}
+
+/// One connection: a transport and the bytes that wait on either side of it.
+///
+/// Reading goes through the scratch buffer of the thread and only what the owner leaves is kept; output is sent once
+/// at the end of the turn. The owner holds the wire and the wire its owner, until `close`.
+final class Wire: Watcher, EndOfTurn {
+    private enum State { case connecting, open, finishing(lingering: Bool), lingering, closed }
+
+    /// How long a wire that has said its last word goes on reading what nobody wants.
+    private static let lingerTime: Nanoseconds = 2 * .second
+
+    /// What is to be sent. After a change the owner calls `outputChanged`.
+    let output: ByteQueue
+    /// The number of bytes that the transport has taken so far.
+    private(set) var bytesSent = 0
+
+    private let transport: any Transport
+    private let context: WireContext
+    private var owner: (any WireOwner)?
+    private let input: ByteQueue
+    private let inputLimit: Int
+    private var state: State
+    private var isDue = false
+    private var wantsDelivery = false
+    private var isStuck = false
+    private var end: (seen: Bool, errno: Int32?) = (false, nil)
+    private var lingerTimer: Timer?
+
+    /// Makes a wire; `inputLimit` is how many bytes that the owner leaves are kept before reading stops.
+    init(_ transport: any Transport, context: WireContext, owner: any WireOwner, inputLimit: Int, connecting: Bool) {
+        self.transport = transport
+        self.context = context
+        self.owner = owner
+        self.inputLimit = inputLimit
+        output = ByteQueue(pool: context.buffers)
+        input = ByteQueue(pool: context.buffers)
+        state = connecting ? .connecting : .open
+        transport.start(on: context.loop, watcher: self)
+        guard connecting else { return }
+        transport.wantsRead = false
+        transport.wantsWrite = true
+    }
+
+    /// Sends the output at the end of this turn.
+    func outputChanged() {
+        beDue()
+    }
+
+    /// Gives the owner again what it left, at the end of this turn.
+    func redeliver() {
+        wantsDelivery = true
+        beDue()
+    }
+
+    /// Sends what is in the output and closes; `lingering` reads on for a while, so that the last answer is not lost.
+    func finish(lingering: Bool) {
+        switch state {
+        case .open: state = .finishing(lingering: lingering)
+        case .connecting: return close()
+        case .finishing, .lingering, .closed: return
+        }
+        input.removeAll()
+        beDue()
+    }
+
+    /// Ends the connection at once; unsent output is lost.
+    func close() {
+        if case .closed = state { return }
+        state = .closed
+        lingerTimer?.cancel()
+        transport.close()
+        output.removeAll()
+        input.removeAll()
+        let owner = owner
+        self.owner = nil
+        owner?.wireClosed()
+    }
+
+    // MARK: Reading
+
+    func readable() {
+        switch state {
+        case .open: read()
+        case .finishing, .lingering: readAway()
+        case .connecting, .closed: return
+        }
+    }
+
+    private func read() {
+        guard input.count < inputLimit else {
+            transport.wantsRead = false
+            return
+        }
+        let queue = input.isEmpty ? context.scratch : input
+        switch transport.receive(into: queue, room: WireContext.readSize) {
+        case .bytes: deliver(from: queue)
+        case .notNow: return
+        case .end: endReading(errno: nil)
+        case .failed(let errno): endReading(errno: errno)
+        }
+    }
+
+    private func deliver(from queue: ByteQueue) {
+        let given = queue.count
+        let used = owner?.wireReceived(queue.readable) ?? given
+        guard case .open = state else { return context.scratch.removeAll() }
+        if queue === input { return input.drop(used) }
+        if used < given { input.append(queue.readable.extracting(used..<given)) }
+        queue.removeAll()
+    }
+
+    private func endReading(errno: Int32?) {
+        transport.wantsRead = false
+        end = (true, errno)
+        // What the owner has left comes before the end, unless the connection is broken anyway.
+        if input.isEmpty || errno != nil { owner?.wireEnded(errno: errno) }
+    }
+
+    /// Whether the peer has ended while bytes wait that the owner does not want yet.
+    var hasEndedUnread: Bool { end.seen }
+
+    private func readAway() {
+        switch transport.receive(into: context.scratch, room: WireContext.readSize) {
+        case .bytes: context.scratch.removeAll()
+        case .notNow: return
+        case .end, .failed: lingeringEnded()
+        }
+    }
+
+    private func lingeringEnded() {
+        if case .lingering = state { return close() }
+        transport.wantsRead = false
+        end = (true, nil)
+    }
+
+    // MARK: The end of the turn
+
+    private func beDue() {
+        guard !isDue else { return }
+        isDue = true
+        context.loop.atEndOfTurn(self)
+    }
+
+    func endOfTurn() {
+        isDue = false
+        if wantsDelivery {
+            wantsDelivery = false
+            deliverRest()
+        }
+        flush()
+    }
+
+    private func deliverRest() {
+        guard case .open = state else { return }
+        let input = input
+        if !input.isEmpty {
+            let used = owner?.wireReceived(input.readable) ?? input.count
+            guard case .open = state else { return }
+            input.drop(used)
+        }
+        if end.seen {
+            if input.isEmpty { owner?.wireEnded(errno: end.errno) }
+        } else if input.count < inputLimit, !transport.wantsRead {
+            transport.wantsRead = true
+        }
+    }
+
+    // MARK: Writing
+
+    func writable() {
+        if case .connecting = state { return connectFinished() }
+        flush()
+    }
+
+    private func connectFinished() {
+        let errno = transport.connectError
+        transport.wantsWrite = false
+        guard errno == 0 else {
+            owner?.wireConnected(errno: errno)
+            return
+        }
+        state = .open
+        transport.wantsRead = true
+        owner?.wireConnected(errno: 0)
+    }
+
+    private func flush() {
+        switch state {
+        case .connecting, .lingering, .closed: return
+        case .open, .finishing: break
+        }
+        let output = output
+        guard !output.isEmpty else { return flushed() }
+        switch transport.send(output.readable) {
+        case .bytes(let count):
+            bytesSent += count
+            output.drop(count)
+        case .notNow, .end:
+            break
+        case .failed(let errno):
+            return broke(errno)
+        }
+        guard output.isEmpty else {
+            isStuck = true
+            transport.wantsWrite = true
+            return
+        }
+        flushed()
+    }
+
+    private func flushed() {
+        if isStuck {
+            isStuck = false
+            transport.wantsWrite = false
+            if case .open = state { owner?.wireDrained() }
+        }
+        guard case .finishing(let lingering) = state, output.isEmpty else { return }
+        guard lingering, !end.seen else { return close() }
+        state = .lingering
+        transport.endSending()
+        transport.wantsRead = true
+        let timer = Timer(on: context.loop.timers) { [unowned self] in close() }
+        lingerTimer = timer
+        timer.arm(after: Self.lingerTime)
+    }
+
+    private func broke(_ errno: Int32) {
+        guard case .open = state else { return close() }
+        transport.wantsRead = false
+        end = (true, errno)
+        owner?.wireEnded(errno: errno)
+    }
+}

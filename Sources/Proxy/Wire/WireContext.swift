@@ -1,0 +1,23 @@
+public import Bytes
+public import Events
+public import HTTP
+
+/// What all wires of one thread share: the loop, and the memory that goes from one call to the next.
+public final class WireContext {
+    /// The loop of the thread.
+    public let loop: EventLoop
+    /// Buffers for what waits to be sent.
+    public let buffers = BufferPool()
+    /// Heads for the next messages.
+    public let heads = HTTPHeadPool()
+    /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
+    let scratch = ByteQueue(keeping: WireContext.readSize)
+
+    /// The most bytes that are read at once.
+    static let readSize = 64 * 1024
+
+    /// Makes what a thread needs around its loop.
+    public init(loop: EventLoop) {
+        self.loop = loop
+    }
+}
