@@ -7,7 +7,10 @@ extension Dialect {
     /// The HTTP status the error asks for counts in unary Connect and in plain HTTP. In a Connect stream it counts if it
     /// is 404, 405 or 415, which tell that there is no such stream; the gRPC dialects always answer 200.
     ///
-    /// - Parameter requestContentType: the value of the request's `content-type`, whose codec the answer keeps.
+    /// - Parameters:
+    ///   - error: what to tell.
+    ///   - requestContentType: the value of the request's `content-type`, which an enveloped answer keeps.
+    /// - Returns: the whole answer.
     public func answer(to error: RPCError, requestContentType: Span<UInt8>) -> LocalAnswer {
         switch self {
         case .connectUnary, .connectGet, .http: jsonAnswer(to: error)

@@ -8,6 +8,7 @@ extension Dialect {
     ///   - json: the message in Protobuf's JSON form.
     ///   - codec: how the caller wants messages written.
     ///   - requestContentType: the value of the request's `content-type`, which an enveloped answer keeps.
+    /// - Returns: the whole answer.
     /// - Throws: an error with the code `unimplemented` if the caller does not speak JSON.
     public func answer(
         message json: [UInt8],

@@ -54,6 +54,8 @@ public enum Dialect: UInt8, CaseIterable, Sendable {
         case .connectUnary, .connectGet, .http: false
         }
     }
+
+    var isUnaryConnect: Bool { self == .connectUnary || self == .connectGet }
 }
 
 /// How messages are written.

@@ -12,9 +12,9 @@ struct MediaType: Equatable {
     let family: Family
     let codec: Codec
 
-    init(_ field: Span<UInt8>) {
-        let type = field.mediaType
-        guard type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/") else {
+    init(_ field: Span<UInt8>?) {
+        guard let type = field?.mediaType, type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/")
+        else {
             (family, codec) = (.foreign, .other)
             return
         }
@@ -30,6 +30,8 @@ struct MediaType: Equatable {
             default: plus == nil ? .proto : Self.codec(suffix)
             }
     }
+
+    var isJSON: Bool { family == .bare && codec == .json }
 
     private static func family(_ base: Span<UInt8>, hasSuffix: Bool) -> Family {
         if base.equalsIgnoringCase("grpc") { return .grpc }
