@@ -5,13 +5,12 @@ extension MediaType {
     func fault(answering dialect: Dialect, in codec: Codec) -> RPCCode? {
         let isRightProtocol =
             switch dialect {
-            case .connectUnary, .connectGet: family != .foreign
+            case .connectUnary, .connectGet, .http: family != .foreign
             case .connectStream: family == .connectStream
             case .grpc: family == .grpc
             case .grpcWeb, .grpcWebText: family == .grpcWeb || family == .grpcWebText
-            case .http: true
             }
         guard isRightProtocol else { return .unknown }
-        return dialect == .http || self.codec == codec ? nil : .internal
+        return self.codec == codec && (family == .bare) != dialect.hasEnvelopes ? nil : .internal
     }
 }
