@@ -1,0 +1,140 @@
+internal import Bytes
+internal import RPC
+
+/// Follows the upstream's answer as it passes and concludes how the call went, for metrics and logs.
+///
+/// A pure state machine: `head`, then `body` for each piece, then `end`. It neither changes nor holds the answer; of the
+/// body it keeps only what names the outcome, 64 KiB at most. Not for an answer that is cut off before its end.
+public struct AnswerReader: Sendable {
+    private enum Watch {
+        /// The body tells nothing more.
+        case nothing
+        /// The body is the JSON of an error.
+        case error
+        /// The body is a run of envelopes.
+        case envelopes
+    }
+
+    private let dialect: Dialect
+    private let codec: Codec
+    private var watch = Watch.nothing
+    /// The outcome if nothing that follows names another.
+    private var fallback = RPCCode.unknown
+    private var isEncoded = false
+    private var hasBody = false
+    private var headerStatus: GRPCStatus?
+    private var error = Capture()
+    private var envelopes: EnvelopedBody
+
+    /// Makes a reader for the answer to a call.
+    public init(dialect: Dialect, codec: Codec) {
+        self.dialect = dialect
+        self.codec = codec
+        envelopes = EnvelopedBody(dialect)
+    }
+
+    /// The number of messages the answer had so far.
+    public var messages: Int {
+        fallback == .ok && dialect != .http ? 1 : envelopes.messages
+    }
+
+    /// Sees the head, after any interim (1xx) ones.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - contentType: the value of `content-type`, if there is one.
+    ///   - isEncoded: whether the dialect's `encodingField` is there and is not `identity`.
+    ///   - grpcStatus: the value of `grpc-status`, if there is one.
+    ///   - grpcMessage: the value of `grpc-message`, if there is one.
+    public mutating func head(
+        status: Int,
+        contentType: Span<UInt8>?,
+        isEncoded: Bool,
+        grpcStatus: Span<UInt8>? = nil,
+        grpcMessage: Span<UInt8>? = nil
+    ) {
+        self.isEncoded = isEncoded
+        headerStatus = GRPCStatus(status: grpcStatus, message: grpcMessage)
+        let type = MediaType(contentType)
+        if dialect == .http, status < 400 {
+            fallback = .ok
+        } else if dialect == .http || status != 200 {
+            fallback = RPCCode(inferredFromStatus: status)
+            if dialect.isUnaryConnect, type.isJSON, !isEncoded { watch = .error }
+        } else if let fault = type.fault(answering: dialect, in: codec) {
+            fallback = fault
+        } else if dialect.hasEnvelopes {
+            fallback = dialect == .connectStream ? .internal : .unknown
+            watch = .envelopes
+            if type.family == .grpcWeb { envelopes = EnvelopedBody(.grpcWeb) }
+        } else {
+            fallback = .ok
+        }
+    }
+
+    /// Sees the next piece of the body, of any size.
+    public mutating func body(_ bytes: Span<UInt8>) {
+        if bytes.count > 0 { hasBody = true }
+        switch watch {
+        case .nothing: break
+        case .error: error.add(bytes)
+        case .envelopes: envelopes.add(bytes)
+        }
+    }
+
+    /// Concludes, once the answer came to its proper end.
+    ///
+    /// - Parameters:
+    ///   - trailerGRPCStatus: the value of `grpc-status` in the HTTP trailers, if there is one.
+    ///   - trailerGRPCMessage: the value of `grpc-message` there, if there is one.
+    /// - Returns: how the call went.
+    public func end(
+        trailerGRPCStatus: Span<UInt8>? = nil,
+        trailerGRPCMessage: Span<UInt8>? = nil
+    ) -> Conclusion {
+        switch dialect {
+        case .http: return .code(fallback)
+        case .connectUnary, .connectGet: return unaryEnd
+        case .connectStream: return streamEnd
+        case .grpc: return grpcEnd(GRPCStatus(status: trailerGRPCStatus, message: trailerGRPCMessage))
+        case .grpcWeb, .grpcWebText: return webEnd
+        }
+    }
+
+    private var unaryEnd: Conclusion {
+        guard watch == .error, error.isWhole else { return .code(fallback) }
+        return .json(error.bytes, fallback: fallback, isEndStream: false)
+    }
+
+    private var streamEnd: Conclusion {
+        guard watch == .envelopes, isIntact, let flags = envelopes.endFlags else { return .code(fallback) }
+        let end = envelopes.end
+        if flags & Envelope.compressed != 0 {
+            return .code(CompressedEnd.isSuccess(end.bytes.span) ? .ok : .unknown)
+        }
+        if end.bytes.span.equals("{}") { return .code(.ok) }
+        return end.isWhole ? .json(end.bytes, fallback: .unknown, isEndStream: true) : .code(.unknown)
+    }
+
+    private var webEnd: Conclusion {
+        guard let flags = envelopes.endFlags, isIntact else { return grpcEnd(nil) }
+        if flags & Envelope.compressed != 0 {
+            return .code(CompressedEnd.isSuccess(envelopes.end.bytes.span) ? .ok : .unknown)
+        }
+        return grpcEnd(GRPCStatus(lines: envelopes.end.bytes.span))
+    }
+
+    /// Trailers win over the head, which counts only if there is nothing else; success needs a sound body.
+    private func grpcEnd(_ trailers: GRPCStatus?) -> Conclusion {
+        guard let status = trailers ?? (hasBody ? nil : headerStatus) else {
+            return .code(watch == .envelopes && !isIntact ? .internal : fallback)
+        }
+        guard status.code == .ok else { return .code(status.code, message: status.message) }
+        guard watch == .envelopes else { return .code(fallback) }
+        return .code(isIntact ? .ok : .internal)
+    }
+
+    private var isIntact: Bool {
+        envelopes.canEnd && (isEncoded || !envelopes.hasCompressedMessage)
+    }
+}

@@ -1,0 +1,46 @@
+internal import Bytes
+internal import RPC
+
+/// The outcome a gRPC or gRPC-Web answer names.
+struct GRPCStatus: Equatable, Sendable {
+    let code: RPCCode
+    /// The message, without percent-encoding.
+    let message: [UInt8]
+
+    /// Reads the values of `grpc-status` and `grpc-message`; none if there is no status.
+    init?(status: Span<UInt8>?, message: Span<UInt8>?) {
+        guard let status else { return nil }
+        code = RPCCode(grpcStatus: status)
+        if let message {
+            self.message = PercentEncoding.decode(message)
+        } else {
+            self.message = []
+        }
+    }
+
+    /// Reads the lines of a gRPC-Web trailer frame, whose names may be in any case; none if none is the status.
+    init?(lines: Span<UInt8>) {
+        var code: RPCCode?
+        var message: [UInt8] = []
+        var start = 0
+        while start < lines.count {
+            let end = lines.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? lines.count
+            let line = lines.extracting(start..<end)
+            start = end + 1
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = line.extracting(0..<colon)
+            let value = Self.value(of: line, after: colon)
+            if name.equalsIgnoringCase("grpc-status") { code = RPCCode(grpcStatus: value) }
+            if name.equalsIgnoringCase("grpc-message") { message = PercentEncoding.decode(value) }
+        }
+        guard let code else { return nil }
+        self.code = code
+        self.message = message
+    }
+
+    @_lifetime(copy line)
+    private static func value(of line: Span<UInt8>, after colon: Int) -> Span<UInt8> {
+        let end = line[line.count - 1] == UInt8(ascii: "\r") ? line.count - 1 : line.count
+        return line.extracting(colon + 1..<end).trimmed
+    }
+}

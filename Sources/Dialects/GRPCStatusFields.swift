@@ -1,0 +1,41 @@
+internal import Bytes
+internal import RPC
+
+extension RPCError {
+    /// The fields that end a gRPC call with this error, be they headers, trailers or lines of a gRPC-Web frame.
+    var grpcFields: [(name: [UInt8], value: [UInt8])] {
+        var fields = [(name: Array("grpc-status".utf8), value: Array(String(code.rawValue).utf8))]
+        if !message.isEmpty {
+            let value = ByteQueue()
+            value.append(percentEncoding: message.utf8Span.span)
+            fields.append((Array("grpc-message".utf8), value.readable.array))
+        }
+        if !details.isEmpty {
+            let value = ByteQueue()
+            value.append(base64: status.span)
+            fields.append((Array("grpc-status-details-bin".utf8), value.readable.array))
+        }
+        return fields + metadata.fields
+    }
+}
+
+extension [(name: String, value: String)] {
+    /// The same as bytes.
+    var fields: [(name: [UInt8], value: [UInt8])] {
+        map { (Array<UInt8>($0.name.utf8), Array<UInt8>($0.value.utf8)) }
+    }
+}
+
+extension ByteQueue {
+    /// Appends the frame that ends a gRPC-Web body: one line per field, without an empty line at the end.
+    func append(trailerFrame fields: [(name: [UInt8], value: [UInt8])]) {
+        let lines = ByteQueue()
+        for field in fields {
+            lines.append(field.name)
+            lines.append(": ")
+            lines.append(field.value)
+            lines.append("\r\n")
+        }
+        append(enveloping: lines.readable, flags: Envelope.trailers)
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a call failed, free of any dialect.
+public struct RPCError: Error, Sendable {
+    /// The outcome; never `ok`.
+    public var code: RPCCode
+    /// What went wrong, for a human; may be empty.
+    public var message: String
+    /// Typed details, in the order the caller sees them.
+    public var details: [ErrorDetail]
+    /// Fields for the caller, with lower-case names that no protocol owns and values without line breaks.
+    public var metadata: [(name: String, value: String)]
+    /// The HTTP status to answer with where the dialect lets it carry meaning, instead of that of the code.
+    public var httpStatus: Int?
+
+    /// Describes a failure.
+    public init(
+        _ code: RPCCode,
+        _ message: String,
+        details: [ErrorDetail] = [],
+        metadata: [(name: String, value: String)] = [],
+        httpStatus: Int? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.details = details
+        self.metadata = metadata
+        self.httpStatus = httpStatus
+    }
+}
+
+extension RPCError: Equatable {
+    /// Whether the two say the same to a caller.
+    public static func == (one: RPCError, other: RPCError) -> Bool {
+        one.code == other.code && one.message == other.message && one.details == other.details
+            && one.metadata.elementsEqual(other.metadata) { $0 == $1 } && one.httpStatus == other.httpStatus
+    }
+}

@@ -1,0 +1,301 @@
+import Dialects
+import RPC
+import Testing
+
+/// An answer of an upstream, and what a reader makes of it.
+struct Answer: Sendable {
+    var dialect: Dialect
+    var codec = Codec.proto
+    var status = 200
+    var contentType: String?
+    var isEncoded = false
+    var headerStatus: String?
+    var body: [UInt8] = []
+    var trailerStatus: String?
+    var message: String?
+
+    /// What is concluded if the body comes in two pieces.
+    func read(cutAt cut: Int = 0) -> (conclusion: Conclusion, messages: Int) {
+        let (type, header, trailer, text) = (
+            contentType?.bytes, headerStatus?.bytes, trailerStatus?.bytes, message?.bytes
+        )
+        var reader = AnswerReader(dialect: dialect, codec: codec)
+        reader.head(
+            status: status,
+            contentType: type?.span,
+            isEncoded: isEncoded,
+            grpcStatus: header?.span,
+            grpcMessage: text?.span
+        )
+        reader.body(body.span.extracting(..<cut))
+        reader.body(body.span.extracting(cut...))
+        return (reader.end(trailerGRPCStatus: trailer?.span, trailerGRPCMessage: text?.span), reader.messages)
+    }
+
+    /// What is concluded, wherever the body is cut.
+    var conclusion: Conclusion {
+        let whole = read().conclusion
+        for cut in 0...body.count { #expect(read(cutAt: cut).conclusion == whole) }
+        return whole
+    }
+}
+
+private func stream(_ hex: String) -> Answer {
+    Answer(dialect: .connectStream, contentType: "application/connect+proto", body: hex.unhexed)
+}
+
+private func grpc(_ hex: String = "", header: String? = nil, trailer: String? = nil) -> Answer {
+    Answer(
+        dialect: .grpc,
+        contentType: "application/grpc",
+        headerStatus: header,
+        body: hex.unhexed,
+        trailerStatus: trailer
+    )
+}
+
+private func web(_ hex: String, header: String? = nil) -> Answer {
+    Answer(dialect: .grpcWeb, contentType: "application/grpc-web", headerStatus: header, body: hex.unhexed)
+}
+
+@Suite struct `The reader of plain HTTP` {
+    @Test(arguments: [
+        (200, RPCCode.ok), (304, .ok), (399, .ok), (400, .internal), (404, .unimplemented), (500, .unknown),
+        (503, .unavailable),
+    ])
+    func `goes by the status`(status: Int, code: RPCCode) {
+        let answer = Answer(dialect: .http, status: status, contentType: "application/json", body: "{}".bytes)
+        #expect(answer.conclusion == .code(code))
+        #expect(answer.read().messages == 0)
+    }
+}
+
+@Suite struct `The reader of unary Connect` {
+    private func answer(_ status: Int, _ type: String?, isEncoded: Bool = false, _ body: String = "") -> Answer {
+        Answer(
+            dialect: .connectUnary,
+            codec: .proto,
+            status: status,
+            contentType: type,
+            isEncoded: isEncoded,
+            body: body.bytes
+        )
+    }
+
+    @Test func `takes a 200 for success without a look at the body`() {
+        let success = answer(200, "application/proto", "\u{1}")
+        #expect(success.conclusion == .code(.ok))
+        #expect(success.read().messages == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("text/html", RPCCode.unknown), (nil, .unknown), ("application/json", .internal),
+            ("application/grpc+proto", .internal),
+        ] as [(String?, RPCCode)]
+    )
+    func `doubts a 200 of another type`(type: String?, code: RPCCode) {
+        #expect(answer(200, type).conclusion == .code(code))
+    }
+
+    @Test func `hands the JSON of an error out`() {
+        let failure = answer(503, "application/json; charset=utf-8", Vectors.failureJSON)
+        let conclusion = failure.conclusion
+        #expect(conclusion == .json(Vectors.failureJSON.bytes, fallback: .unavailable, isEndStream: false))
+        #expect(conclusion.code(fromName: "unknown".bytes.span) == .unknown)
+        #expect(conclusion.code(fromName: "ok".bytes.span) == .unavailable)
+        #expect(conclusion.code(fromName: "nonsense".bytes.span) == .unavailable)
+        #expect(conclusion.code(fromName: nil) == .unavailable)
+    }
+
+    @Test func `infers from the status what it cannot read`() {
+        #expect(answer(404, "application/json", isEncoded: true, "xx").conclusion == .code(.unimplemented))
+        #expect(answer(502, "text/html", "<html>").conclusion == .code(.unavailable))
+        #expect(answer(401, nil).conclusion == .code(.unauthenticated))
+    }
+
+    @Test func `keeps no more than 64 KiB of an error`() {
+        let long = answer(429, "application/json", String(repeating: " ", count: 65537))
+        #expect(long.read().conclusion == .code(.unavailable))
+    }
+}
+
+@Suite struct `The reader of a Connect stream` {
+    @Test func `finds success in the end`() {
+        let answer = stream(Vectors.answerMessage + Vectors.connectEnd)
+        #expect(answer.conclusion == .code(.ok))
+        #expect(answer.read().messages == 1)
+    }
+
+    @Test(arguments: [Vectors.connectEndError, Vectors.connectEndMetadata])
+    func `hands the JSON of the end out`(end: String) {
+        let json = Array(end.unhexed[5...])
+        let conclusion = stream(Vectors.message + end).conclusion
+        #expect(conclusion == .json(json, fallback: .unknown, isEndStream: true))
+        #expect(conclusion.code(fromName: "not_found".bytes.span) == .notFound)
+        #expect(conclusion.code(fromName: nil) == .unknown)
+    }
+
+    @Test(arguments: [
+        "", Vectors.message, "02000000037b7d", Vectors.connectEnd + Vectors.message, Vectors.compressedMessage,
+    ])
+    func `calls a stream without a proper end internal`(body: String) {
+        #expect(stream(body).conclusion == .code(.internal))
+    }
+
+    @Test func `allows compressed messages if the head announces them`() {
+        var answer = stream(Vectors.compressedMessage + Vectors.connectEnd)
+        #expect(answer.conclusion == .code(.internal))
+        answer.isEncoded = true
+        #expect(answer.conclusion == .code(.ok))
+    }
+
+    @Test(arguments: [
+        ("1f8b0800000000000203abae050043bfa6a302000000", RPCCode.ok),
+        ("1f8b0800000000000203abae050043bfa6a303000000", .unknown),
+    ])
+    func `knows the gzip of an end that tells nothing`(gzip: String, code: RPCCode) {
+        var answer = stream(Vectors.message + "0300000016" + gzip)
+        answer.isEncoded = true
+        #expect(answer.conclusion == .code(code))
+    }
+
+    @Test func `goes by status and type where there is no stream`() {
+        var answer = stream(Vectors.connectEnd)
+        answer.contentType = "application/connect+json"
+        #expect(answer.conclusion == .code(.internal))
+        answer.contentType = "application/json"
+        #expect(answer.conclusion == .code(.unknown))
+        answer.status = 404
+        #expect(answer.conclusion == .code(.unimplemented))
+    }
+
+    @Test func `does not hand out an end of more than 64 KiB`() {
+        var answer = stream("0200010001")
+        answer.body += [UInt8](repeating: 0x20, count: 65537)
+        #expect(answer.read(cutAt: 100).conclusion == .code(.unknown))
+    }
+}
+
+@Suite struct `The reader of gRPC` {
+    @Test func `goes by the trailers`() {
+        #expect(grpc(Vectors.message + Vectors.message, trailer: "0").conclusion == .code(.ok))
+        #expect(grpc(Vectors.message + Vectors.message, trailer: "0").read().messages == 2)
+        #expect(grpc(Vectors.message, trailer: "5").conclusion == .code(.notFound))
+        #expect(grpc(Vectors.message, trailer: "x").conclusion == .code(.unknown))
+    }
+
+    @Test func `decodes the message`() {
+        var answer = grpc(trailer: "5")
+        answer.message = "%E2%98%83 gone"
+        #expect(answer.conclusion == .code(.notFound, message: "☃ gone".bytes))
+    }
+
+    @Test func `takes the status in the head if nothing else follows`() {
+        #expect(grpc(header: "7").conclusion == .code(.permissionDenied))
+        #expect(grpc(header: "0").conclusion == .code(.ok))
+        #expect(grpc(header: "7", trailer: "5").conclusion == .code(.notFound))
+        #expect(grpc(Vectors.message, header: "0").conclusion == .code(.unknown))
+    }
+
+    @Test func `misses the status`() {
+        #expect(grpc(Vectors.message).conclusion == .code(.unknown))
+    }
+
+    @Test(arguments: ["00000000", "00000000080a0668656c6c", "0200000000", Vectors.compressedMessage])
+    func `does not believe in the success of a broken body`(body: String) {
+        #expect(grpc(body, trailer: "0").conclusion == .code(.internal))
+        #expect(grpc(body, trailer: "3").conclusion == .code(.invalidArgument))
+    }
+
+    @Test func `goes by the HTTP status unless a code was sent`() {
+        var answer = grpc("00")
+        answer.status = 503
+        answer.contentType = "text/html"
+        #expect(answer.conclusion == .code(.unavailable))
+        answer.trailerStatus = "8"
+        #expect(answer.conclusion == .code(.resourceExhausted))
+        answer.trailerStatus = "0"
+        #expect(answer.conclusion == .code(.unavailable))
+    }
+
+    @Test(
+        arguments: [
+            ("text/html", RPCCode.unknown), ("application/grpc+json", .internal), ("application/grpc-web", .unknown),
+            (nil, .unknown), ("application/grpc+proto", .ok),
+        ] as [(String?, RPCCode)]
+    )
+    func `doubts the success of another type`(type: String?, code: RPCCode) {
+        var answer = grpc(Vectors.message, trailer: "0")
+        answer.contentType = type
+        #expect(answer.conclusion == .code(code))
+    }
+}
+
+@Suite struct `The reader of gRPC-Web` {
+    @Test func `goes by the trailer frame`() {
+        #expect(web(Vectors.answerMessage + Vectors.webEnd).conclusion == .code(.ok))
+        #expect(web(Vectors.answerMessage + Vectors.webEnd).read().messages == 1)
+        #expect(web(Vectors.webEndError).conclusion == .code(.unknown, message: "auth token fetch failed".bytes))
+    }
+
+    @Test func `reads base64`() {
+        var answer = Answer(dialect: .grpcWebText, contentType: "application/grpc-web-text+proto")
+        answer.body = (Vectors.answerMessage.unhexed.base64 + Vectors.webEndError.unhexed.base64).bytes
+        #expect(answer.conclusion == .code(.unknown, message: "auth token fetch failed".bytes))
+        #expect(answer.read().messages == 1)
+    }
+
+    @Test func `reads binary though text was asked for`() {
+        var answer = web(Vectors.answerMessage + Vectors.webEnd)
+        answer.dialect = .grpcWebText
+        #expect(answer.conclusion == .code(.ok))
+    }
+
+    @Test(arguments: [
+        ("Grpc-Status:5\r\n", RPCCode.notFound), ("x: 1\r\nGRPC-STATUS: 5", .notFound), ("grpc-status: 5\n", .notFound),
+        ("grpc-status:\r\n", .unknown), ("x\r\n\r\n", .unknown), ("", .unknown),
+    ])
+    func `tolerates names in any case and odd lines`(lines: String, code: RPCCode) {
+        var answer = web("80000000")
+        answer.body += [UInt8(lines.utf8.count)] + lines.bytes
+        #expect(answer.conclusion == .code(code))
+    }
+
+    @Test func `takes the status in the head if there is no body`() {
+        #expect(web("", header: "7").conclusion == .code(.permissionDenied))
+        #expect(web(Vectors.message, header: "0").conclusion == .code(.unknown))
+        #expect(web(Vectors.webEnd, header: "7").conclusion == .code(.ok))
+    }
+
+    @Test func `calls a broken body internal`() {
+        #expect(web("00000000").conclusion == .code(.internal))
+        #expect(web("0200000000").conclusion == .code(.internal))
+    }
+
+    @Test func `knows the gzip of a frame that tells of success`() {
+        let gzip = "1f8b08000000000000ff4b2f2a48d62d2e492c292db65230e0e50200fd6c24ab10000000".unhexed
+        var answer = web("81000000")
+        answer.body += [UInt8(gzip.count)] + gzip
+        #expect(answer.conclusion == .code(.internal))
+        answer.isEncoded = true
+        #expect(answer.conclusion == .code(.ok))
+    }
+}
+
+@Test(arguments: Dialect.allCases)
+func `random bytes lead to a conclusion wherever they are cut`(dialect: Dialect) {
+    var generator = SeededGenerator(seed: UInt64(dialect.rawValue))
+    let types = [
+        "application/proto", "application/json", "application/proto", "application/connect+proto", "application/grpc",
+        "application/grpc-web", "application/grpc-web-text",
+    ]
+    for round in 0..<300 {
+        var answer = Answer(dialect: dialect, contentType: types[round % types.count], isEncoded: round % 2 == 0)
+        answer.status = round % 5 == 0 ? 500 : 200
+        answer.body = generator.bytes(upTo: 40)
+        if round % 3 == 0 { answer.body = Vectors.message.unhexed + answer.body }
+        if round % 4 == 0 { answer.body = answer.body.base64.bytes }
+        _ = answer.conclusion
+    }
+}
