@@ -39,7 +39,8 @@ extension Option {
         case .timeout:
             if text == "none" { return .duration(nil) }
             return Duration(text: text).flatMap { $0 > .zero ? .duration($0) : nil }
-        case .size(let range): return ByteCount(text: text).flatMap { range.contains($0.bytes) ? .integer($0.bytes) : nil }
+        case .size(let range):
+            return ByteCount(text: text).flatMap { range.contains($0.bytes) ? .integer($0.bytes) : nil }
         case .integerOrAuto where text == "auto": return .integer(nil)
         case .integer(let range), .integerOrAuto(let range): return integer(text, in: range).map(OptionValue.integer)
         case .choice(let words): return words.contains(text) ? .string(text) : nil

@@ -95,7 +95,8 @@ public struct Section {
             let place = present.count < 2 ? mark : given[present[1]]?.keyMark ?? mark
             let problem =
                 present.isEmpty
-                ? "\(names) is missing" : present.map(Diagnostic.quote).joined(separator: " and ") + " exclude each other"
+                ? "\(names) is missing"
+                : present.map(Diagnostic.quote).joined(separator: " and ") + " exclude each other"
             diagnostics.report("\(problem); give exactly one of them", at: place)
         }
     }
