@@ -6,7 +6,8 @@ public struct ByteCount: Equatable, Sendable {
     /// Reads `512B`, `64KiB`, `4MiB`, `1GiB`, or plain digits.
     public init?(text: String) {
         let digits = text.utf8.prefix { 0x30...0x39 ~= $0 }
-        guard let count = Int(String(digits) ?? ""), let unit = Self.units[String(text.dropFirst(digits.count))]
+        guard let count = Int(String(digits) ?? ""),
+            let unit = Self.units[String(text.utf8.dropFirst(digits.count)) ?? "?"]
         else { return nil }
         let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
         guard !overflow else { return nil }

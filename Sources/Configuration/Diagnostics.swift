@@ -1,5 +1,5 @@
 /// One error in a configuration file: what is wrong, and what would be right.
-public struct Diagnostic: Hashable, Sendable {
+public struct Diagnostic: Error, Hashable, Sendable {
     /// Where the error is.
     public let mark: Mark
     /// One line: what is wrong, a semicolon, and what would be right.

@@ -72,5 +72,5 @@ public enum IPAddress: Equatable, Sendable {
 }
 
 extension Character {
-    var isASCIIDigit: Bool { "0"..."9" ~= self }
+    var isASCIIDigit: Bool { asciiValue.map { 0x30...0x39 ~= $0 } ?? false }
 }
