@@ -1,0 +1,87 @@
+/// What must hold of a call for a route or an interceptor to take it: everything that is given.
+///
+/// A list holds if one of its members does; an empty list asks nothing.
+public struct ConditionSettings: Equatable, Sendable {
+    /// Full names of RPC services, such as `pkg.Service`.
+    public let services: [String]
+    /// Names of RPC methods, such as `Say`.
+    public let methods: [String]
+    /// Paths: exact, or prefixes if they end in `/`.
+    public let paths: [String]
+    /// Host names in small letters: exact, or `*.suffix`.
+    public let hosts: [String]
+    /// What is asked of request headers.
+    public let headers: [HeaderMatcher]
+    /// User numbers of the calling process, over Unix sockets.
+    public let peerUsers: [UInt32]
+    /// Group numbers of the calling process, over Unix sockets.
+    public let peerGroups: [UInt32]
+    /// Where the condition stands.
+    @NotCompared public private(set) var mark: Mark
+
+    /// Whether nothing is asked, so that every call is taken.
+    public var isEmpty: Bool {
+        services.isEmpty && methods.isEmpty && paths.isEmpty && hosts.isEmpty && headers.isEmpty
+            && peerUsers.isEmpty && peerGroups.isEmpty
+    }
+
+    static let options = [
+        Option("service", .strings, example: "pkg.Service", "The RPC service, or a list of them."),
+        Option("method", .strings, example: "Say", "The RPC method, or a list of them."),
+        Option("path", .strings, example: "/admin/", "The path, or its start if it ends in /; or a list of them."),
+        Option("host", .strings, example: "api.example.com", "The host, or *.suffix; or a list of them."),
+        Option("header", .node, "What request headers must be: a value, present, absent, a list, { regex: … }."),
+        Option("peer", .section(peerOptions), "Who called, over a Unix socket."),
+    ]
+
+    private static let ids = Option.Kind.integers(in: 0...Int(UInt32.max) - 1)
+    private static let peerOptions = [
+        Option("uid", ids, "The user number of the calling process, or a list of them."),
+        Option("gid", ids, "The group number of the calling process, or a list of them."),
+    ]
+
+    /// Reads a condition and reports what is wrong.
+    init(_ section: Section) {
+        mark = section.mark
+        services = section.strings("service")
+        methods = section.strings("method")
+        paths = section.strings("path")
+        hosts = section.strings("host").map { $0.lowercased() }
+        let peer = section.section("peer")
+        peerUsers = peer.integers("uid").map(UInt32.init)
+        peerGroups = peer.integers("gid").map(UInt32.init)
+        headers = Self.headers(section)
+        check(section)
+    }
+
+    private static func headers(_ section: Section) -> [HeaderMatcher] {
+        guard let node = section.node("header") else { return [] }
+        guard let entries = node.entries else {
+            section.report("\"header\" cannot be \(node.summary); write a mapping from names to values", at: "header")
+            return []
+        }
+        return entries.compactMap { HeaderMatcher($0, into: section.diagnostics) }
+    }
+
+    private func check(_ section: Section) {
+        func require(_ key: String, _ advice: String, _ isGood: (String) -> Bool) {
+            for value in section.markedStrings(key) where !isGood(value.text) {
+                let problem = "\"\(key)\" cannot be \(Diagnostic.quote(value.text))"
+                section.diagnostics.report("\(problem); write \(advice)", at: value.mark)
+            }
+        }
+        require("service", "the full name without a slash, like pkg.Service") { !$0.isEmpty && !$0.contains("/") }
+        require("method", "the name alone, like Say") { !$0.isEmpty && !$0.contains("/") }
+        require("path", "a path that starts with /, without a query") { $0.hasPrefix("/") && !$0.contains("?") }
+        require("host", "a host name without a port, or *.suffix") { Self.isHost($0) }
+        for key in ["service", "method", "path", "host"] where section.has(key) {
+            guard case .sequence(let items)? = section.node(key)?.content, items.isEmpty else { continue }
+            section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
+        }
+    }
+
+    private static func isHost(_ text: String) -> Bool {
+        let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
+        return HostPort(name, defaultPort: 0)?.port == 0
+    }
+}

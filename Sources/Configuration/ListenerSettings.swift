@@ -1,0 +1,85 @@
+/// One socket on which callers connect.
+public struct ListenerSettings: Equatable, Sendable {
+    /// The time-outs of a caller's connection; none is no limit.
+    public struct Timeouts: Equatable, Sendable {
+        /// From the first byte of a head, or from the connection's start, to the end of the head.
+        public let head: Duration?
+        /// How long a connection without a call is kept.
+        public let idle: Duration?
+    }
+
+    /// The bounds of a caller's connection.
+    public struct Limits: Equatable, Sendable {
+        /// The bytes of one head.
+        public let head: Int
+        /// The header fields of one head.
+        public let fields: Int
+        /// The calls that run at once on one HTTP/2 connection.
+        public let streams: Int
+        /// The connections of this listener, over all workers.
+        public let connections: Int
+    }
+
+    /// Where the listener accepts connections.
+    public let address: ListenAddress
+    /// Who may connect to a Unix socket.
+    public let permissions: SocketPermissions
+    /// Whether an address that other machines reach is meant.
+    public let allowRemote: Bool
+    /// The time-outs of its connections.
+    public let timeouts: Timeouts
+    /// The bounds of its connections.
+    public let limits: Limits
+    /// Where the file describes the listener.
+    @NotCompared public private(set) var mark: Mark
+
+    static let options: [Option] =
+        [
+            Option("address", .string, required: true, example: "127.0.0.1:8080", "Where callers connect."),
+            SocketPermissions.modeOption,
+        ] + SocketPermissions.ownerOptions + [
+            Option("allow_remote", .bool, default: "false", "Whether other machines may reach the address."),
+            Option("timeouts", .section(timeoutOptions), "How long a connection may wait."),
+            Option("limits", .section(limitOptions), "How much a connection may take."),
+        ]
+
+    private static let timeoutOptions = [
+        Option("head", .timeout, default: "10s", "The longest time a request head may take to arrive."),
+        Option("idle", .timeout, default: "1h", "How long a connection without a call is kept."),
+    ]
+
+    private static let limitOptions = [
+        Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The bytes of one request head."),
+        Option("fields", .integer(in: 1...10_000), default: "200", "The header fields of one request head."),
+        Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
+        Option("connections", .integer(in: 1...1_000_000), default: "10000", "The connections of the listener."),
+    ]
+
+    /// Reads a listener; none if its address is missing or wrong, which is reported.
+    init?(_ section: Section) {
+        let text = section.string(ifGiven: "address")
+        let address = text.flatMap(ListenAddress.init)
+        permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"])
+        allowRemote = section.bool("allow_remote")
+        let timeouts = section.section("timeouts")
+        self.timeouts = Timeouts(head: timeouts.duration("head"), idle: timeouts.duration("idle"))
+        let limits = section.section("limits")
+        self.limits = Limits(
+            head: limits.size("head"),
+            fields: limits.integer("fields"),
+            streams: limits.integer("streams"),
+            connections: limits.integer("connections")
+        )
+        mark = section.mark(of: "address")
+        guard let address else {
+            guard let text else { return nil }
+            section.report("\(Diagnostic.quote(text)) is no address; \(ListenAddress.expected)", at: "address")
+            return nil
+        }
+        self.address = address
+        if !address.isLocal, !allowRemote {
+            let problem = "other machines can reach \(address)"
+            section.report("\(problem); listen on 127.0.0.1, or add allow_remote: true", at: "address")
+        }
+    }
+}

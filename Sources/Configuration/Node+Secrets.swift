@@ -1,0 +1,50 @@
+extension Node {
+    /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`.
+    ///
+    /// Where a secret comes from (`file`, `env`) is not hidden.
+    public var hidingSecrets: Node {
+        switch content {
+        case .null, .scalar: self
+        case .sequence(let items): Node(.sequence(items.map(\.hidingSecrets)), at: mark)
+        case .mapping(let entries): Node(.mapping(entries.map(\.hidingSecrets)), at: mark)
+        }
+    }
+
+    /// The node with all its texts hidden, but for where a secret comes from.
+    fileprivate var hidden: Node {
+        switch content {
+        case .null: self
+        case .scalar: .plain("…", at: mark)
+        case .sequence(let items): Node(.sequence(items.map(\.hidden)), at: mark)
+        case .mapping(let entries):
+            Node(.mapping(entries.map { $0.isSource ? $0 : $0.with($0.value.hidden) }), at: mark)
+        }
+    }
+}
+
+extension Node.Entry {
+    fileprivate var hidingSecrets: Node.Entry {
+        // `token:` with a mapping is a kind of interceptor or a source of tokens, not itself a token.
+        if key == "token", case .mapping = value.content { return with(value.hidingSecrets) }
+        return with(isSecret ? value.hidden : value.hidingSecrets)
+    }
+
+    fileprivate var isSource: Bool {
+        ["file", "env"].contains(key) && value.text != nil
+    }
+
+    fileprivate func with(_ value: Node) -> Node.Entry {
+        Node.Entry(key: key, keyMark: keyMark, value: value)
+    }
+
+    private var isSecret: Bool {
+        let words = key.lowercased().split { "-_. ".contains($0) }
+        guard let last = words.last, !["file", "path", "env", "url"].contains(last) else { return false }
+        return last == "key" || words.contains { Self.secretWords.contains(String($0)) }
+    }
+
+    private static let secretWords: Set = [
+        "authorization", "cookie", "credential", "credentials", "passphrase", "passwd", "password", "secret", "secrets",
+        "token", "tokens", "apikey", "signature", "assertion",
+    ]
+}

@@ -1,0 +1,91 @@
+/// One option of a thing that the configuration file describes: the single place that states its key, type, default and meaning.
+///
+/// The table of a thing, `[Option]`, is what `Section` reads a mapping by; the same table fills defaults in, names the known keys
+/// in error messages, and is written out as reference page and JSON Schema. A kind of interceptor declares its own:
+///
+/// ```swift
+/// static let options: [Option] = [
+///     Option("file", .string, oneOf: "source", example: "/run/secrets/token", "The file that holds the token."),
+///     Option("env", .string, oneOf: "source", "The environment variable that holds the token."),
+///     Option("header", .string, default: "authorization", "The request header that carries the token."),
+///     Option("allow_clear_text", .bool, default: "false", "Whether the token may leave the machine unencrypted."),
+/// ]
+/// ```
+public struct Option: Equatable, Sendable {
+    /// The type of an option's value, and with it how the value is written.
+    public indirect enum Kind: Equatable, Sendable {
+        /// Any scalar, taken as text.
+        case string
+        /// `true` or `false`.
+        case bool
+        /// A length of time that may be zero: `250ms`, `2s`, `5m`, `1h`; `none` has no end.
+        case duration
+        /// A length of time that may not be zero: `250ms`, `2s`, `5m`, `1h`; `none` has no end.
+        case timeout
+        /// A number of bytes: `512B`, `64KiB`, `4MiB`, `1GiB`, or plain digits.
+        case size(in: ClosedRange<Int>)
+        /// A whole number.
+        case integer(in: ClosedRange<Int>)
+        /// A whole number, or `auto`.
+        case integerOrAuto(in: ClosedRange<Int>)
+        /// One of the given words.
+        case choice([String])
+        /// A string or a list of strings.
+        case strings
+        /// A whole number or a list of them.
+        case integers(in: ClosedRange<Int>)
+        /// A mapping from names to strings.
+        case map
+        /// A mapping with its own table. A scalar stands for the option that `shorthand` names, if it names one.
+        case section([Option], shorthand: String? = nil)
+        /// A list of such mappings.
+        case sections([Option], shorthand: String? = nil)
+        /// A mapping from free names to such mappings.
+        case named([Option], shorthand: String? = nil)
+        /// Anything; whoever asks for it reads the node.
+        case node
+    }
+
+    /// The key.
+    public let key: String
+    /// The type of the value.
+    public let kind: Kind
+    /// The value that stands where none is given, as it would be written in the file.
+    public let fallback: String?
+    /// Whether the key must be given.
+    public let isRequired: Bool
+    /// The group of options this one belongs to: exactly one of a group must be given.
+    public let group: String?
+    /// A value to show in error messages and in the documentation, as it would be written in the file.
+    public let example: String?
+    /// What the option does: sentences for the reference page.
+    public let documentation: String
+
+    /// Declares an option.
+    ///
+    /// - Parameters:
+    ///   - key: the key in the mapping.
+    ///   - kind: the type of the value.
+    ///   - fallback: the value where none is given, as it would be written in the file. It must be a good value of `kind`.
+    ///   - isRequired: whether the key must be given.
+    ///   - group: a name shared by options of which exactly one must be given.
+    ///   - example: a good value to show.
+    ///   - documentation: what the option does, in sentences.
+    public init(
+        _ key: String,
+        _ kind: Kind,
+        default fallback: String? = nil,
+        required isRequired: Bool = false,
+        oneOf group: String? = nil,
+        example: String? = nil,
+        _ documentation: String
+    ) {
+        self.key = key
+        self.kind = kind
+        self.fallback = fallback
+        self.isRequired = isRequired
+        self.group = group
+        self.example = example
+        self.documentation = documentation
+    }
+}

@@ -1,0 +1,76 @@
+/// The whole configuration, read and checked.
+///
+/// Settings are equal if they mean the same, wherever it stands in the file.
+public struct Settings: Equatable, Sendable {
+    /// The sockets on which callers connect, in the order of the file.
+    public let listeners: [ListenerSettings]
+    /// The remote services, in the order of their names.
+    public let upstreams: [UpstreamSettings]
+    /// The default chain.
+    public let interceptors: [ChainItem]
+    /// The chains with names, in the order of the file.
+    public let chains: [ChainSettings]
+    /// The routes in the order of the file; without any in the file, one that takes all calls.
+    public let routes: [RouteSettings]
+    /// How many workers run; none is as many as the machine suggests.
+    public let workers: Int?
+    /// The admin socket, if the file asks for one.
+    public let admin: AdminSettings?
+    /// How long a stop takes.
+    public let drain: DrainSettings
+    /// How much is written to the operational log.
+    public let logLevel: LogLevel
+    /// The configuration in effect for people to read: long forms, defaults filled in, secrets hidden.
+    @NotCompared public private(set) var rendered: Node
+
+    /// Reads the root of a file and reports everything that is wrong with it.
+    ///
+    /// The settings are good for use only if `diagnostics` is empty afterwards.
+    ///
+    /// - Parameters:
+    ///   - root: the document; none if the file is empty.
+    ///   - diagnostics: where errors go.
+    ///   - answeringKinds: the kinds of interceptors that answer calls, so that a route may do without an upstream.
+    public init(_ root: Node?, into diagnostics: Diagnostics, answeringKinds: Set<String> = ["reject", "respond"]) {
+        let root = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
+        let section = Section(root, Self.options, into: diagnostics)
+        listeners = section.sections("listeners").compactMap(ListenerSettings.init)
+        upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }
+        interceptors = section.node("interceptors").map { ChainItem.chain($0, into: diagnostics) } ?? []
+        chains = Self.chains(section)
+        let only = section.named("upstreams").count == 1 ? section.named("upstreams")[0].name : nil
+        let routes = section.sections("routes").map { RouteSettings($0, only: only) }
+        let everything = RouteSettings(match: nil, upstream: only, chain: nil, mark: section.mark)
+        self.routes = routes.isEmpty ? [everything] : routes
+        workers = section.integer(ifGiven: "workers")
+        admin = section.has("admin") ? AdminSettings(section.section("admin")) : nil
+        drain = DrainSettings(section.section("drain"))
+        logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
+        rendered = section.rendered
+        check(section, answeringKinds: answeringKinds)
+    }
+
+    /// The upstream of that name.
+    public func upstream(named name: String) -> UpstreamSettings? {
+        upstreams.first { $0.name == name }
+    }
+
+    /// The interceptors that the calls of `route` pass.
+    public func items(of route: RouteSettings) -> [ChainItem] {
+        guard let name = route.chain else { return interceptors }
+        return chains.first { $0.name == name }?.items ?? []
+    }
+
+    private static func chains(_ section: Section) -> [ChainSettings] {
+        guard let node = section.node("chains") else { return [] }
+        guard let entries = node.entries else {
+            section.report("\"chains\" cannot be \(node.summary); write a mapping from names to lists", at: "chains")
+            return []
+        }
+        return entries.map { entry in
+            Name.check(entry.key, at: entry.keyMark, into: section.diagnostics)
+            let items = ChainItem.chain(entry.value, into: section.diagnostics)
+            return ChainSettings(name: entry.key, items: items, mark: entry.keyMark)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Who may connect to a Unix socket in the file system.
+public struct SocketPermissions: Equatable, Sendable {
+    /// The permission bits, such as 0o660.
+    public var mode: UInt32
+    /// The user who owns the socket, by name or number; none leaves it to the process.
+    public var owner: String?
+    /// The group of the socket, by name or number; none leaves it to the process.
+    public var group: String?
+
+    /// Says who may connect.
+    public init(mode: UInt32 = 0o660, owner: String? = nil, group: String? = nil) {
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+    }
+
+    static let modeOption = Option(
+        "mode",
+        .string,
+        default: "0660",
+        example: "\"0660\"",
+        "The permission bits of a Unix socket, in octal digits."
+    )
+
+    static let ownerOptions = [
+        Option("owner", .string, example: "app", "The user who owns a Unix socket, by name or number."),
+        Option("group", .string, example: "app", "The group of a Unix socket, by name or number."),
+    ]
+
+    /// Reads the options above from `section` and reports them where there is no file for them.
+    init(_ section: Section, for address: ListenAddress?, keys: [String]) {
+        self.init()
+        let text = section.string("mode")
+        if 3...4 ~= text.utf8.count, let bits = UInt32(text, radix: 8), bits <= 0o777 {
+            mode = bits
+        } else {
+            let problem = "\"mode\" cannot be \(Diagnostic.quote(text))"
+            section.report("\(problem); write octal digits such as \"0660\"", at: "mode")
+        }
+        if keys.contains("owner") { owner = section.string(ifGiven: "owner") }
+        if keys.contains("group") { group = section.string(ifGiven: "group") }
+        guard let address, !address.isFile else { return }
+        for key in keys where section.has(key) {
+            section.report("\"\(key)\" is for Unix sockets; remove it, or listen on unix:/path", at: key)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// One remote service that calls are forwarded to.
+public struct UpstreamSettings: Equatable, Sendable {
+    /// The time-outs of an attempt and of a connection; none is no limit.
+    public struct Timeouts: Equatable, Sendable {
+        /// The look-up of the name and the making of the connection.
+        public let connect: Duration?
+        /// From the last byte sent to the first byte of the answer.
+        public let firstByte: Duration?
+        /// The whole of a call, the caller's own deadline notwithstanding.
+        public let call: Duration?
+        /// How long a connection without a call is kept.
+        public let idle: Duration?
+    }
+
+    /// The bounds of one worker's pool.
+    public struct Limits: Equatable, Sendable {
+        /// The open connections.
+        public let connections: Int
+        /// The calls that wait for a connection.
+        public let waiting: Int
+    }
+
+    /// The name that routes, metrics and logs use.
+    public let name: String
+    /// Where the upstream is.
+    public let url: UpstreamURL
+    /// The time-outs of its attempts and connections.
+    public let timeouts: Timeouts
+    /// The bounds of its pools.
+    public let limits: Limits
+    /// Where the file names the upstream.
+    @NotCompared public private(set) var mark: Mark
+
+    static let options = [
+        Option("url", .string, required: true, example: "http://127.0.0.1:9000", "Where the upstream is."),
+        Option("timeouts", .section(timeoutOptions), "How long a call or a connection may wait."),
+        Option("limits", .section(limitOptions), "How much one worker may ask of the upstream."),
+    ]
+
+    private static let timeoutOptions = [
+        Option("connect", .timeout, default: "2s", "The longest time to look the name up and connect."),
+        Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of an answer."),
+        Option("call", .timeout, default: "none", "The longest time a call may take as a whole."),
+        Option("idle", .timeout, default: "60s", "How long a connection without a call is kept."),
+    ]
+
+    private static let limitOptions = [
+        Option("connections", .integer(in: 1...100_000), default: "1024", "The connections of one worker."),
+        Option("waiting", .integer(in: 0...1_000_000), default: "1024", "The calls that wait for a connection."),
+    ]
+
+    /// Reads an upstream; none if its name or URL is wrong, which is reported.
+    init?(_ named: NamedSection) {
+        let section = named.section
+        name = named.name
+        mark = named.mark
+        let timeouts = section.section("timeouts")
+        self.timeouts = Timeouts(
+            connect: timeouts.duration("connect"),
+            firstByte: timeouts.duration("first_byte"),
+            call: timeouts.duration("call"),
+            idle: timeouts.duration("idle")
+        )
+        let limits = section.section("limits")
+        self.limits = Limits(connections: limits.integer("connections"), waiting: limits.integer("waiting"))
+        Name.check(named.name, at: named.mark, into: section.diagnostics)
+        guard let text = section.string(ifGiven: "url") else { return nil }
+        do {
+            url = try UpstreamURL(text)
+        } catch {
+            section.report(error.message, at: "url")
+            return nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+public import Bytes
+public import Configuration
+
+extension ByteQueue {
+    /// Appends `value` as compact JSON.
+    ///
+    /// A number that JSON cannot express, such as infinity, becomes `null`.
+    public func append(_ value: JSONValue) {
+        switch value {
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(decimal: value)
+        case .real(let value) where value.isFinite: append(text: String(value))
+        case .real: append("null")
+        case .string(let text): append(json: text)
+        case .array(let items): appendJoined(items, "[", "]") { append($0) }
+        case .object(let members):
+            appendJoined(members, "{", "}") { member in
+                append(json: member.name)
+                append(":")
+                append(member.value)
+            }
+        }
+    }
+
+    /// Appends `node` as compact JSON.
+    ///
+    /// Plain `true`, `false`, `null` and numbers as JSON writes them keep their type; all other scalars are strings.
+    public func append(json node: Node) {
+        switch node.content {
+        case .null: append("null")
+        case .scalar(let text, quoted: false) where text == "true" || text == "false" || text.isJSONNumber:
+            append(text: text)
+        case .scalar(let text, _): append(json: text)
+        case .sequence(let items): appendJoined(items, "[", "]") { append(json: $0) }
+        case .mapping(let entries):
+            appendJoined(entries, "{", "}") { entry in
+                append(json: entry.key)
+                append(":")
+                append(json: entry.value)
+            }
+        }
+    }
+
+    private func appendJoined<Item>(_ items: [Item], _ open: StaticString, _ close: StaticString, _ one: (Item) -> Void)
+    {
+        append(open)
+        for (index, item) in items.enumerated() {
+            if index > 0 { append(",") }
+            one(item)
+        }
+        append(close)
+    }
+}
+
+extension JSONValue {
+    /// The value as compact JSON.
+    public var bytes: [UInt8] {
+        let queue = ByteQueue()
+        queue.append(self)
+        return queue.readable.array
+    }
+}
+
+extension Node {
+    /// The node as compact JSON: plain `true`, `false`, `null` and numbers keep their type, all other scalars are strings.
+    public var json: [UInt8] {
+        let queue = ByteQueue()
+        queue.append(json: self)
+        return queue.readable.array
+    }
+}
+
+extension String {
+    /// Whether the text is a number of JSON (RFC 8259 §6).
+    fileprivate var isJSONNumber: Bool {
+        var rest = utf8[...]
+        func take(_ bytes: String) -> Bool {
+            guard let first = rest.first, bytes.utf8.contains(first) else { return false }
+            rest.removeFirst()
+            return true
+        }
+        func takeDigits() -> Int {
+            let count = rest.prefix { 0x30...0x39 ~= $0 }.count
+            rest.removeFirst(count)
+            return count
+        }
+        _ = take("-")
+        guard take("0") || takeDigits() > 0 else { return false }
+        if take("."), takeDigits() == 0 { return false }
+        if take("eE") {
+            _ = take("+-")
+            if takeDigits() == 0 { return false }
+        }
+        return rest.isEmpty
+    }
+}

@@ -1,0 +1,89 @@
+internal import CJansson
+
+/// What is wrong with a text that should be JSON.
+public struct JSONError: Error, Equatable, Sendable {
+    /// The line, counted from 1.
+    public let line: Int
+    /// The column in characters, counted from 1.
+    public let column: Int
+    /// What is wrong, in Jansson's words; the text itself, which may be secret, is not quoted.
+    public let text: String
+}
+
+/// Reads JSON (RFC 8259), strictly.
+public enum JSON {
+    /// Reads one value of any type, and nothing behind it.
+    ///
+    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, a whole number of more than
+    ///   64 bits, and values nested more than 2048 deep.
+    public static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        var error = json_error_t()
+        let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
+        let root = unsafe bytes.withUnsafeBytes { raw in
+            // Jansson takes no text at all for a null pointer, which an empty span may have.
+            let start = unsafe raw.baseAddress.map { unsafe $0.assumingMemoryBound(to: CChar.self) }
+            return unsafe withUnsafePointer(to: CChar(0)) { nothing in
+                unsafe json_loadb(start ?? nothing, raw.count, Int(flags), &error)
+            }
+        }
+        guard let root = unsafe root else { throw JSONError(error) }
+        defer { unsafe json_decref(root) }
+        return unsafe value(root)
+    }
+
+    /// Reads one value.
+    ///
+    /// - Throws: the same as for a span.
+    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+        try parse(bytes.span)
+    }
+
+    private static func value(_ json: UnsafeMutablePointer<json_t>) -> JSONValue {
+        switch unsafe json.pointee.type {
+        case JSON_TRUE: return .bool(true)
+        case JSON_FALSE: return .bool(false)
+        case JSON_INTEGER: return unsafe .integer(Int(json_integer_value(json)))
+        case JSON_REAL: return unsafe .real(json_real_value(json))
+        case JSON_STRING: return unsafe .string(string(json))
+        case JSON_ARRAY:
+            return unsafe .array((0..<json_array_size(json)).map { unsafe value(json_array_get(json, $0)) })
+        case JSON_OBJECT: return unsafe .object(members(json))
+        default: return .null
+        }
+    }
+
+    private static func string(_ json: UnsafeMutablePointer<json_t>) -> String {
+        let length = unsafe json_string_length(json)
+        return unsafe json_string_value(json).withMemoryRebound(to: UInt8.self, capacity: length) { start in
+            unsafe String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
+        }
+    }
+
+    private static func members(_ json: UnsafeMutablePointer<json_t>) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        var iterator = unsafe json_object_iter(json)
+        while let entry = unsafe iterator {
+            let name = unsafe String(cString: json_object_iter_key(entry))
+            unsafe members.append(JSONValue.Member(name, value(json_object_iter_value(entry))))
+            unsafe iterator = json_object_iter_next(json, entry)
+        }
+        return members
+    }
+}
+
+extension JSONError {
+    fileprivate init(_ error: json_error_t) {
+        line = max(1, Int(error.line))
+        column = max(1, Int(error.column))
+        let words = unsafe withUnsafeBytes(of: error.text) { raw in
+            unsafe String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        text = Self.withoutQuotation(words)
+    }
+
+    /// Jansson ends its words with ` near '…'`, which quotes the text.
+    private static func withoutQuotation(_ words: String) -> String {
+        let end = words.indices.first { words[$0...].hasPrefix(" near '") }
+        return String(words[..<(end ?? words.endIndex)])
+    }
+}

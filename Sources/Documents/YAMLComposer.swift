@@ -1,0 +1,172 @@
+internal import Configuration
+
+/// Builds the nodes of a document from the steps of its text, within bounds.
+///
+/// What an alias stands for is counted each time it is used, so that a few lines cannot become a document of any size.
+struct YAMLComposer {
+    /// What a node takes of the bounds.
+    private struct Weight {
+        var nodes = 0
+        var bytes = 0
+    }
+
+    /// A node with the number of levels it has.
+    private struct Built {
+        let node: Node
+        var levels = 1
+    }
+
+    private let events: YAMLEvents
+    private let diagnostics: Diagnostics
+    private var anchors: [String: (built: Built, weight: Weight)] = [:]
+    private var spent = Weight()
+
+    init(_ events: YAMLEvents, _ diagnostics: Diagnostics) {
+        self.events = events
+        self.diagnostics = diagnostics
+    }
+
+    /// The one document of the text; none if there is no text.
+    mutating func document() throws(Diagnostic) -> Node? {
+        guard case .document = try events.next().kind else { return nil }
+        let root = try build(events.next(), depth: 1)
+        let next = try events.next()
+        if case .document = next.kind {
+            throw Diagnostic(mark: next.mark, message: "a second document starts here; keep only one")
+        }
+        return root.node
+    }
+
+    /// The node that starts with `event`, to stand `depth` levels below the top.
+    private mutating func build(_ event: YAMLEvent, depth: Int) throws(Diagnostic) -> Built {
+        try limit(depth: depth, at: event.mark)
+        if case .alias(let name) = event.kind { return try copy(of: name, depth: depth, at: event.mark) }
+        let before = spent
+        let built: Built
+        switch event.kind {
+        case .sequenceStart: built = try sequence(event, depth: depth)
+        case .mappingStart: built = try mapping(event, depth: depth)
+        default: built = try scalar(event)
+        }
+        if let anchor = event.anchor {
+            anchors[anchor] = (built, Weight(nodes: spent.nodes - before.nodes, bytes: spent.bytes - before.bytes))
+        }
+        return built
+    }
+
+    private mutating func copy(of name: String, depth: Int, at mark: Mark) throws(Diagnostic) -> Built {
+        guard let (built, weight) = anchors[name] else {
+            let problem = "no anchor before this is named \(Diagnostic.quote(name))"
+            throw Diagnostic(mark: mark, message: "\(problem); mark the value to repeat with &\(name)")
+        }
+        try limit(depth: depth + built.levels - 1, at: mark)
+        try spend(nodes: weight.nodes, bytes: weight.bytes, at: mark)
+        return built
+    }
+
+    private mutating func scalar(_ event: YAMLEvent) throws(Diagnostic) -> Built {
+        guard case .scalar(let text, let isQuoted) = event.kind else {
+            throw Diagnostic(mark: event.mark, message: "a value is missing; write one")
+        }
+        try spend(nodes: 1, bytes: text.utf8.count, at: event.mark)
+        if text.utf8.contains(0) {
+            diagnostics.report("text with a NUL character; remove it", at: event.mark)
+        }
+        let isString = YAMLTag.isString(event.tag)
+        if !YAMLTag.isScalar(event.tag) { reportTag(event) }
+        let isNull = !isQuoted && !isString && ["", "~", "null"].contains(text)
+        return Built(node: Node(isNull ? .null : .scalar(text, quoted: isQuoted || isString), at: event.mark))
+    }
+
+    private mutating func sequence(_ start: YAMLEvent, depth: Int) throws(Diagnostic) -> Built {
+        try spend(nodes: 1, bytes: 0, at: start.mark)
+        if !YAMLTag.isSequence(start.tag) { reportTag(start) }
+        var items: [Node] = []
+        var levels = 0
+        while true {
+            let event = try events.next()
+            if case .end = event.kind { break }
+            let item = try build(event, depth: depth + 1)
+            levels = max(levels, item.levels)
+            items.append(item.node)
+        }
+        return Built(node: Node(.sequence(items), at: start.mark), levels: levels + 1)
+    }
+
+    private mutating func mapping(_ start: YAMLEvent, depth: Int) throws(Diagnostic) -> Built {
+        try spend(nodes: 1, bytes: 0, at: start.mark)
+        if !YAMLTag.isMapping(start.tag) { reportTag(start) }
+        var entries: [Node.Entry] = []
+        var lines: [String: Int] = [:]
+        var levels = 0
+        while true {
+            let event = try events.next()
+            if case .end = event.kind { break }
+            let key = try key(event)
+            let value = try build(events.next(), depth: depth + 1)
+            levels = max(levels, value.levels)
+            if let line = lines[key] {
+                diagnostics.report(
+                    "\(Diagnostic.quote(key)) is given twice, first on line \(line); keep one",
+                    at: event.mark
+                )
+            } else {
+                lines[key] = event.mark.line
+                entries.append(Node.Entry(key: key, keyMark: event.mark, value: value.node))
+            }
+        }
+        return Built(node: Node(.mapping(entries), at: start.mark), levels: levels + 1)
+    }
+
+    private mutating func key(_ event: YAMLEvent) throws(Diagnostic) -> String {
+        guard case .scalar(let key, _) = event.kind else {
+            throw Diagnostic(
+                mark: event.mark,
+                message: "a key must be text; write it out, in quotes if it starts with \"{\" or \"[\""
+            )
+        }
+        try spend(nodes: 0, bytes: key.utf8.count, at: event.mark)
+        if key.isEmpty { diagnostics.report("a key is missing before \":\"; write one", at: event.mark) }
+        if key == "<<" { diagnostics.report("merge keys are not supported; write the keys out", at: event.mark) }
+        if key.utf8.contains(0) { diagnostics.report("a key with a NUL character; remove it", at: event.mark) }
+        return key
+    }
+
+    private func reportTag(_ event: YAMLEvent) {
+        diagnostics.report("the tag \(Diagnostic.quote(event.tag ?? "")) is not supported; remove it", at: event.mark)
+    }
+
+    private func limit(depth: Int, at mark: Mark) throws(Diagnostic) {
+        guard depth > YAML.deepest else { return }
+        throw Diagnostic(mark: mark, message: "values are nested more than \(YAML.deepest) levels deep; flatten them")
+    }
+
+    private mutating func spend(nodes: Int, bytes: Int, at mark: Mark) throws(Diagnostic) {
+        spent.nodes += nodes
+        spent.bytes += bytes
+        guard spent.nodes > YAML.mostNodes || spent.bytes > YAML.largestText else { return }
+        let bound = "\(YAML.mostNodes) values and 16MiB of text"
+        throw Diagnostic(mark: mark, message: "more than \(bound), with aliases written out; make the file smaller")
+    }
+}
+
+/// What the tags of YAML's own types say; others are not supported.
+private enum YAMLTag {
+    private static let prefix = "tag:yaml.org,2002:"
+
+    static func isString(_ tag: String?) -> Bool {
+        tag == "!" || tag == prefix + "str"
+    }
+
+    static func isScalar(_ tag: String?) -> Bool {
+        tag == nil || isString(tag) || ["null", "bool", "int", "float"].contains { tag == prefix + $0 }
+    }
+
+    static func isSequence(_ tag: String?) -> Bool {
+        tag == nil || tag == "!" || tag == prefix + "seq"
+    }
+
+    static func isMapping(_ tag: String?) -> Bool {
+        tag == nil || tag == "!" || tag == prefix + "map"
+    }
+}
