@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// The directories in which a change can make a path lead to another file.
+///
+/// These are the directory of the file, that of each symbolic link on the way, and where a part of the path is missing,
+/// the directory that it would appear in.
+struct FileTrail {
+    private(set) var directories: Set<String> = []
+
+    /// As many links as Linux follows before it calls the path a loop.
+    private static let longestChain = 40
+
+    init(of path: String) {
+        var current = path.hasPrefix("/") ? "/" : "."
+        var rest = Self.steps(path)
+        var links = 0
+        while let step = rest.popLast() {
+            let place = current + "/" + step
+            switch Self.follow(place) {
+            case .link(let target):
+                directories.insert(current)
+                links += 1
+                guard links <= Self.longestChain else { return }
+                if target.hasPrefix("/") { current = "/" }
+                rest += Self.steps(target)
+            case .file where !rest.isEmpty:
+                current = place
+            case .file, .missing:
+                directories.insert(current)
+                return
+            }
+        }
+    }
+
+    private enum Step {
+        case link(String)
+        case file
+        case missing
+    }
+
+    private static func follow(_ path: String) -> Step {
+        var failure: Int32 = 0
+        let target = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { room -> String? in
+            let length = unsafe readlink(path, room.baseAddress!, room.count)
+            failure = errno
+            guard length >= 0 else { return nil }
+            return unsafe String(
+                decoding: UnsafeRawBufferPointer(start: room.baseAddress, count: length),
+                as: UTF8.self
+            )
+        }
+        if let target { return .link(target) }
+        return failure == EINVAL ? .file : .missing
+    }
+
+    /// The parts of a path, last first.
+    private static func steps(_ path: String) -> [String] {
+        path.split(separator: "/").filter { $0 != "." }.map(String.init).reversed()
+    }
+}

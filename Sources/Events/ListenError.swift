@@ -1,0 +1,28 @@
+internal import CLinux
+internal import Glibc
+
+/// Why a listening socket could not be had; `description` names the address and the cause.
+public struct ListenError: Error, CustomStringConvertible, Sendable {
+    /// One line for people: `cannot listen on 127.0.0.1:80: …`.
+    public let description: String
+
+    init(_ address: some CustomStringConvertible, _ cause: String) {
+        description = "cannot listen on \(address): \(cause)"
+    }
+
+    init(_ address: some CustomStringConvertible, errno error: Int32) {
+        self.init(address, Self.cause(of: error))
+    }
+
+    private static func cause(of error: Int32) -> String {
+        switch error {
+        case EADDRINUSE: "in use by a running process"
+        case EADDRNOTAVAIL: "no network interface of this host has the address"
+        case EAFNOSUPPORT: "this host does not support the address family"
+        case EACCES, EPERM: "no permission (a port below 1024 takes CAP_NET_BIND_SERVICE, a file a writable directory)"
+        case ENOENT: "the directory does not exist"
+        case EMFILE, ENFILE: "no file descriptor is left"
+        default: unsafe String(cString: martlet_error_text(error))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Bytes
+internal import Glibc
+internal import Synchronization
+
+/// A listening stream socket, non-blocking and close-on-exec.
+///
+/// Opening blocks for an instant, so it is for start and reload. The descriptor may be used on any one thread.
+public final class ListenSocket: Sendable {
+    /// The descriptor to accept on; good until `close`.
+    public let descriptor: Int32
+    /// Where it listens, with the real port if port 0 was asked for: `127.0.0.1:41234`, `unix:/path`, `unix:@name`.
+    public let localAddress: String
+    private let sharesPort: Bool
+    private let file: UnixSocketFile?
+    private let isClosed = Atomic(false)
+
+    /// As many connections as Linux by default lets wait for `accept`; `net.core.somaxconn` caps it.
+    private static let backlog: Int32 = 4096
+
+    /// Opens a socket that listens on `address`.
+    ///
+    /// With `reusePort`, `another` gives each worker a TCP socket of its own, among which the kernel spreads connections.
+    /// `permissions` are those of the file of a Unix socket. The directory of that file should be writable by trusted
+    /// users only. A file left by a process that has died is replaced.
+    public static func open(
+        _ address: ListenAddress,
+        reusePort: Bool = false,
+        permissions: SocketPermissions = SocketPermissions()
+    ) throws(ListenError) -> ListenSocket {
+        let system = try address.resolved()
+        switch address {
+        case .tcp(_, let port):
+            // With SO_REUSEPORT a second process would silently share the port, so a bind without it must go well first.
+            if reusePort, port != 0 { try ListenSocket(boundTo: system, sharesPort: false).close() }
+            let socket = try ListenSocket(boundTo: system, sharesPort: reusePort)
+            try socket.listen()
+            return socket
+        case .abstract:
+            let socket = try ListenSocket(boundTo: system, sharesPort: false)
+            try socket.listen()
+            return socket
+        case .unix(let path):
+            try UnixSocketFile.removeStale(at: path, system)
+            let socket = try ListenSocket(boundTo: system, sharesPort: false, path: path)
+            // Not by umask, which all threads share: nobody can connect before `listen`, so this is in time.
+            try permissions.apply(to: path)
+            try socket.listen()
+            return socket
+        }
+    }
+
+    /// Takes over a descriptor that listens already, as a service manager hands it in.
+    public init(adopting descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        self.descriptor = descriptor
+        localAddress = SocketAddress(localOf: descriptor)?.description ?? "descriptor \(descriptor)"
+        sharesPort = false
+        file = nil
+    }
+
+    /// A socket for one more worker: with a queue of its own if opened with `reusePort`, else sharing this one's.
+    ///
+    /// Only the first socket of a Unix path removes the file.
+    public func another() throws(ListenError) -> ListenSocket {
+        if sharesPort, let system = SocketAddress(localOf: descriptor) {
+            let socket = try ListenSocket(boundTo: system, sharesPort: true)
+            try socket.listen()
+            return socket
+        }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw ListenError(localAddress, errno: errno) }
+        return ListenSocket(adopting: copy)
+    }
+
+    /// Stops listening and removes the file of a Unix socket, if it is still this socket's; may be called twice.
+    public func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        file?.remove()
+        Glibc.close(descriptor)
+    }
+
+    deinit {
+        close()
+    }
+
+    private init(boundTo system: SocketAddress, sharesPort: Bool, path: String? = nil) throws(ListenError) {
+        descriptor = try Self.bind(system, sharesPort: sharesPort)
+        localAddress = SocketAddress(localOf: descriptor)?.description ?? system.description
+        self.sharesPort = sharesPort
+        file = path.flatMap { UnixSocketFile(boundAt: $0) }
+    }
+
+    private func listen() throws(ListenError) {
+        guard Glibc.listen(descriptor, Self.backlog) == 0 else { throw ListenError(localAddress, errno: errno) }
+    }
+
+    private static func bind(_ system: SocketAddress, sharesPort: Bool) throws(ListenError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(Int32(system.family.rawValue), kind, 0)
+        guard descriptor >= 0 else { throw ListenError(system, errno: errno) }
+        if system.family != .unix {
+            // An old connection of a process that has ended must not hold up the next start.
+            set(SO_REUSEADDR, SOL_SOCKET, on: descriptor)
+            // Accepted sockets inherit it.
+            set(TCP_NODELAY, Int32(IPPROTO_TCP), on: descriptor)
+        }
+        if system.family == .ipv6 { set(IPV6_V6ONLY, Int32(IPPROTO_IPV6), on: descriptor) }
+        if sharesPort { set(SO_REUSEPORT, SOL_SOCKET, on: descriptor) }
+        let error = unsafe system.withSystemForm { unsafe Glibc.bind(descriptor, $0, $1) == 0 ? 0 : errno }
+        guard error == 0 else {
+            Glibc.close(descriptor)
+            throw ListenError(system, errno: error)
+        }
+        return descriptor
+    }
+
+    private static func set(_ option: Int32, _ level: Int32, on descriptor: Int32) {
+        var one: Int32 = 1
+        _ = unsafe setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

@@ -1,0 +1,195 @@
+import Bytes
+import Glibc
+import Testing
+
+@testable import Events
+
+@Suite struct ListenSocketTests {
+    let directory = TemporaryDirectory()
+
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `port 0 becomes a real port that can be connected to`(host: String) throws {
+        let socket = try ListenSocket.open(.tcp(host: host, port: 0))
+        #expect(socket.localAddress.hasPrefix("127.0.0.1:"))
+        #expect(socket.localAddress != "127.0.0.1:0")
+        #expect(canConnect(to: socket))
+    }
+
+    @Test func `a port in use is an error, also between sockets that would share it`() throws {
+        let first = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0), reusePort: true)
+        let error = #expect(throws: ListenError.self) {
+            try ListenSocket.open(.tcp(host: "127.0.0.1", port: first.port), reusePort: true)
+        }
+        #expect(error?.description == "cannot listen on \(first.localAddress): in use by a running process")
+    }
+
+    @Test func `a port can be had again after its socket is closed`() throws {
+        let first = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0), reusePort: true)
+        let port = first.port
+        first.close()
+        let second = try ListenSocket.open(.tcp(host: "127.0.0.1", port: port), reusePort: true)
+        #expect(second.localAddress == first.localAddress)
+    }
+
+    @Test func `workers that share a port each have a queue of their own`() throws {
+        let first = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0), reusePort: true)
+        let second = try first.another()
+        #expect(second.localAddress == first.localAddress)
+        first.close()
+        #expect(canConnect(to: second))
+    }
+
+    @Test func `without a shared port the workers share the queue`() throws {
+        let first = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let second = try first.another()
+        let client = try #require(connected(to: first))
+        defer { close(client) }
+        #expect(isReadable(first.descriptor) && isReadable(second.descriptor))
+    }
+
+    @Test func `an IPv6 socket leaves the IPv4 port alone`() throws {
+        let six = try ListenSocket.open(.tcp(host: "::", port: 0))
+        #expect(six.localAddress.hasPrefix("[::]:"))
+        let four = try ListenSocket.open(.tcp(host: "0.0.0.0", port: six.port))
+        #expect(four.port == six.port)
+    }
+
+    @Test func `addresses that cannot be had are told in words`() {
+        let wrong: [(ListenAddress, String)] = [
+            (
+                .tcp(host: "example.org", port: 1),
+                "cannot listen on example.org:1: \"example.org\" is not an IP address"
+            ),
+            (
+                .tcp(host: "192.0.2.1", port: 1),
+                "cannot listen on 192.0.2.1:1: no network interface of this host has the address"
+            ),
+            (.unix(path: ""), "cannot listen on unix:: the path is empty"),
+            (
+                .unix(path: directory / "none/a.sock"),
+                "cannot listen on unix:\(directory / "none/a.sock"): the directory does not exist"
+            ),
+            (
+                .unix(path: "/" + String(repeating: "x", count: 107)),
+                "cannot listen on unix:/\(String(repeating: "x", count: 107)): the path has 108 bytes, Linux takes at most 107"
+            ),
+        ]
+        for (address, text) in wrong {
+            let error = #expect(throws: ListenError.self) { try ListenSocket.open(address) }
+            #expect(error?.description == text)
+        }
+    }
+
+    @Test func `a Unix socket has the mode it was given, whatever the umask`() throws {
+        let path = directory / "a.sock"
+        let socket = try ListenSocket.open(
+            .unix(path: path),
+            permissions: SocketPermissions(mode: 0o666, owner: "\(getuid())", group: "\(getgid())")
+        )
+        #expect(status(path)?.st_mode == S_IFSOCK | 0o666)
+        #expect(socket.localAddress == "unix:\(path)")
+        #expect(canConnect(to: socket))
+    }
+
+    @Test func `owner and group are found by name`() throws {
+        #expect(Account.user("root") == 0)
+        #expect(Account.group("root") == 0)
+        #expect(Account.user("no such user") == nil)
+        let error = #expect(throws: ListenError.self) {
+            try ListenSocket.open(
+                .unix(path: directory / "a.sock"),
+                permissions: SocketPermissions(group: "nobody here")
+            )
+        }
+        #expect(error?.description.hasSuffix("there is no group \"nobody here\"") == true)
+        #expect(status(directory / "a.sock") == nil)
+    }
+
+    @Test func `the file of a Unix socket goes when the socket is closed`() throws {
+        let path = directory / "a.sock"
+        let socket = try ListenSocket.open(.unix(path: path))
+        let copy = try socket.another()
+        copy.close()
+        #expect(status(path) != nil)
+        socket.close()
+        socket.close()
+        #expect(status(path) == nil)
+    }
+
+    @Test func `a file that took the place of the socket's own is left alone`() throws {
+        let path = directory / "a.sock"
+        let first = try ListenSocket.open(.unix(path: path))
+        #expect(unsafe rename(path, directory / "old.sock") == 0)
+        let second = try ListenSocket.open(.unix(path: path))
+        first.close()
+        #expect(canConnect(to: second))
+        #expect(status(path) != nil)
+    }
+
+    @Test func `a stale socket file is replaced, a live one and an ordinary file are not`() throws {
+        let path = directory / "a.sock"
+        let dead = try ListenSocket.open(.unix(path: path))
+        #expect(unsafe link(path, directory / "stale.sock") == 0)
+        dead.close()
+        let live = try ListenSocket.open(.unix(path: directory / "stale.sock"))
+        #expect(canConnect(to: live))
+
+        let second = #expect(throws: ListenError.self) { try ListenSocket.open(.unix(path: directory / "stale.sock")) }
+        #expect(second?.description.hasSuffix("in use by a running process") == true)
+        #expect(canConnect(to: live))
+
+        close(unsafe creat(directory / "file", 0o600))
+        let third = #expect(throws: ListenError.self) { try ListenSocket.open(.unix(path: directory / "file")) }
+        #expect(third?.description.hasSuffix("the file exists and is not a socket") == true)
+        #expect(status(directory / "file") != nil)
+    }
+
+    @Test func `an abstract socket can be connected to and has one owner`() throws {
+        let name = "martlet-test-\(getpid())"
+        let socket = try ListenSocket.open(.abstract(name: name))
+        #expect(socket.localAddress == "unix:@\(name)")
+        #expect(canConnect(to: socket))
+        #expect(throws: ListenError.self) { try ListenSocket.open(.abstract(name: name)) }
+    }
+
+    @Test func `sockets do not block and are not inherited`() throws {
+        let sockets = [
+            try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0)),
+            try ListenSocket.open(.unix(path: directory / "a")),
+        ]
+        for socket in try sockets + sockets.map({ try $0.another() }) {
+            #expect(fcntl(socket.descriptor, F_GETFL) & O_NONBLOCK != 0)
+            #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        }
+    }
+}
+
+extension ListenSocketTests {
+    func connected(to listener: ListenSocket) -> Int32? {
+        guard let address = SocketAddress(localOf: listener.descriptor) else { return nil }
+        let client = socket(Int32(address.family.rawValue), Int32(SOCK_STREAM.rawValue), 0)
+        if unsafe address.withSystemForm({ unsafe connect(client, $0, $1) }) == 0 { return client }
+        close(client)
+        return nil
+    }
+
+    func canConnect(to listener: ListenSocket) -> Bool {
+        guard let client = connected(to: listener), isReadable(listener.descriptor) else { return false }
+        close(client)
+        return true
+    }
+
+    func isReadable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 5000) == 1
+    }
+
+    func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
+    }
+}
+
+extension ListenSocket {
+    fileprivate var port: UInt16 { SocketAddress(localOf: descriptor)?.port ?? 0 }
+}
