@@ -1,0 +1,128 @@
+internal import Bytes
+internal import Configuration
+internal import HTTP
+internal import Patterns
+
+/// A compiled `when` or `match`: all that is given must hold.
+final class Condition {
+    private struct Header {
+        enum Test { case present, absent, exact([[UInt8]]), pattern(Pattern) }
+        let name: FieldName
+        let test: Test
+    }
+
+    private let services: [[UInt8]]
+    private let methods: [[UInt8]]
+    private let paths: [[UInt8]]
+    private let hosts: [[UInt8]]
+    private let headers: [Header]
+    private let users: [UInt32]
+    private let groups: [UInt32]
+
+    /// Compiles settings; a pattern that is malformed is reported.
+    init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
+        services = settings.services.map { Array($0.utf8) }
+        methods = settings.methods.map { Array($0.utf8) }
+        paths = settings.paths.map { Array($0.utf8) }
+        hosts = settings.hosts.map { $0.utf8.map(\.lowercasedASCII) }
+        headers = settings.headers.compactMap { Self.compile($0, into: diagnostics) }
+        users = settings.peerUsers
+        groups = settings.peerGroups
+    }
+
+    private static func compile(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) -> Header? {
+        let name = FieldName(matcher.name)
+        switch matcher.test {
+        case .present: return Header(name: name, test: .present)
+        case .absent: return Header(name: name, test: .absent)
+        case .exact(let values): return Header(name: name, test: .exact(values.map { Array($0.utf8) }))
+        case .regex(let text):
+            do throws(PatternError) {
+                return Header(name: name, test: .pattern(try Pattern(text.text)))
+            } catch {
+                diagnostics.report("\(error)", at: text.mark)
+                return nil
+            }
+        }
+    }
+
+    /// Whether the call is one of those meant.
+    func holds(for call: Call) -> Bool {
+        procedureHolds(call) && pathHolds(call) && hostHolds(call) && peerHolds(call.peer) && headersHold(call.request)
+    }
+
+    private func procedureHolds(_ call: Call) -> Bool {
+        guard !services.isEmpty || !methods.isEmpty else { return true }
+        guard let procedure = call.classification.procedure else { return false }
+        let path = call.request.path
+        return (services.isEmpty || services.contains { path.extracting(procedure.service).equals($0) })
+            && (methods.isEmpty || methods.contains { path.extracting(procedure.method).equals($0) })
+    }
+
+    private func pathHolds(_ call: Call) -> Bool {
+        guard !paths.isEmpty else { return true }
+        let path = call.request.path
+        return paths.contains { $0.last == UInt8(ascii: "/") ? path.hasPrefix($0) : path.equals($0) }
+    }
+
+    private func hostHolds(_ call: Call) -> Bool {
+        guard !hosts.isEmpty else { return true }
+        let request = call.request
+        let host = Host.withoutPort(request.authority)
+        return hosts.contains { wanted in
+            guard wanted.first == UInt8(ascii: "*") else { return Host.equal(host, wanted.span) }
+            let suffix = wanted.count - 1
+            guard host.count > suffix else { return false }
+            return Host.equal(host.extracting(host.count - suffix..<host.count), wanted.span.extracting(1..<wanted.count))
+        }
+    }
+
+    private func peerHolds(_ peer: Peer) -> Bool {
+        guard !users.isEmpty || !groups.isEmpty else { return true }
+        guard let credentials = peer.credentials else { return false }
+        return (users.isEmpty || users.contains(credentials.uid)) && (groups.isEmpty || groups.contains(credentials.gid))
+    }
+
+    private func headersHold(_ head: HTTPHead) -> Bool {
+        headers.allSatisfy { header in
+            switch header.test {
+            case .present: return head.first(header.name) != nil
+            case .absent: return head.first(header.name) == nil
+            case .exact(let values):
+                return head.anyValue(header.name) { value in values.contains { value.equals($0) } }
+            case .pattern(let pattern): return head.anyValue(header.name) { pattern.matches($0) }
+            }
+        }
+    }
+}
+
+extension HTTPHead {
+    /// Whether `test` holds for the value of some field with the name.
+    fileprivate func anyValue(_ name: FieldName, _ test: (Span<UInt8>) -> Bool) -> Bool {
+        var index = first(name)
+        while let found = index {
+            if test(value(at: found)) { return true }
+            index = first(name, from: found + 1)
+        }
+        return false
+    }
+}
+
+/// Hosts as they stand in an authority.
+enum Host {
+    /// The host of an authority without its port.
+    @_lifetime(copy authority)
+    static func withoutPort(_ authority: Span<UInt8>) -> Span<UInt8> {
+        var end = authority.count
+        while end > 0, authority[end - 1] &- UInt8(ascii: "0") < 10 { end -= 1 }
+        guard end > 0, authority[end - 1] == UInt8(ascii: ":") else { return authority }
+        return authority.extracting(0..<end - 1)
+    }
+
+    /// Whether `host` is `wanted`, which is in small letters.
+    static func equal(_ host: Span<UInt8>, _ wanted: Span<UInt8>) -> Bool {
+        guard host.count == wanted.count else { return false }
+        for index in 0..<host.count where host[index].lowercasedASCII != wanted[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+internal import Bytes
+internal import Configuration
+internal import HTTP
+private import Glibc
+
+/// A value with parts that are filled in for each call: `Bearer {env:TOKEN}`, `{header:x-tenant}`, `{host}`.
+///
+/// `{{` and `}}` are braces. Environment variables are read at load.
+final class Template {
+    private enum Piece {
+        case text([UInt8])
+        case header(FieldName)
+        case host, path, service, method, peerUser, peerGroup, callID
+    }
+
+    private var pieces: [Piece] = []
+
+    /// Parses `text`; what is wrong with it is reported at `mark`.
+    init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
+        var literal: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let isBrace = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}")
+            if isBrace, rest.first == byte {
+                rest.removeFirst()
+                literal.append(byte)
+            } else if byte == UInt8(ascii: "{") {
+                guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
+                    diagnostics.report("\"{\" without its \"}\"; for a plain brace write \"{{\"", at: mark)
+                    return
+                }
+                pieces.append(.text(literal))
+                literal = []
+                parse(String(decoding: rest[..<end], as: UTF8.self), at: mark, into: diagnostics)
+                rest = rest[(end + 1)...]
+            } else if byte == UInt8(ascii: "}") {
+                diagnostics.report("\"}\" without its \"{\"; for a plain brace write \"}}\"", at: mark)
+            } else if byte < 0x20 && byte != 0x09 || byte == 0x7f {
+                diagnostics.report("a header value cannot have control characters; remove them", at: mark)
+            } else {
+                literal.append(byte)
+            }
+        }
+        pieces.append(.text(literal))
+        pieces.removeAll { if case .text(let bytes) = $0 { bytes.isEmpty } else { false } }
+    }
+
+    private func parse(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {
+        let plain: [String: Piece] = [
+            "host": .host, "path": .path, "service": .service, "method": .method, "peer.uid": .peerUser,
+            "peer.gid": .peerGroup, "call.id": .callID,
+        ]
+        if let piece = plain[name] {
+            pieces.append(piece)
+        } else if name.hasPrefix("env:") {
+            let variable = String(name.dropFirst(4))
+            guard let value = unsafe getenv(variable) else {
+                diagnostics.report("the environment variable \(variable) is not set; set it or remove {\(name)}", at: mark)
+                return
+            }
+            pieces.append(.text(Array(unsafe String(cString: value).utf8)))
+        } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
+            pieces.append(.header(FieldName(String(name.dropFirst(7)))))
+        } else {
+            let known = plain.keys.sorted() + ["env:NAME", "header:name"]
+            diagnostics.report("{\(name)} is unknown; \(Suggestion.text(for: name, among: known))", at: mark)
+        }
+    }
+
+    /// The value where no part of it depends on the call.
+    var constant: [UInt8]? {
+        if pieces.isEmpty { return [] }
+        guard pieces.count == 1, case .text(let bytes) = pieces[0] else { return nil }
+        return bytes
+    }
+
+    /// Appends the value for a call; a part that the call does not have is empty.
+    func render(for call: Call, to queue: ByteQueue) {
+        let request = call.request
+        for piece in pieces {
+            switch piece {
+            case .text(let bytes): queue.append(bytes)
+            case .header(let name):
+                if let index = request.first(name) { queue.append(request.value(at: index)) }
+            case .host: queue.append(request.authority)
+            case .path: queue.append(request.path)
+            case .service:
+                if let procedure = call.classification.procedure { queue.append(request.path.extracting(procedure.service)) }
+            case .method:
+                if let procedure = call.classification.procedure { queue.append(request.path.extracting(procedure.method)) }
+            case .peerUser:
+                if let peer = call.peer.credentials { queue.append(decimal: Int(peer.uid)) }
+            case .peerGroup:
+                if let peer = call.peer.credentials { queue.append(decimal: Int(peer.gid)) }
+            case .callID: call.appendID(to: queue)
+            }
+        }
+    }
+}
