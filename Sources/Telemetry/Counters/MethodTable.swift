@@ -64,12 +64,13 @@ struct MethodTable {
         counts[index(method, callProtocol)].end(outcome, nanoseconds: nanoseconds)
     }
 
-    /// Hands out a copy of all counts that are not nothing.
-    func forEach(_ body: (MethodName, CallProtocol, CallCounts) -> Void) {
+    /// Adds all counts to `copy`.
+    func add(to copy: inout CountersSnapshot) {
         for method in names.indices {
             for callProtocol in CallProtocol.allCases {
                 let counted = counts[index(Int32(method), callProtocol)]
-                if counted.started > 0 { body(names[method], callProtocol, counted) }
+                guard counted.started > 0 else { continue }
+                copy.add(CallCountsSnapshot(counted), to: names[method], callProtocol)
             }
         }
     }

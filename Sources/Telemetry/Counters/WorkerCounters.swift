@@ -9,10 +9,7 @@ internal import Bytes
 /// HTTP, when `admit` is called for a new one, and else, under `_OTHER`, when the call ends. So a call is started and
 /// handled under one name, neither count ever goes back, and `inFlight` is counted apart from both.
 public final class WorkerCounters {
-    /// How many calls have started and not ended.
-    public private(set) var inFlight = 0
-
-    private var methods: MethodTable
+    private var calls: CallCounters
     private var upstreams = NamedCounts(columns: CountersSnapshot.upstreamColumns)
     private var interceptors = NamedCounts(columns: VerdictLabel.allCases.count)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
@@ -22,15 +19,18 @@ public final class WorkerCounters {
 
     /// Makes counters at zero that count at most `methodLimit` methods by name.
     public init(methodLimit: Int = 200) {
-        methods = MethodTable(limit: methodLimit)
+        calls = CallCounters(methodLimit: methodLimit)
     }
 
     /// Changes how many methods are counted by name; those that already are stay.
     public func setMethodLimit(_ limit: Int) {
-        methods.limit = limit
+        calls.methods.limit = limit
     }
 
     // MARK: Calls
+
+    /// How many calls have started and not ended.
+    public var inFlight: Int { calls.inFlight }
 
     /// Counts the start of a call to `path`, which has no query.
     ///
@@ -40,19 +40,13 @@ public final class WorkerCounters {
     ///   - callProtocol: the protocol of the caller; for plain HTTP the path does not matter.
     /// - Returns: what to give to `admit` and `end`.
     public func start(_ path: Span<UInt8>, hash: UInt64? = nil, _ callProtocol: CallProtocol) -> StartedCall {
-        inFlight += 1
-        let isHTTP = callProtocol == .http
-        let hash = isHTTP ? 0 : hash ?? path.fnv1a
-        let method = isHTTP ? 0 : methods.find(path, hash: hash)
-        let isCounted = isHTTP || method != 0
-        if isCounted { methods.start(method, callProtocol) }
-        return StartedCall(hash: hash, callProtocol: callProtocol, method: method, isCounted: isCounted)
+        calls.start(path, hash: hash, callProtocol)
     }
 
     /// Lets the method of `call` be counted by name from now on, because an answer showed that it exists.
     ///
-    /// To be called at most with every answer other than `unimplemented`: callers could fill the table with names of
-    /// their own invention otherwise. Costs next to nothing for a method that is known.
+    /// Not to be called for an answer that any path may get, such as `unimplemented` or `unauthenticated`: callers could
+    /// fill the table with names of their own invention otherwise. Costs next to nothing for a method that is known.
     ///
     /// - Parameters:
     ///   - call: the call that was answered.
@@ -61,8 +55,7 @@ public final class WorkerCounters {
     ///   - method: the name of the method.
     public func admit(_ call: inout StartedCall, path: Span<UInt8>, service: Span<UInt8>, method: Span<UInt8>) {
         guard !call.isCounted else { return }
-        call.method = methods.admit(path, hash: call.hash, service: service, method: method)
-        countStart(of: &call)
+        calls.admit(&call, path: path, service: service, method: method)
     }
 
     /// Counts the end of a call, whatever became of it.
@@ -73,16 +66,7 @@ public final class WorkerCounters {
     ///   - code: the number of the code it ended with, 0 to 16.
     ///   - nanoseconds: the time since it arrived.
     public func end(_ call: StartedCall, route: Int?, code: UInt8, nanoseconds: Int) {
-        inFlight -= 1
-        var call = call
-        if !call.isCounted { countStart(of: &call) }
-        let outcome = CallOutcome(route: route, code: code)
-        methods.end(call.method, call.callProtocol, outcome, nanoseconds: max(0, nanoseconds))
-    }
-
-    private func countStart(of call: inout StartedCall) {
-        methods.start(call.method, call.callProtocol)
-        call.isCounted = true
+        calls.end(call, CallOutcome(route: route, code: code), nanoseconds: nanoseconds)
     }
 
     // MARK: Upstreams, interceptors, listeners
@@ -147,14 +131,14 @@ public final class WorkerCounters {
     /// A copy of all counts that may go to another thread.
     public func snapshot() -> CountersSnapshot {
         var copy = CountersSnapshot()
-        copy.inFlight = inFlight
+        copy.inFlight = calls.inFlight
         copy.upstreams = upstreams
         copy.interceptors = interceptors
         copy.listeners = listeners
         copy.badRequests = badRequests
         copy.limitHits = limitHits
         copy.droppedLogLines = droppedLogLines
-        methods.forEach { copy.add(CallCountsSnapshot($2), to: $0, $1) }
+        calls.methods.add(to: &copy)
         return copy
     }
 }

@@ -19,59 +19,44 @@ public struct PrometheusText {
 
     private func append(_ family: MetricFamily) {
         let metric = family.metric
-        append("# HELP ", metric.name, " ")
-        append(escaped: metric.help, quotes: false)
-        append("\n# TYPE ", metric.name, " ", metric.kind.rawValue, "\n")
-        for sample in family.samples {
-            precondition(sample.labels.count == metric.labels.count, "the labels are not those of the metric")
-            append(sample, of: metric)
-        }
+        append("# HELP ", metric.name, " ", Self.escaped(metric.help, quotes: false), "\n")
+        append("# TYPE ", metric.name, " ", metric.kind.rawValue, "\n")
+        for sample in family.samples { append(sample, of: metric) }
     }
 
     private func append(_ sample: MetricSample, of metric: Metric) {
+        let labels = Self.text(ofLabels: metric.labels, sample.labels)
         switch sample.value {
         case .number(let number):
-            appendLabels(of: sample, metric)
+            append(metric.name, Self.inBraces(labels), " ")
             appendEnd(decimal: number)
         case .nanoseconds(let nanoseconds):
-            appendLabels(of: sample, metric)
+            append(metric.name, Self.inBraces(labels), " ")
             appendEnd(seconds: nanoseconds)
         case .histogram(let histogram):
-            append(histogram, of: sample, metric)
+            append(histogram, metric.name, labels)
         }
     }
 
     /// A bucket counts all values up to its bound, so it contains the ones before it.
-    private func append(_ histogram: DurationHistogram, of sample: MetricSample, _ metric: Metric) {
+    private func append(_ histogram: DurationHistogram, _ name: String, _ labels: String) {
         var count = 0
         for index in histogram.buckets.indices {
             count += histogram.buckets[index]
-            appendLabels(of: sample, metric, suffix: "_bucket", bound: DurationHistogram.bounds[index])
+            append(name, "_bucket{", labels, labels.isEmpty ? "le=\"" : ",le=\"")
+            append(bound: DurationHistogram.bounds[index])
+            append("\"} ")
             appendEnd(decimal: count)
         }
-        appendLabels(of: sample, metric, suffix: "_sum")
+        append(name, "_sum", Self.inBraces(labels), " ")
         appendEnd(seconds: histogram.sum)
-        appendLabels(of: sample, metric, suffix: "_count")
+        append(name, "_count", Self.inBraces(labels), " ")
         appendEnd(decimal: count)
     }
 
-    /// Appends a line up to its value; `bound` is that of a bucket, in nanoseconds.
-    private func appendLabels(of sample: MetricSample, _ metric: Metric, suffix: String = "", bound: Int? = nil) {
-        append(metric.name, suffix)
-        var separator = "{"
-        for (name, value) in zip(metric.labels, sample.labels) {
-            append(separator, name, "=\"")
-            append(escaped: value, quotes: true)
-            append("\"")
-            separator = ","
-        }
-        if let bound {
-            append(separator, "le=\"")
-            if bound == .max { append("+Inf") } else { queue.append(seconds: bound) }
-            append("\"")
-            separator = ","
-        }
-        append(separator == "," ? "} " : " ")
+    private func append(bound nanoseconds: Int) {
+        guard nanoseconds < .max else { return append("+Inf") }
+        queue.append(seconds: nanoseconds)
     }
 
     private func appendEnd(decimal value: Int) {
@@ -88,15 +73,26 @@ public struct PrometheusText {
         for text in texts { queue.append(text: text) }
     }
 
+    private static func text(ofLabels names: [String], _ values: [String]) -> String {
+        precondition(names.count == values.count, "the labels are not those of the metric")
+        return zip(names, values).map { "\($0)=\"\(escaped($1, quotes: true))\"" }.joined(separator: ",")
+    }
+
+    private static func inBraces(_ labels: String) -> String {
+        labels.isEmpty ? "" : "{\(labels)}"
+    }
+
     /// Help texts escape backslash and line feed, label values quotes as well.
-    private func append(escaped text: String, quotes: Bool) {
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\\"): append("\\\\")
-            case UInt8(ascii: "\n"): append("\\n")
-            case UInt8(ascii: "\"") where quotes: append("\\\"")
-            default: queue.append(byte: byte)
+    private static func escaped(_ text: String, quotes: Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\"" where quotes: result += "\\\""
+            default: result.unicodeScalars.append(scalar)
             }
         }
+        return result
     }
 }
