@@ -1,0 +1,37 @@
+internal import Bytes
+
+extension ByteQueue {
+    /// Appends a time in seconds, without trailing zeros: `0.005`, `2.5`, `10`.
+    func append(seconds nanoseconds: Int) {
+        if nanoseconds < 0 { append(byte: UInt8(ascii: "-")) }
+        let (seconds, fraction) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
+        append(decimal: Int(seconds))
+        guard fraction > 0 else { return }
+        append(byte: UInt8(ascii: "."))
+        var rest = fraction
+        var unit: UInt = 100_000_000
+        while rest > 0 {
+            append(byte: UInt8(ascii: "0") + UInt8(rest / unit))
+            rest %= unit
+            unit /= 10
+        }
+    }
+
+    /// Appends a time in milliseconds with three decimals, cut and not rounded: `1.234`.
+    func append(milliseconds nanoseconds: Int) {
+        let microseconds = max(0, nanoseconds) / 1000
+        append(decimal: microseconds / 1000)
+        append(byte: UInt8(ascii: "."))
+        append(padded: microseconds % 1000, digits: 3)
+    }
+
+    /// Appends the last `digits` decimal digits of `value`, zeros included.
+    func append(padded value: Int, digits: Int) {
+        var unit = 1
+        for _ in 1..<digits { unit *= 10 }
+        while unit > 0 {
+            append(byte: UInt8(ascii: "0") + UInt8(value / unit % 10))
+            unit /= 10
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// What became of one attempt on an upstream, as the label `result` names it.
+public enum AttemptResult: UInt8, CaseIterable, Sendable {
+    /// The upstream gave a whole answer, whatever its code.
+    case ok
+    /// No connection could be made.
+    case connectFailed
+    /// No connection was made in time.
+    case connectTimeout
+    /// The upstream broke the connection or the stream off.
+    case reset
+    /// The upstream answered what is not HTTP.
+    case badAnswer
+    /// The upstream did not answer in time.
+    case timeout
+    /// The caller went away first.
+    case canceled
+
+    /// The value of the label.
+    public var label: StaticString {
+        switch self {
+        case .ok: "ok"
+        case .connectFailed: "connect_failed"
+        case .connectTimeout: "connect_timeout"
+        case .reset: "reset"
+        case .badAnswer: "bad_answer"
+        case .timeout: "timeout"
+        case .canceled: "canceled"
+        }
+    }
+}

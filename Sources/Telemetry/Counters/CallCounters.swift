@@ -1,0 +1,46 @@
+internal import Bytes
+
+/// What a worker counts of its calls.
+///
+/// One struct, because a class pays for each access to a property that may reallocate: so a start or an end pays once.
+struct CallCounters {
+    var methods: MethodTable
+    private(set) var inFlight = 0
+
+    init(methodLimit: Int) {
+        methods = MethodTable(limit: methodLimit)
+    }
+
+    mutating func start(_ path: Span<UInt8>, hash: UInt64?, _ callProtocol: CallProtocol) -> StartedCall {
+        inFlight += 1
+        var call = StartedCall(callProtocol: callProtocol)
+        if callProtocol != .http {
+            call.hash = hash ?? path.fnv1a
+            call.method = methods.find(path, hash: call.hash)
+        }
+        if callProtocol == .http || call.method != 0 { countStart(of: &call) }
+        return call
+    }
+
+    mutating func admit(
+        _ call: inout StartedCall,
+        path: Span<UInt8>,
+        service: Span<UInt8>,
+        method: Span<UInt8>
+    ) {
+        call.method = methods.admit(path, hash: call.hash, service: service, method: method)
+        countStart(of: &call)
+    }
+
+    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int) {
+        inFlight -= 1
+        var call = call
+        if !call.isCounted { countStart(of: &call) }
+        methods.end(call.method, call.callProtocol, outcome, nanoseconds: max(0, nanoseconds))
+    }
+
+    private mutating func countStart(of call: inout StartedCall) {
+        methods.start(call.method, call.callProtocol)
+        call.isCounted = true
+    }
+}

@@ -1,0 +1,15 @@
+/// What a worker counts of one method in one protocol.
+struct CallCounts {
+    private(set) var started = 0
+    private(set) var handled = HandledCounts()
+    private(set) var durations = DurationHistogram()
+
+    mutating func start() {
+        started &+= 1
+    }
+
+    mutating func end(_ outcome: CallOutcome, nanoseconds: Int) {
+        handled.record(outcome)
+        durations.record(nanoseconds: nanoseconds)
+    }
+}

@@ -1,0 +1,42 @@
+/// What one worker, or all of them, had counted at one moment.
+public struct CountersSnapshot: Sendable {
+    /// The last column of an upstream, behind the results of attempts.
+    static let resends = AttemptResult.allCases.count
+    static let upstreamColumns = resends + 1
+    static let opened = 0
+    static let closed = 1
+    static let listenerColumns = 2
+
+    /// How many calls had started and not ended.
+    public internal(set) var inFlight = 0
+
+    var calls: [MethodName: [CallProtocol: CallCountsSnapshot]] = [:]
+    var upstreams = NamedCounts(columns: upstreamColumns)
+    var interceptors = NamedCounts(columns: VerdictLabel.allCases.count)
+    var listeners = NamedCounts(columns: listenerColumns)
+    var badRequests = NamedCounts(columns: 1)
+    var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
+    var droppedLogLines = 0
+
+    /// Makes a snapshot in which nothing was counted.
+    public init() {}
+
+    /// Adds what another worker counted, matching upstreams, interceptors, listeners and methods by name.
+    public mutating func merge(_ other: CountersSnapshot) {
+        inFlight += other.inFlight
+        upstreams.merge(other.upstreams)
+        interceptors.merge(other.interceptors)
+        listeners.merge(other.listeners)
+        badRequests.merge(other.badRequests)
+        for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
+        droppedLogLines &+= other.droppedLogLines
+        for (name, protocols) in other.calls {
+            for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }
+        }
+    }
+
+    /// Two paths may lead to one name, so this adds even within one worker.
+    mutating func add(_ counts: CallCountsSnapshot, to name: MethodName, _ callProtocol: CallProtocol) {
+        calls[name, default: [:]][callProtocol, default: CallCountsSnapshot()].merge(counts)
+    }
+}

@@ -1,0 +1,33 @@
+/// A limit that somebody ran into, as the label `limit` names it.
+public enum LimitLabel: UInt8, CaseIterable, Sendable {
+    /// A head was longer than allowed.
+    case head
+    /// A head had more fields than allowed.
+    case fields
+    /// A head did not arrive in time.
+    case headTimeout
+    /// A caller's connection was silent for too long.
+    case idleTimeout
+    /// A caller opened more streams than allowed.
+    case streams
+    /// A listener or an upstream had as many connections as allowed.
+    case connections
+    /// As many calls as allowed were waiting for a connection.
+    case waiting
+    /// The process had no file descriptor left.
+    case descriptors
+
+    /// The value of the label.
+    public var label: StaticString {
+        switch self {
+        case .head: "head"
+        case .fields: "fields"
+        case .headTimeout: "head_timeout"
+        case .idleTimeout: "idle_timeout"
+        case .streams: "streams"
+        case .connections: "connections"
+        case .waiting: "waiting"
+        case .descriptors: "descriptors"
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// A verdict that ended a call early, as the label `verdict` names it.
+public enum VerdictLabel: UInt8, CaseIterable, Sendable {
+    /// The interceptor refused the call.
+    case reject
+    /// The interceptor answered the call itself.
+    case respond
+
+    /// The value of the label.
+    public var label: StaticString {
+        switch self {
+        case .reject: "reject"
+        case .respond: "respond"
+        }
+    }
+}

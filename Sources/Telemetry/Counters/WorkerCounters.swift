@@ -1,0 +1,144 @@
+internal import Bytes
+
+/// All that one worker counts, in plain integers.
+///
+/// Belongs to the worker's thread and outlives every generation: counters never go back. A call allocates nothing here
+/// once its method, route and code have been seen. Other threads get a `snapshot`, made on the worker's thread.
+///
+/// `started` is counted once the name of the method is settled: at once for a method that is known and for plain
+/// HTTP, when `admit` is called for a new one, and else, under `_OTHER`, when the call ends. So a call is started and
+/// handled under one name, neither count ever goes back, and `inFlight` is counted apart from both.
+public final class WorkerCounters {
+    private var calls: CallCounters
+    private var upstreams = NamedCounts(columns: CountersSnapshot.upstreamColumns)
+    private var interceptors = NamedCounts(columns: VerdictLabel.allCases.count)
+    private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
+    private var badRequests = NamedCounts(columns: 1)
+    private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
+    private var droppedLogLines = 0
+
+    /// Makes counters at zero that count at most `methodLimit` methods by name.
+    public init(methodLimit: Int = 200) {
+        calls = CallCounters(methodLimit: methodLimit)
+    }
+
+    /// Changes how many methods are counted by name; those that already are stay.
+    public func setMethodLimit(_ limit: Int) {
+        calls.methods.limit = limit
+    }
+
+    // MARK: Calls
+
+    /// How many calls have started and not ended.
+    public var inFlight: Int { calls.inFlight }
+
+    /// Counts the start of a call to `path`, which has no query.
+    ///
+    /// - Parameters:
+    ///   - path: the path as the caller sent it.
+    ///   - hash: the FNV-1a hash of `path`, if it is known.
+    ///   - callProtocol: the protocol of the caller; for plain HTTP the path does not matter.
+    /// - Returns: what to give to `admit` and `end`.
+    public func start(_ path: Span<UInt8>, hash: UInt64? = nil, _ callProtocol: CallProtocol) -> StartedCall {
+        calls.start(path, hash: hash, callProtocol)
+    }
+
+    /// Lets the method of `call` be counted by name from now on, because an answer showed that it exists.
+    ///
+    /// Not to be called for an answer that any path may get, such as `unimplemented` or `unauthenticated`: callers could
+    /// fill the table with names of their own invention otherwise. Costs next to nothing for a method that is known.
+    ///
+    /// - Parameters:
+    ///   - call: the call that was answered.
+    ///   - path: the path it started with.
+    ///   - service: the full name of the service.
+    ///   - method: the name of the method.
+    public func admit(_ call: inout StartedCall, path: Span<UInt8>, service: Span<UInt8>, method: Span<UInt8>) {
+        guard !call.isCounted else { return }
+        calls.admit(&call, path: path, service: service, method: method)
+    }
+
+    /// Counts the end of a call, whatever became of it.
+    ///
+    /// - Parameters:
+    ///   - call: the call; must not be used again.
+    ///   - route: the number of the route it took, if it took one.
+    ///   - code: the number of the code it ended with, 0 to 16.
+    ///   - nanoseconds: the time since it arrived.
+    public func end(_ call: StartedCall, route: Int?, code: UInt8, nanoseconds: Int) {
+        calls.end(call, CallOutcome(route: route, code: code), nanoseconds: nanoseconds)
+    }
+
+    // MARK: Upstreams, interceptors, listeners
+
+    /// The counters of the upstream `name`; to be asked for when a configuration is loaded.
+    public func upstream(_ name: String) -> UpstreamCounter {
+        UpstreamCounter(row: upstreams.row(named: name))
+    }
+
+    /// The counters of the interceptor `name`; to be asked for when a configuration is loaded.
+    public func interceptor(_ name: String) -> InterceptorCounter {
+        InterceptorCounter(row: interceptors.row(named: name))
+    }
+
+    /// The counters of the listener at the address `name`; to be asked for when a configuration is loaded.
+    public func listener(_ name: String) -> ListenerCounter {
+        ListenerCounter(row: listeners.row(named: name))
+    }
+
+    /// Counts the end of an attempt.
+    public func attempt(_ upstream: UpstreamCounter, _ result: AttemptResult) {
+        upstreams[upstream.row, Int(result.rawValue)] &+= 1
+    }
+
+    /// Counts a call that was sent again because the upstream surely had not processed it.
+    public func resend(_ upstream: UpstreamCounter) {
+        upstreams[upstream.row, CountersSnapshot.resends] &+= 1
+    }
+
+    /// Counts a verdict that ended a call.
+    public func verdict(_ interceptor: InterceptorCounter, _ verdict: VerdictLabel) {
+        interceptors[interceptor.row, Int(verdict.rawValue)] &+= 1
+    }
+
+    /// Counts a caller's connection that was taken.
+    public func connectionOpened(_ listener: ListenerCounter) {
+        listeners[listener.row, CountersSnapshot.opened] &+= 1
+    }
+
+    /// Counts a caller's connection that is gone.
+    public func connectionClosed(_ listener: ListenerCounter) {
+        listeners[listener.row, CountersSnapshot.closed] &+= 1
+    }
+
+    // MARK: Trouble
+
+    /// Counts a request that is not good HTTP; the reason is a label, so it comes from the code and never from a caller.
+    public func badRequest(_ reason: StaticString) {
+        badRequests[badRequests.row(named: reason.description), 0] &+= 1
+    }
+
+    /// Counts that somebody ran into a limit.
+    public func limitHit(_ limit: LimitLabel) {
+        limitHits[Int(limit.rawValue)] &+= 1
+    }
+
+    /// Counts log lines that nobody took in time.
+    public func logLinesDropped(_ count: Int = 1) {
+        droppedLogLines &+= count
+    }
+
+    /// A copy of all counts that may go to another thread.
+    public func snapshot() -> CountersSnapshot {
+        var copy = CountersSnapshot()
+        copy.inFlight = calls.inFlight
+        copy.upstreams = upstreams
+        copy.interceptors = interceptors
+        copy.listeners = listeners
+        copy.badRequests = badRequests
+        copy.limitHits = limitHits
+        copy.droppedLogLines = droppedLogLines
+        calls.methods.add(to: &copy)
+        return copy
+    }
+}

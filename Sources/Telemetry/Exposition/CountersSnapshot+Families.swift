@@ -1,0 +1,60 @@
+extension CountersSnapshot {
+    /// The counts as metric families, with their samples in a stable order.
+    ///
+    /// - Parameter codeNames: the label `code` of each code, by its number.
+    /// - Returns: the families, without those of the process and the configuration.
+    public func families(codeNames: [StaticString]) -> [MetricFamily] {
+        callFamilies(codeNames) + [
+            MetricFamily(.rpcInFlight, .number(inFlight)),
+            interceptors.family(.interceptorVerdicts, VerdictLabel.allCases.map(\.label)),
+            upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
+            MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
+            MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
+            MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
+            MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
+            MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
+            MetricFamily(.logLinesDropped, .number(droppedLogLines)),
+        ]
+    }
+
+    private func openConnections(ofListener row: Int) -> Int {
+        listeners[row, Self.opened] - listeners[row, Self.closed]
+    }
+
+    private func sample(of limit: LimitLabel) -> MetricSample {
+        MetricSample([limit.label.description], .number(limitHits[Int(limit.rawValue)]))
+    }
+
+    private func callFamilies(_ codeNames: [StaticString]) -> [MetricFamily] {
+        var started = MetricFamily(.rpcStarted)
+        var handled = MetricFamily(.rpcHandled)
+        var durations = MetricFamily(.rpcDuration)
+        for (name, protocols) in calls.sorted(by: { $0.key < $1.key }) {
+            for callProtocol in CallProtocol.allCases {
+                guard let counts = protocols[callProtocol] else { continue }
+                let labels = [callProtocol.label.description, name.service, name.method]
+                started.samples.append(MetricSample(labels, .number(counts.started)))
+                durations.samples.append(MetricSample(labels, .histogram(counts.durations)))
+                handled.samples += counts.handled.sorted { $0.key < $1.key }.map { outcome, count in
+                    MetricSample([outcome.routeLabel] + labels + [outcome.codeLabel(codeNames)], .number(count))
+                }
+            }
+        }
+        return [started, handled, durations]
+    }
+}
+
+extension NamedCounts {
+    /// One sample for each name.
+    fileprivate func samples(_ value: (Int) -> MetricValue) -> [MetricSample] {
+        names.indices.map { MetricSample([names[$0]], value($0)) }
+    }
+
+    /// One sample for each name and each of the first columns, which `labels` names.
+    fileprivate func family(_ metric: Metric, _ labels: [StaticString]) -> MetricFamily {
+        let samples = names.indices.flatMap { row in
+            labels.indices.map { MetricSample([names[row], labels[$0].description], .number(self[row, $0])) }
+        }
+        return MetricFamily(metric, samples)
+    }
+}

@@ -1,0 +1,151 @@
+/// All metrics there are; the reference page is made from this table.
+extension Metric {
+    /// All metrics, in the order of the reference page.
+    public static let all: [Metric] = [
+        rpcStarted, rpcHandled, rpcDuration, rpcInFlight, interceptorVerdicts, upstreamAttempts, upstreamResends,
+        connections, connectionsTotal, limitHits, badRequests, logLinesDropped, buildInfo, configGeneration,
+        configGenerationsLive, configReloads, configReloadSuccessful, configReloadTime, processCPU, processMemory,
+        processFiles, processStartTime,
+    ]
+
+    // MARK: Calls
+
+    static let rpcStarted = Metric(
+        "martlet_rpc_started_total",
+        .counter,
+        "Calls that have started; those of a method seen for the first time are added when it answers.",
+        labels: ["protocol", "rpc_service", "rpc_method"]
+    )
+    static let rpcHandled = Metric(
+        "martlet_rpc_handled_total",
+        .counter,
+        "Calls that have ended, by the number of their route and by their code.",
+        labels: ["route", "protocol", "rpc_service", "rpc_method", "code"]
+    )
+    static let rpcDuration = Metric(
+        "martlet_rpc_duration_seconds",
+        .histogram,
+        "Time from the arrival of a call to its end.",
+        labels: ["protocol", "rpc_service", "rpc_method"]
+    )
+    static let rpcInFlight = Metric(
+        "martlet_rpc_in_flight",
+        .gauge,
+        "Calls that have started and not ended."
+    )
+    static let interceptorVerdicts = Metric(
+        "martlet_interceptor_verdicts_total",
+        .counter,
+        "Calls that an interceptor refused or answered itself.",
+        labels: ["interceptor", "verdict"]
+    )
+
+    // MARK: Upstreams and callers
+
+    static let upstreamAttempts = Metric(
+        "martlet_upstream_attempts_total",
+        .counter,
+        "Attempts of calls on an upstream, by what became of them.",
+        labels: ["upstream", "result"]
+    )
+    static let upstreamResends = Metric(
+        "martlet_upstream_resends_total",
+        .counter,
+        "Calls sent again because the upstream surely had not processed them.",
+        labels: ["upstream"]
+    )
+    static let connections = Metric(
+        "martlet_connections",
+        .gauge,
+        "Connections of callers that are open.",
+        labels: ["listener"]
+    )
+    static let connectionsTotal = Metric(
+        "martlet_connections_total",
+        .counter,
+        "Connections of callers that were taken.",
+        labels: ["listener"]
+    )
+    static let limitHits = Metric(
+        "martlet_limit_hits_total",
+        .counter,
+        "Times somebody ran into a limit.",
+        labels: ["limit"]
+    )
+    static let badRequests = Metric(
+        "martlet_bad_requests_total",
+        .counter,
+        "Requests refused because they are not good HTTP.",
+        labels: ["reason"]
+    )
+    static let logLinesDropped = Metric(
+        "martlet_log_lines_dropped_total",
+        .counter,
+        "Log lines dropped because nobody took them in time."
+    )
+
+    // MARK: Process and configuration
+
+    /// Always 1; the label is the version.
+    public static let buildInfo = Metric(
+        "martlet_build_info",
+        .gauge,
+        "Always 1; the label tells which version is running.",
+        labels: ["version"]
+    )
+    /// The number of the configuration in use.
+    public static let configGeneration = Metric(
+        "martlet_config_generation",
+        .gauge,
+        "Number of the configuration in use; the first is 1."
+    )
+    /// How many configurations are in use, the ones that older calls hold included.
+    public static let configGenerationsLive = Metric(
+        "martlet_config_generations_live",
+        .gauge,
+        "Configurations in use, among them older ones that calls still hold."
+    )
+    /// How often a reload succeeded or failed, by `result`.
+    public static let configReloads = Metric(
+        "martlet_config_reloads_total",
+        .counter,
+        "Reloads of the configuration, by result.",
+        labels: ["result"]
+    )
+    /// 1 if the last load succeeded, else 0.
+    public static let configReloadSuccessful = Metric(
+        "martlet_config_last_reload_successful",
+        .gauge,
+        "1 if the configuration was last loaded without errors, else 0."
+    )
+    /// The Unix time of the last load that succeeded, in nanoseconds.
+    public static let configReloadTime = Metric(
+        "martlet_config_last_reload_success_timestamp_seconds",
+        .gauge,
+        "Unix time at which a configuration was last taken into use."
+    )
+    /// The processor time used, in nanoseconds.
+    public static let processCPU = Metric(
+        "process_cpu_seconds_total",
+        .counter,
+        "Processor time used, user and system."
+    )
+    /// The resident memory in bytes.
+    public static let processMemory = Metric(
+        "process_resident_memory_bytes",
+        .gauge,
+        "Resident memory."
+    )
+    /// The number of open file descriptors.
+    public static let processFiles = Metric(
+        "process_open_fds",
+        .gauge,
+        "Open file descriptors."
+    )
+    /// The Unix time at which the process started, in nanoseconds.
+    public static let processStartTime = Metric(
+        "process_start_time_seconds",
+        .gauge,
+        "Unix time at which the process started."
+    )
+}

@@ -1,0 +1,28 @@
+/// What a metric is: its name, its type and what it tells.
+public struct Metric: Sendable {
+    /// The types of the text format that are used.
+    public enum Kind: String, Sendable {
+        /// A number that only grows.
+        case counter
+        /// A number that goes up and down.
+        case gauge
+        /// How many values fell below which bounds, and their sum.
+        case histogram
+    }
+
+    /// The name of the family.
+    public let name: String
+    /// The type of the family.
+    public let kind: Kind
+    /// The names of its labels, in the order in which they are rendered.
+    public let labels: [String]
+    /// One sentence on what it tells.
+    public let help: String
+
+    init(_ name: String, _ kind: Kind, _ help: String, labels: [String] = []) {
+        self.name = name
+        self.kind = kind
+        self.labels = labels
+        self.help = help
+    }
+}

@@ -1,0 +1,83 @@
+public import Bytes
+
+/// Writes one line of the access log, a JSON object, straight into a queue.
+///
+/// Fields come in the order in which they are added; `end` closes the line. Belongs to the thread of its queue, which
+/// nobody else may touch before `end`. Allocates nothing where the queue has a pool and the text is ASCII.
+public struct AccessLogLine {
+    private let queue: ByteQueue
+    private var needsComma = false
+
+    /// Begins a line with the field `time`.
+    ///
+    /// - Parameters:
+    ///   - queue: where the line goes.
+    ///   - seconds: the time since the start of 1970.
+    ///   - nanoseconds: the rest of that time.
+    ///   - formatter: formats it.
+    public init(to queue: ByteQueue, seconds: Int, nanoseconds: Int, formatter: TimestampFormatter) {
+        self.queue = queue
+        queue.append("{")
+        begin("time")
+        queue.append("\"")
+        formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
+        queue.append("\"")
+    }
+
+    /// Adds a field of text, escaped.
+    public mutating func field(_ name: StaticString, text: Span<UInt8>) {
+        begin(name)
+        queue.append(json: text)
+    }
+
+    /// Adds a field of text of our own, which needs no escapes.
+    public mutating func field(_ name: StaticString, text: StaticString) {
+        begin(name)
+        queue.append("\"")
+        queue.append(text)
+        queue.append("\"")
+    }
+
+    /// Adds a field of a whole number.
+    public mutating func field(_ name: StaticString, number: Int) {
+        begin(name)
+        queue.append(decimal: number)
+    }
+
+    /// Adds a field of a time in milliseconds, with three decimals.
+    public mutating func field(_ name: StaticString, millisecondsOf nanoseconds: Int) {
+        begin(name)
+        queue.append(milliseconds: nanoseconds)
+    }
+
+    /// Adds a field that has no value.
+    public mutating func null(_ name: StaticString) {
+        begin(name)
+        queue.append("null")
+    }
+
+    /// Begins a field that is an object; the fields added until `endObject` are in it.
+    public mutating func beginObject(_ name: StaticString) {
+        begin(name)
+        queue.append("{")
+        needsComma = false
+    }
+
+    /// Ends the object begun last.
+    public mutating func endObject() {
+        queue.append("}")
+        needsComma = true
+    }
+
+    /// Ends the line.
+    public consuming func end() {
+        queue.append("}\n")
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        queue.append(needsComma ? ",\"" : "\"")
+        needsComma = true
+        queue.append(name)
+        queue.append("\":")
+    }
+}

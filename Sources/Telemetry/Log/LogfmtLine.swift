@@ -1,0 +1,95 @@
+public import Bytes
+
+/// Writes one line of the operational log: `2026-11-20T11:12:13.123Z info listening address=127.0.0.1:8080`.
+///
+/// One line stays one line, and a field stays one field, whatever the text: what could forge a line or steer a terminal
+/// is escaped. Not for the path of a call.
+public struct LogfmtLine {
+    private let queue: ByteQueue
+
+    /// Begins a line.
+    ///
+    /// - Parameters:
+    ///   - queue: where the line goes.
+    ///   - seconds: the time since the start of 1970.
+    ///   - nanoseconds: the rest of that time.
+    ///   - formatter: formats it.
+    ///   - level: how much the line matters.
+    ///   - message: what happened, in our own words; text from outside belongs in a field.
+    public init(
+        to queue: ByteQueue,
+        seconds: Int,
+        nanoseconds: Int,
+        formatter: TimestampFormatter,
+        _ level: LogLevel,
+        _ message: String
+    ) {
+        self.queue = queue
+        formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
+        queue.append(" ")
+        queue.append(level.label)
+        queue.append(" ")
+        for scalar in message.unicodeScalars { append(scalar, escapingQuotes: false) }
+    }
+
+    /// Adds `name=value`, with the value in quotes where it is not a plain word.
+    public func field(_ name: StaticString, _ value: String) {
+        begin(name)
+        let isWord = !value.isEmpty && value.unicodeScalars.allSatisfy(\.isPlainInLog)
+        guard !isWord else { return queue.append(text: value) }
+        queue.append("\"")
+        for scalar in value.unicodeScalars { append(scalar, escapingQuotes: true) }
+        queue.append("\"")
+    }
+
+    /// Adds `name=value`.
+    public func field(_ name: StaticString, _ value: Int) {
+        begin(name)
+        queue.append(decimal: value)
+    }
+
+    /// Ends the line.
+    public func end() {
+        queue.append("\n")
+    }
+
+    private func begin(_ name: StaticString) {
+        queue.append(" ")
+        queue.append(name)
+        queue.append("=")
+    }
+
+    private func append(_ scalar: Unicode.Scalar, escapingQuotes: Bool) {
+        switch scalar {
+        case "\n": queue.append("\\n")
+        case "\r": queue.append("\\r")
+        case "\t": queue.append("\\t")
+        case "\"" where escapingQuotes: queue.append("\\\"")
+        case "\\" where escapingQuotes: queue.append("\\\\")
+        case _ where scalar.isInvisible: appendEscape(scalar)
+        default: queue.append(text: String(scalar))
+        }
+    }
+
+    /// Writes `\u001b`, as JSON does: a pair of escapes beyond the first plane.
+    private func appendEscape(_ scalar: Unicode.Scalar) {
+        for unit in String(scalar).utf16 {
+            queue.append("\\u")
+            for shift in [12, 8, 4, 0] { queue.append(hexadecimal: Int(unit) >> shift & 15) }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal may act on the character instead of showing it.
+    fileprivate var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    fileprivate var isPlainInLog: Bool {
+        !isInvisible && !properties.isWhitespace && self != "\"" && self != "=" && self != "\\"
+    }
+}
