@@ -5,7 +5,7 @@ final class CompiledChain {
         let name: String
         let condition: Condition?
         let interceptor: any Interceptor
-        let events: Events
+        let events: EventSet
         /// Where the verdicts of the interceptor are counted.
         let counter: Int
     }
@@ -23,7 +23,7 @@ final class CompiledChain {
     init(_ links: [Link]) {
         precondition(links.count <= Self.longest)
         self.links = links
-        let asking = { (event: Events) in links.indices.reversed().filter { links[$0].events.contains(event) } }
+        let asking = { (event: EventSet) in links.indices.reversed().filter { links[$0].events.contains(event) } }
         onResponseHead = asking(.responseHead)
         onResponseTrailers = asking(.responseTrailers)
         onFinished = asking(.finished)

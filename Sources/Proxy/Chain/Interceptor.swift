@@ -1,17 +1,17 @@
 internal import HTTP
 
 /// The events of a call that an interceptor can ask for.
-struct Events: OptionSet, Sendable {
+struct EventSet: OptionSet, Sendable {
     let rawValue: UInt8
 
     /// The head of the request, before it goes upstream.
-    static let requestHead = Events(rawValue: 1)
+    static let requestHead = EventSet(rawValue: 1)
     /// The head of the answer, before it goes to the caller.
-    static let responseHead = Events(rawValue: 2)
+    static let responseHead = EventSet(rawValue: 2)
     /// The trailers of the answer; made where there are none, so that fields can be added.
-    static let responseTrailers = Events(rawValue: 4)
+    static let responseTrailers = EventSet(rawValue: 4)
     /// The end of the call, whatever became of it.
-    static let finished = Events(rawValue: 8)
+    static let finished = EventSet(rawValue: 8)
 }
 
 /// One link of a chain.
@@ -20,7 +20,7 @@ struct Events: OptionSet, Sendable {
 /// and `finished` last to first. `finished` runs exactly once for every call whose request came to this interceptor.
 protocol Interceptor: AnyObject {
     /// The events that the chain calls hooks for.
-    var events: Events { get }
+    var events: EventSet { get }
     /// The interceptor that one call gets: this one, if it keeps nothing about a call, or a new one.
     func forCall() -> any Interceptor
     /// The request's head may be changed.

@@ -1,0 +1,97 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+
+/// The making of one connection: finds the addresses and tries them in turn.
+final class Dial: UpstreamConnection.Owner {
+    private let upstream: Upstream
+    private var addresses: ArraySlice<SocketAddress> = []
+    private var connection: UpstreamConnection?
+    private var timer: Timer?
+    private var lastFailure = UpstreamFailure.connectTimeout
+
+    init(for upstream: Upstream) {
+        self.upstream = upstream
+        timer = Timer(on: upstream.context.loop.timers) { [unowned self] in timedOut() }
+    }
+
+    func start() {
+        timer?.arm(after: upstream.connectTimeout)
+        upstream.addressBook.find { [self] result in
+            guard timer != nil else { return }
+            switch result {
+            case .success(let found):
+                addresses = found[...]
+                tryNext()
+            case .failure(let error):
+                finish(.failure(.unknownHost(error)))
+            }
+        }
+    }
+
+    /// Gives up; the upstream is told nothing.
+    func cancel() {
+        timer?.cancel()
+        timer = nil
+        let connection = connection
+        self.connection = nil
+        connection?.close()
+    }
+
+    private func tryNext() {
+        guard let address = addresses.popFirst() else { return finish(.failure(lastFailure)) }
+        timer?.arm(after: upstream.connectTimeout)
+        switch upstream.network.connect(to: address) {
+        case .failure(let error):
+            lastFailure = .connect(address, error)
+            tryNext()
+        case .success(let transport):
+            connection = UpstreamConnection(
+                transport,
+                to: address,
+                limits: upstream.limits,
+                context: upstream.context,
+                owner: self
+            )
+        }
+    }
+
+    private func timedOut() {
+        lastFailure = .connectTimeout
+        let connection = connection
+        self.connection = nil
+        connection?.close()
+        tryNext()
+    }
+
+    func connectFinished(_ connection: UpstreamConnection, errno: Int32) {
+        guard errno != 0 else {
+            upstream.addressBook.connected(to: connection.address)
+            return finish(.success(connection))
+        }
+        self.connection = nil
+        lastFailure = .connect(connection.address, SystemError(errno))
+        connection.close()
+        tryNext()
+    }
+
+    func becameIdle(_ connection: UpstreamConnection) {
+        upstream.becameIdle(connection)
+    }
+
+    func closed(_ connection: UpstreamConnection) {
+        // One that never connected is this dial's own affair.
+        if timer == nil { upstream.closed(connection) }
+    }
+
+    private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {
+        cancelTimer()
+        upstream.finished(self, result)
+    }
+
+    private func cancelTimer() {
+        timer?.cancel()
+        timer = nil
+        connection = nil
+    }
+}

@@ -1,0 +1,79 @@
+internal import Bytes
+internal import Events
+internal import Resolver
+
+/// The resolver of a worker, driven by its loop.
+final class NameService {
+    private final class Descriptor: Watcher {
+        private var watch: Watch?
+        private let number: Int32
+        private unowned let service: NameService
+
+        init(_ number: Int32, of service: NameService) {
+            self.number = number
+            self.service = service
+            watch = Watch(number, on: service.loop, for: self)
+        }
+
+        func want(read: Bool, write: Bool) {
+            watch?.wantsRead = read
+            watch?.wantsWrite = write
+        }
+
+        func end() {
+            watch?.end()
+            watch = nil
+        }
+
+        func readable() { service.ready(readable: number, writable: nil) }
+        func writable() { service.ready(readable: nil, writable: number) }
+    }
+
+    private let loop: EventLoop
+    private var resolver: Resolver?
+    private var descriptors: [Int32: Descriptor] = [:]
+    /// Those that ended during a call of theirs, which may still be under way.
+    private var ended: [Descriptor] = []
+    private var timer: Timer?
+
+    init(loop: EventLoop, options: Resolver.Options = .init()) {
+        self.loop = loop
+        resolver = Resolver(options) { [unowned self] in changed($0, $1, $2) }
+        timer = Timer(on: loop.timers) { [unowned self] in
+            resolver?.processTimeouts()
+            armTimer()
+        }
+    }
+
+    deinit {
+        timer?.cancel()
+        for descriptor in descriptors.values { descriptor.end() }
+    }
+
+    /// Looks up a name.
+    func resolve(_ name: String, port: UInt16, completion: @escaping Resolver.Completion) {
+        resolver?.resolve(name, port: port, completion: completion)
+        armTimer()
+    }
+
+    private func changed(_ number: Int32, _ wantsRead: Bool, _ wantsWrite: Bool) {
+        if wantsRead || wantsWrite {
+            let descriptor = descriptors[number] ?? Descriptor(number, of: self)
+            descriptors[number] = descriptor
+            descriptor.want(read: wantsRead, write: wantsWrite)
+        } else if let descriptor = descriptors.removeValue(forKey: number) {
+            descriptor.end()
+            ended.append(descriptor)
+        }
+    }
+
+    private func ready(readable: Int32?, writable: Int32?) {
+        resolver?.process(readable: readable, writable: writable)
+        armTimer()
+    }
+
+    private func armTimer() {
+        if ended.count > 64 { ended.removeFirst(ended.count - 1) }
+        timer?.arm(after: resolver?.nextTimeout.map { Nanoseconds($0) * .millisecond })
+    }
+}

@@ -1,0 +1,114 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+
+/// A connection to an upstream: a wire, and the session that makes exchanges of its bytes.
+final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
+    /// Told what becomes of a connection.
+    protocol Owner: AnyObject {
+        func connectFinished(_ connection: UpstreamConnection, errno: Int32)
+        func becameIdle(_ connection: UpstreamConnection)
+        func closed(_ connection: UpstreamConnection)
+    }
+
+    /// Where the pool keeps the connection while it is idle.
+    var idlePosition: Int?
+    /// Where the connection leads.
+    let address: SocketAddress
+    /// Whether an exchange has been completed on it before.
+    private(set) var isReused = false
+
+    private let owner: any Owner
+    private let context: WireContext
+    private var wire: Wire?
+    private var session: HTTP1ClientSession?
+    private var idleTimer: Timer?
+    private var sentBefore = 0
+
+    init(_ transport: any Transport, to address: SocketAddress, limits: HTTPLimits, context: WireContext, owner: any Owner) {
+        self.address = address
+        self.owner = owner
+        self.context = context
+        let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: true)
+        self.wire = wire
+        session = HTTP1ClientSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
+        idleTimer = Timer(on: context.loop.timers) { [unowned self] in drain() }
+    }
+
+    /// Begins an exchange for `user`.
+    func open(for user: any HTTPStreamUser) -> (any HTTPStream)? {
+        idleTimer?.disarm()
+        sentBefore = wire?.bytesSent ?? 0
+        return session?.open(for: user)
+    }
+
+    /// Whether bytes of the exchange have left this process.
+    var hasSent: Bool { (wire?.bytesSent ?? 0) > sentBefore }
+
+    /// Closes the connection if `time` passes before it is used.
+    func close(after time: Nanoseconds?) {
+        idleTimer?.arm(after: time)
+    }
+
+    /// Closes the connection, after the exchange under way.
+    func drain() {
+        session?.drain()
+    }
+
+    /// Closes the connection at once.
+    func close() {
+        wire?.close()
+    }
+
+    // MARK: WireOwner
+
+    func wireReceived(_ bytes: Span<UInt8>) -> Int {
+        session?.receive(bytes) ?? bytes.count
+    }
+
+    func wireEnded(errno: Int32?) {
+        session?.receiveEnd(errno: errno)
+        wire?.close()
+    }
+
+    func wireDrained() {
+        session?.outputDrained()
+    }
+
+    func wireConnected(errno: Int32) {
+        owner.connectFinished(self, errno: errno)
+    }
+
+    func wireClosed() {
+        session?.receiveEnd(errno: nil)
+        idleTimer?.cancel()
+        owner.closed(self)
+        // The wire and the session may be what called, so they go when the turn is over.
+        context.loop.atEndOfTurn(self)
+    }
+
+    func endOfTurn() {
+        wire = nil
+        session = nil
+        idleTimer = nil
+    }
+
+    // MARK: HTTPClientOwner
+
+    func sessionBecameIdle() {
+        isReused = true
+        owner.becameIdle(self)
+    }
+
+    func sessionHasOutput() {
+        wire?.outputChanged()
+    }
+
+    func sessionWantsInput() {
+        wire?.redeliver()
+    }
+
+    func sessionEnded(lingering: Bool) {
+        wire?.close()
+    }
+}

@@ -1,0 +1,51 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Resolver
+internal import Telemetry
+
+/// Why an attempt came to nothing.
+enum UpstreamFailure: Error {
+    case unknownHost(ResolverError)
+    case connect(SocketAddress, SystemError)
+    case connectTimeout
+    case tooManyWaiting
+    case firstByteTimeout
+    case callTimeout
+    case lost
+    case badAnswer(HTTPFault)
+
+    /// What the caller of `upstream` is told.
+    func error(upstream: String) -> RPCError {
+        switch self {
+        case .unknownHost(let error):
+            RPCError(.unavailable, "upstream \(upstream): \(error)")
+        case .connect(let address, let error):
+            RPCError(.unavailable, "upstream \(upstream): cannot connect to \(address): \(error.text)")
+        case .connectTimeout:
+            RPCError(.unavailable, "upstream \(upstream): no connection within timeouts.connect")
+        case .tooManyWaiting:
+            RPCError(.resourceExhausted, "upstream \(upstream): limits.waiting is reached", httpStatus: 503)
+        case .firstByteTimeout:
+            RPCError(.deadlineExceeded, "upstream \(upstream): no answer within timeouts.first_byte")
+        case .callTimeout:
+            RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
+        case .lost:
+            RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
+        case .badAnswer(let fault):
+            RPCError(.unavailable, "upstream \(upstream): malformed answer: \(fault.text)", httpStatus: 502)
+        }
+    }
+
+    /// How the attempt is counted.
+    var result: AttemptResult {
+        switch self {
+        case .unknownHost, .connect, .tooManyWaiting: .connectFailed
+        case .connectTimeout: .connectTimeout
+        case .firstByteTimeout, .callTimeout: .timeout
+        case .lost: .reset
+        case .badAnswer: .badAnswer
+        }
+    }
+}
