@@ -57,8 +57,7 @@ tsan: ## Run the unit tests under ThreadSanitizer
 
 asan: ## Run the unit tests under AddressSanitizer
 	@scripts/install-build-deps
-	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 \
-		swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+	$(SANITIZED) swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
 image: ## Build the container image martlet:latest
 	docker build --tag martlet .
