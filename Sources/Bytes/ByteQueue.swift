@@ -61,10 +61,7 @@ public final class ByteQueue {
 
     /// Appends the UTF-8 of a literal.
     public func append(_ text: StaticString) {
-        let count = text.utf8CodeUnitCount
-        let tail = unsafe reserve(count)
-        unsafe tail.update(from: text.utf8Start, count: count)
-        end += count
+        append(unsafe Span(_unsafeStart: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Appends the UTF-8 of `text`; not for the path of a call.
@@ -104,15 +101,17 @@ public final class ByteQueue {
 
     /// Lets `fill` write up to `room` bytes at the tail and appends as many as it says.
     ///
+    /// - Precondition: `room` is positive.
     /// - Returns: what `fill` returned.
     public func append<Failure: Error>(
         room: Int,
         _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Int {
+        precondition(room > 0)
         let tail = unsafe UnsafeMutableRawBufferPointer(start: reserve(room), count: room)
+        defer { if isEmpty { releaseBuffer() } }
         let written = try unsafe fill(tail)
         end += max(0, min(written, room))
-        if isEmpty { releaseBuffer() }
         return written
     }
 

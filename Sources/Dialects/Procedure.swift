@@ -31,9 +31,11 @@ public struct Procedure: Equatable, Sendable {
     /// The Protobuf identifier that ends before `index`, which is moved to its start.
     private static func name(in path: Span<UInt8>, endingAt index: inout Int) -> Range<Int>? {
         let end = index
-        while index > 0, isNameCharacter(path[index - 1]) { index -= 1 }
-        guard index < end, path[index] > UInt8(ascii: "9") else { return nil }
-        return index..<end
+        var start = end
+        while start > 0, isNameCharacter(path[start - 1]) { start -= 1 }
+        guard start < end, path[start] > UInt8(ascii: "9") else { return nil }
+        index = start
+        return start..<end
     }
 
     private static func isNameCharacter(_ byte: UInt8) -> Bool {

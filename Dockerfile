@@ -1,0 +1,37 @@
+# Builds Martlet, tests it, and puts it on a bare Debian. scripts/image-check tries the second stage
+# without Docker: it reads the packages, ENV, COPY and USER lines below.
+
+FROM swift:6.3-bookworm AS build
+WORKDIR /martlet
+COPY scripts scripts
+RUN scripts/install-build-deps
+COPY Package.swift .
+COPY Sources Sources
+COPY Tests Tests
+RUN swift test --disable-xctest
+RUN swift build -c release --static-swift-stdlib --product martlet \
+    && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet
+
+FROM debian:bookworm-slim
+LABEL org.opencontainers.image.title="Martlet" \
+      org.opencontainers.image.description="An RPC sidecar proxy for Connect, gRPC, gRPC-Web and plain HTTP" \
+      org.opencontainers.image.licenses="Apache-2.0"
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends \
+        libc-ares2 \
+        libevent-core-2.1-7 \
+        libjansson4 \
+        libpcre2-8-0 \
+        libstdc++6 \
+        libyaml-0-2 \
+    && rm -rf /var/lib/apt/lists/* \
+    && install -d -o 65532 -g 65532 -m 0750 /run/martlet
+COPY --from=build /image/usr/bin/martlet /usr/bin/martlet
+COPY etc/martlet.yaml /etc/martlet/martlet.yaml
+COPY etc/examples /usr/share/doc/martlet/examples
+ENV MARTLET_CONFIG=/etc/martlet/martlet.yaml MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no
+# By number, so that `runAsNonRoot` can tell that it is not root.
+USER 65532:65532
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=2s --start-period=5s --retries=3 CMD ["/usr/bin/martlet", "healthcheck"]
+ENTRYPOINT ["/usr/bin/martlet"]

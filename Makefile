@@ -1,0 +1,81 @@
+# Martlet's work bench. `make` alone lists what it can do.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+ARGS ?=
+
+UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/system
+EXAMPLES := $(DESTDIR)$(PREFIX)/share/doc/martlet/examples
+CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
+
+BINARY := .build/release/martlet
+# Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
+SANITIZED := SWIFT_BACKTRACE=enable=no
+SOURCES := Package.swift Sources Tests
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-unit test-e2e check lint format tsan asan image image-check install clean
+# Two `swift build` in one tree only wait for each other.
+.NOTPARALLEL:
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and serve; without ARGS the demo on 127.0.0.1:8080 (make run ARGS='-c etc/martlet.yaml')
+	@exec $(BINARY) $(ARGS)
+
+build: ## Install missing C libraries and build the release binary
+	@scripts/install-build-deps
+	swift build -c release --static-swift-stdlib --product martlet
+
+test: test-unit test-e2e ## Run every test, installing what the tests need
+
+test-unit: ## Run the unit and in-memory tests
+	@scripts/install-build-deps
+	swift test --disable-xctest
+
+test-e2e: build ## Run the release binary against real clients and servers
+	@scripts/install-test-deps
+	.venv/bin/python -m pytest Tests/EndToEnd
+
+check: lint ## Check style, floors and unit files
+	scripts/check-floors
+	scripts/check-units
+
+lint: ## Check the format of the Swift sources and the shell scripts
+	@scripts/install-check-deps
+	swift format lint --strict --recursive $(SOURCES)
+	grep -lE '^#!.*\b(ba)?sh$$' scripts/* .ci/run | xargs shellcheck
+
+format: ## Format the Swift sources in place
+	swift format --in-place --recursive $(SOURCES)
+
+tsan: ## Run the unit tests under ThreadSanitizer
+	@scripts/install-build-deps
+	$(SANITIZED) TSAN_OPTIONS=halt_on_error=1 \
+		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
+
+asan: ## Run the unit tests under AddressSanitizer
+	@scripts/install-build-deps
+	$(SANITIZED) swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+
+image: ## Build the container image martlet:latest
+	docker build --tag martlet .
+
+image-check: build ## Run the demo in a bare Debian with only the image's packages (as root)
+	scripts/image-check
+
+install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
+	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
+	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
+	install -d $(UNITS)
+	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/martlet.service > $(UNITS)/martlet.service
+	install -m 0644 systemd/martlet.socket $(UNITS)
+	install -D -m 0644 systemd/martlet.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/martlet.conf
+	install -d $(EXAMPLES)
+	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/notify-reload.conf > $(EXAMPLES)/notify-reload.conf
+	install -m 0644 etc/examples/* $(EXAMPLES)
+	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
+
+clean: ## Remove everything that was built
+	rm -rf .build .venv

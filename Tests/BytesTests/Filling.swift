@@ -1,0 +1,18 @@
+import Bytes
+
+struct FillFailure: Error {}
+
+extension ByteQueue {
+    /// Writes `bytes` into a room of ten and says that `count` were written.
+    func fill(_ bytes: [UInt8], claiming count: Int) -> Int {
+        unsafe append(room: 10) { room in
+            unsafe room.copyBytes(from: bytes)
+            return count
+        }
+    }
+
+    /// Fails to write into a room of ten.
+    func failToFill() throws(FillFailure) {
+        _ = try unsafe append(room: 10) { _ throws(FillFailure) in throw FillFailure() }
+    }
+}
