@@ -13,7 +13,8 @@ public enum Suggestion {
         let typed = Array(word.lowercased().utf8)
         guard typed.count <= 64 else { return nil }
         let bound = typed.count <= 4 ? 1 : typed.count <= 8 ? 2 : 3
-        let near = known.map { (word: $0, distance: distance(typed, Array($0.lowercased().utf8))) }
+        let near = known.filter { abs($0.utf8.count - typed.count) <= bound }
+            .map { (word: $0, distance: distance(typed, Array($0.lowercased().utf8))) }
             .filter { $0.distance <= bound && $0.distance < $0.word.utf8.count }
             .min { $0.distance < $1.distance }
         return near?.word ?? known.first { isForm(typed, of: Array($0.lowercased().utf8)) }

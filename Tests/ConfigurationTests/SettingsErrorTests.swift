@@ -75,6 +75,10 @@ struct SettingsErrorTests {
             "3:33: \"host\" cannot be \"a:80\"; write a host name without a port, or *.suffix"
         ),
         (
+            "interceptors: [ { when: { host: \"a:0\" }, log: {} } ]",
+            "3:33: \"host\" cannot be \"a:0\"; write a host name without a port, or *.suffix"
+        ),
+        (
             "interceptors: [ { when: { method: [] }, log: {} } ]",
             "3:35: \"method\" is an empty list; remove it, or name what to match"
         ),
@@ -145,6 +149,24 @@ struct SettingsErrorTests {
         let twice = "listen: [127.0.0.1:80, 127.0.0.1:80]\nupstream: http://a\n"
         #expect(Reading(twice).errors == ["1:24: 127.0.0.1:80 is taken by line 1; give each listener its own address"])
         #expect(Reading(twice.replacing(":80", with: ":0")).errors == [])
+    }
+
+    @Test(arguments: [
+        "upstream:", "upstream: [http://a]", "upstreams: [http://a]", "upstreams: { a: }", "upstreams: { a: x }",
+    ])
+    func `a bad upstream brings one error`(line: String) {
+        #expect(Reading("listen: 127.0.0.1:1\n\(line)\n").errors.count == 1)
+    }
+
+    @Test func `no upstreams answer nothing`() {
+        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {}\n").errors
+        #expect(errors == ["1:1: nothing answers these calls; add for example upstream: http://127.0.0.1:9000"])
+    }
+
+    @Test(arguments: ["listen: []", "listeners: []"])
+    func `no listeners listen on nothing`(line: String) {
+        let errors = Reading("\(line)\nupstream: http://a\n").errors
+        #expect(errors.map { $0.hasSuffix("nothing to listen on; name an address like 127.0.0.1:8080") } == [true])
     }
 
     @Test func `several upstreams need routes that name them`() {

@@ -150,6 +150,12 @@ struct SettingsTests {
         #expect(reading.settings.routes[0].upstream == nil)
     }
 
+    @Test func `a kind alone is an interceptor without options`() {
+        let reading = Reading("listen: 127.0.0.1:1\nupstream: http://a\ninterceptors: [metrics, log]\n")
+        #expect(reading.errors == [])
+        #expect(reading.settings.interceptors.map(\.kind) == ["metrics", "log"])
+    }
+
     @Test func `a list of addresses is short for listeners`() {
         let reading = Reading(
             "listen: [127.0.0.1:1, \"unix:@a\", \"[::1]:2\", systemd:web]\nupstream: http://localhost\n"
