@@ -13,7 +13,8 @@ public struct ChainItem: Equatable, Sendable {
     /// Where the item stands.
     @NotCompared public private(set) var mark: Mark
 
-    private static let commonOptions = [
+    /// The keys that an item has beside its kind.
+    public static let commonOptions = [
         Option("name", .string, "The name of the interceptor in metrics and logs; its kind if absent."),
         Option(
             "when",

@@ -82,6 +82,6 @@ public struct ConditionSettings: Equatable, Sendable {
 
     private static func isHost(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
-        return HostPort(name, defaultPort: 0)?.port == 0
+        return HostPort(name + ":0") != nil
     }
 }

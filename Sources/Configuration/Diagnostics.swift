@@ -1,28 +1,3 @@
-/// One error in a configuration file: what is wrong, and what would be right.
-public struct Diagnostic: Error, Hashable, Sendable {
-    /// Where the error is.
-    public let mark: Mark
-    /// One line: what is wrong, a semicolon, and what would be right.
-    public let message: String
-
-    /// Says that `message` holds at `mark`.
-    public init(mark: Mark, message: String) {
-        self.mark = mark
-        self.message = message
-    }
-
-    /// Text from the file, fit to stand in a message: in quotes, on one line, without control characters, and not long.
-    public static func quote(_ text: String) -> String {
-        var quoted = "\""
-        for (index, scalar) in text.unicodeScalars.enumerated() {
-            guard index < 60 else { return quoted + "…\"" }
-            let isControl = scalar.value < 0x20 || 0x7f..<0xa0 ~= scalar.value
-            quoted += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-        }
-        return quoted + "\""
-    }
-}
-
 /// All errors of one configuration file, collected while it is read, so that one run reports them all.
 ///
 /// Belongs to the thread that reads the file.

@@ -9,8 +9,7 @@ extension Settings {
     private func checkListeners(_ section: Section) {
         if !section.has("listeners"), !section.has("listen") {
             section.diagnostics.report("nothing to listen on; add for example listen: 127.0.0.1:8080", at: section.mark)
-        } else if section.has("listeners"), section.sections("listeners").isEmpty, listeners.isEmpty {
-            guard case .sequence? = section.node("listeners")?.content else { return }
+        } else if case .sequence([])? = section.node("listeners")?.content {
             section.report("nothing to listen on; name an address like 127.0.0.1:8080", at: "listeners")
         }
         var taken: [ListenAddress: Mark] = [:]
@@ -28,13 +27,15 @@ extension Settings {
 
     private func checkReferences(_ section: Section) {
         let upstreamNames = section.named("upstreams").map(\.name)
+        let chainNames = chains.map(\.name)
+        let (knownUpstreams, knownChains) = (Set(upstreamNames), Set(chainNames))
         for route in section.sections("routes") {
-            if let name = route.string(ifGiven: "upstream"), !upstreamNames.contains(name) {
+            if let name = route.string(ifGiven: "upstream"), !knownUpstreams.contains(name) {
                 let suggestion = Suggestion.text(for: name, among: upstreamNames)
                 route.report("no upstream is named \(Diagnostic.quote(name)); \(suggestion)", at: "upstream")
             }
-            if let name = route.string(ifGiven: "chain"), !chains.contains(where: { $0.name == name }) {
-                let suggestion = Suggestion.text(for: name, among: chains.map(\.name))
+            if let name = route.string(ifGiven: "chain"), !knownChains.contains(name) {
+                let suggestion = Suggestion.text(for: name, among: chainNames)
                 route.report("no chain is named \(Diagnostic.quote(name)); \(suggestion)", at: "chain")
             }
         }
@@ -42,11 +43,17 @@ extension Settings {
 
     /// Reports routes whose calls end nowhere.
     private func checkDestinations(_ section: Section, _ answeringKinds: Set<String>) {
-        let hasUpstreams = section.has("upstreams") || section.has("upstream")
+        // A bad `upstream` or `upstreams` was reported already.
+        guard !section.has("upstream"), section.node("upstreams").map({ $0.entries != nil }) ?? true else { return }
+        let hasUpstreams = !section.named("upstreams").isEmpty
+        let isImplied = section.sections("routes").isEmpty
+        let answeringChains = Set(chains.filter { $0.items.contains { answeringKinds.contains($0.kind) } }.map(\.name))
+        let knownChains = Set(chains.map(\.name))
+        let defaultAnswers = interceptors.contains { answeringKinds.contains($0.kind) }
         for route in routes where route.upstream == nil {
-            let isKnown = route.chain == nil || chains.contains { $0.name == route.chain }
-            guard isKnown, !items(of: route).contains(where: { answeringKinds.contains($0.kind) }) else { continue }
-            let isImplied = section.sections("routes").isEmpty
+            let answers =
+                route.chain.map { answeringChains.contains($0) || !knownChains.contains($0) } ?? defaultAnswers
+            guard !answers else { continue }
             let message =
                 switch (hasUpstreams, isImplied) {
                 case (false, _): "nothing answers these calls; add for example upstream: http://127.0.0.1:9000"

@@ -17,9 +17,8 @@ public struct SocketPermissions: Equatable, Sendable {
     static let modeOption = Option(
         "mode",
         .string,
-        default: "0660",
         example: "\"0660\"",
-        "The permission bits of a Unix socket, in octal digits."
+        "The permission bits of a Unix socket in octal digits; 0660 if absent."
     )
 
     static let ownerOptions = [
@@ -30,12 +29,8 @@ public struct SocketPermissions: Equatable, Sendable {
     /// Reads the options above from `section` and reports them where there is no file for them.
     init(_ section: Section, for address: ListenAddress?, keys: [String]) {
         self.init()
-        let text = section.string("mode")
-        if 3...4 ~= text.utf8.count, let bits = UInt32(text, radix: 8), bits <= 0o777 {
-            mode = bits
-        } else {
-            let problem = "\"mode\" cannot be \(Diagnostic.quote(text))"
-            section.report("\(problem); write octal digits such as \"0660\"", at: "mode")
+        if let text = section.string(ifGiven: "mode") {
+            if let bits = Self.bits(text) { mode = bits } else { Self.reportMode(text, in: section) }
         }
         if keys.contains("owner") { owner = section.string(ifGiven: "owner") }
         if keys.contains("group") { group = section.string(ifGiven: "group") }
@@ -43,5 +38,16 @@ public struct SocketPermissions: Equatable, Sendable {
         for key in keys where section.has(key) {
             section.report("\"\(key)\" is for Unix sockets; remove it, or listen on unix:/path", at: key)
         }
+    }
+    private static func bits(_ text: String) -> UInt32? {
+        guard 3...4 ~= text.utf8.count, text.allSatisfy(\.isASCIIDigit), let bits = UInt32(text, radix: 8) else {
+            return nil
+        }
+        return bits <= 0o777 ? bits : nil
+    }
+
+    private static func reportMode(_ text: String, in section: Section) {
+        let problem = "\"mode\" cannot be \(Diagnostic.quote(text))"
+        section.report("\(problem); write octal digits such as \"0660\"", at: "mode")
     }
 }

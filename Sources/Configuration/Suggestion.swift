@@ -8,14 +8,20 @@ public enum Suggestion {
         return known.count > 16 ? "known are \(listed) and \(known.count - 16) more" : "known are \(listed)"
     }
 
-    /// The known word that takes the fewest typing errors to become `word`, if there is one near enough.
+    /// The known word that takes the fewest typing errors to become `word`, or else one of which it is a longer or shorter form.
     public static func nearest(to word: String, among known: [String]) -> String? {
         let typed = Array(word.lowercased().utf8)
         guard typed.count <= 64 else { return nil }
         let bound = typed.count <= 4 ? 1 : typed.count <= 8 ? 2 : 3
-        return known.map { (word: $0, distance: distance(typed, Array($0.lowercased().utf8))) }
+        let near = known.filter { abs($0.utf8.count - typed.count) <= bound }
+            .map { (word: $0, distance: distance(typed, Array($0.lowercased().utf8))) }
             .filter { $0.distance <= bound && $0.distance < $0.word.utf8.count }
-            .min { $0.distance < $1.distance }?.word
+            .min { $0.distance < $1.distance }
+        return near?.word ?? known.first { isForm(typed, of: Array($0.lowercased().utf8)) }
+    }
+
+    private static func isForm(_ typed: [UInt8], of word: [UInt8]) -> Bool {
+        min(typed.count, word.count) >= 3 && (typed.starts(with: word) || word.starts(with: typed))
     }
 
     /// How many letters must be added, left out, replaced or swapped with their neighbour (optimal string alignment).

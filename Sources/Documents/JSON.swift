@@ -1,14 +1,5 @@
+internal import Bytes
 internal import CJansson
-
-/// What is wrong with a text that should be JSON.
-public struct JSONError: Error, Equatable, Sendable {
-    /// The line, counted from 1.
-    public let line: Int
-    /// The column in characters, counted from 1.
-    public let column: Int
-    /// What is wrong, in Jansson's words; the text itself, which may be secret, is not quoted.
-    public let text: String
-}
 
 /// Reads JSON (RFC 8259), strictly.
 public enum JSON {
@@ -17,6 +8,8 @@ public enum JSON {
     /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, a whole number of more than
     ///   64 bits, and values nested more than 2048 deep.
     public static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        // Jansson takes a NUL for the end of the text and would not look at what follows.
+        if let end = bytes.firstIndex(of: 0) { throw JSONError(nulAt: end, in: bytes) }
         var error = json_error_t()
         let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
         let root = unsafe bytes.withUnsafeBytes { raw in
@@ -68,22 +61,5 @@ public enum JSON {
             unsafe iterator = json_object_iter_next(json, entry)
         }
         return members
-    }
-}
-
-extension JSONError {
-    fileprivate init(_ error: json_error_t) {
-        line = max(1, Int(error.line))
-        column = max(1, Int(error.column))
-        let words = unsafe withUnsafeBytes(of: error.text) { raw in
-            unsafe String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        text = Self.withoutQuotation(words)
-    }
-
-    /// Jansson ends its words with ` near '…'`, which quotes the text.
-    private static func withoutQuotation(_ words: String) -> String {
-        let end = words.indices.first { words[$0...].hasPrefix(" near '") }
-        return String(words[..<(end ?? words.endIndex)])
     }
 }

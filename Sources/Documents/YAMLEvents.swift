@@ -1,25 +1,6 @@
 internal import CYAML
 internal import Configuration
 
-/// One step of a YAML document.
-struct YAMLEvent {
-    /// What the step is.
-    enum Kind {
-        case scalar(String, quoted: Bool)
-        case alias(String)
-        case sequenceStart
-        case mappingStart
-        case end
-        case document
-        case endOfStream
-    }
-
-    let kind: Kind
-    let mark: Mark
-    var anchor: String?
-    var tag: String?
-}
-
 /// The steps of a YAML text, read by libyaml.
 ///
 /// A syntax error ends the reading: it is thrown with the position and words that a person can use.

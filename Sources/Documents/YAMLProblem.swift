@@ -16,7 +16,7 @@ struct YAMLProblem {
         }
         var mark = unsafe Mark(parser.problem_mark)
         var message = "YAML: \(words)"
-        let culprit = unsafe Self.byte(at: parser.problem_mark.index, in: text)
+        let culprit = unsafe Self.character(at: parser.problem_mark.index, in: text)
         if let advice = Self.message(for: words, culprit: culprit) { message = advice }
         let context = unsafe Mark(parser.context_mark)
         let hasContext = unsafe parser.context != nil && context < mark
@@ -53,6 +53,8 @@ struct YAMLProblem {
         case "did not find expected ',' or ']'": return "a list in brackets is not closed; check \"[\", \",\" and \"]\""
         case "did not find expected ',' or '}'":
             return "a mapping in braces is not closed; check \"{\", \",\" and \"}\""
+        case "did not find expected node content" where culprit == ":":
+            return "a value cannot start with \":\"; put text such as \"[::1]:8080\" in quotes"
         case "did not find expected node content": return "a value is missing; write one, or \"\" for an empty one"
         case "block sequence entries are not allowed in this context":
             return "a list item cannot start here; start the list on a line of its own"
@@ -63,7 +65,7 @@ struct YAMLProblem {
     }
 
     /// The character at `index`, which libyaml counts in characters.
-    private static func byte(at index: Int, in text: UnsafeMutableBufferPointer<UInt8>) -> Unicode.Scalar? {
+    private static func character(at index: Int, in text: UnsafeMutableBufferPointer<UInt8>) -> Unicode.Scalar? {
         let decoded = unsafe String(decoding: text, as: UTF8.self).unicodeScalars
         return decoded.dropFirst(index).first
     }

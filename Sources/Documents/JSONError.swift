@@ -1,0 +1,36 @@
+internal import Bytes
+internal import CJansson
+
+/// What is wrong with a text that should be JSON.
+public struct JSONError: Error, Equatable, Sendable {
+    /// The line, counted from 1.
+    public let line: Int
+    /// The column in characters, counted from 1.
+    public let column: Int
+    /// What is wrong, in Jansson's words; the text itself, which may be secret, is not quoted.
+    public let text: String
+}
+
+extension JSONError {
+    init(nulAt offset: Int, in bytes: Span<UInt8>) {
+        let before = bytes.extracting(0..<offset).string.split(separator: "\n", omittingEmptySubsequences: false)
+        line = before.count
+        column = before[before.count - 1].unicodeScalars.count + 1
+        text = "NUL byte"
+    }
+
+    init(_ error: json_error_t) {
+        line = max(1, Int(error.line))
+        column = max(1, Int(error.column))
+        let words = unsafe withUnsafeBytes(of: error.text) { raw in
+            unsafe String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        text = Self.withoutQuotation(words)
+    }
+
+    /// Jansson ends its words with ` near '…'`, which quotes the text.
+    private static func withoutQuotation(_ words: String) -> String {
+        let end = words.indices.first { words[$0...].hasPrefix(" near '") }
+        return String(words[..<(end ?? words.endIndex)])
+    }
+}

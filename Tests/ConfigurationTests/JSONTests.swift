@@ -1,0 +1,98 @@
+import Configuration
+import Documents
+import Testing
+
+/// Reading and writing JSON.
+struct JSONTests {
+    private func parse(_ text: String) throws(JSONError) -> JSONValue {
+        try JSON.parse(Array(text.utf8))
+    }
+
+    @Test func `each type of value is read`() throws {
+        #expect(try parse("null") == .null)
+        #expect(try parse(" true ") == .bool(true))
+        #expect(try parse("false") == .bool(false))
+        #expect(try parse("-12") == .integer(-12))
+        #expect(try parse("9223372036854775807") == .integer(.max))
+        #expect(try parse("1.5e3") == .real(1500))
+        #expect(try parse("\"a\\u00fc\\u0000b\"") == .string("aü\0b"))
+        #expect(try parse("[1, [], {}]") == .array([.integer(1), .array([]), .object([])]))
+    }
+
+    @Test func `members keep their order`() throws {
+        let value = try parse("{\"z\": 1, \"a\": {\"b\": [true]}, \"m\": 2}")
+        guard case .object(let members) = value else { throw Missing() }
+        #expect(members.map(\.name) == ["z", "a", "m"])
+        #expect(value["a"]?["b"] == .array([.bool(true)]))
+        #expect(value["x"] == nil)
+    }
+
+    @Test func `a pointer names a value`() throws {
+        let value = try parse("{\"a\": {\"b\": [10, 11]}, \"x/y\": 1, \"m~n\": 2, \"\": 3}")
+        #expect(value.pointer("") == value)
+        #expect(value.pointer("/a/b/1") == .integer(11))
+        #expect(value.pointer("/x~1y") == .integer(1))
+        #expect(value.pointer("/m~0n") == .integer(2))
+        #expect(value.pointer("/") == .integer(3))
+        #expect(value.pointer("/a/b/2") == nil)
+        #expect(value.pointer("/a/b/01") == nil)
+        #expect(value.pointer("/a/c/d") == nil)
+        #expect(value.pointer("a") == nil)
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "[1,]", "{\"a\":1,\"a\":2}", "[1] 2", "01", "+1", ".5", "'a'", "nul", "NaN", "\"\u{1}\"",
+        "\"\\ud800\"",
+        "1e999", "9223372036854775808", "{\"\\u0000\":1}", "/**/1", "\u{feff}1",
+    ])
+    func `what is not JSON is refused`(text: String) {
+        #expect(throws: JSONError.self) { try parse(text) }
+    }
+
+    @Test(arguments: [
+        [0xff], [0x22, 0xff, 0x22], [0x22, 0xc0, 0xaf, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22], [0x31, 0x00],
+        [0x31, 0x00, 0x32],
+    ])
+    func `bytes that are no text are refused`(bytes: [UInt8]) {
+        #expect(throws: JSONError.self) { try JSON.parse(bytes) }
+    }
+
+    @Test func `an error tells its place and not the text around it`() {
+        let error = #expect(throws: JSONError.self) { try parse("{\n  \"token\": hunter2\n}") }
+        #expect(error?.line == 2)
+        #expect(error?.column == 17)
+        #expect(error?.text == "invalid token")
+    }
+
+    @Test func `nesting is bounded`() throws {
+        let deep = { (depth: Int) in String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        _ = try parse(deep(2000))
+        #expect(throws: JSONError.self) { try parse(deep(2049)) }
+        #expect(throws: JSONError.self) { try parse(String(repeating: "[", count: 1_000_000)) }
+    }
+
+    @Test(arguments: [
+        "null", "true", "-12", "-9223372036854775808", "[1,[],{}]", "{\"z\":1,\"a\":\"q\\\"\\\\\\n\\u0001ü\"}", "1.5",
+        "1e+300",
+    ])
+    func `a value is written as it was read`(text: String) throws {
+        #expect(String(decoding: try parse(text).bytes, as: UTF8.self) == text)
+    }
+
+    @Test func `what JSON cannot express is null`() {
+        #expect(JSONValue.real(.infinity).bytes == Array("null".utf8))
+    }
+
+    @Test(arguments: [
+        ("1", "1"), ("-1.5e+3", "-1.5e+3"), ("18446744073709551615", "18446744073709551615"), ("true", "true"),
+        ("~", "null"),
+        ("\"1\"", "\"1\""), ("'true'", "\"true\""), ("\"\"", "\"\""), ("0660", "\"0660\""), ("0x1f", "\"0x1f\""),
+        ("1.", "\"1.\""),
+        (".5", "\".5\""), ("+1", "\"+1\""), ("1e", "\"1e\""), ("yes", "\"yes\""), ("5\u{301}", "\"5\u{301}\""),
+        ("10s", "\"10s\""), ("{ b: [x, 2], a: {} }", "{\"b\":[\"x\",2],\"a\":{}}"), ("\"q\\\"\\n\"", "\"q\\\"\\n\""),
+    ])
+    func `a YAML value becomes JSON`(yaml: String, json: String) throws {
+        let node = try #require(document("- \(yaml)\n").node)
+        #expect(String(decoding: node.json, as: UTF8.self) == "[\(json)]")
+    }
+}

@@ -1,0 +1,61 @@
+import Configuration
+import Documents
+import Testing
+
+/// The configuration in effect, as the admin page shows it.
+struct RenderingTests {
+    private func rendered(_ yaml: String) -> String {
+        String(decoding: Reading(yaml).settings.rendered.json, as: UTF8.self)
+    }
+
+    @Test func `short forms are written out and defaults filled in`() {
+        #expect(
+            rendered(SettingsTests.short) == """
+                {"listeners":[{"address":"127.0.0.1:8080","allow_remote":false,\
+                "timeouts":{"head":"10s","idle":"1h"},\
+                "limits":{"head":"64KiB","fields":200,"streams":1000,"connections":10000}}],\
+                "upstreams":{"default":{"url":"http://127.0.0.1:9000",\
+                "timeouts":{"connect":"2s","first_byte":"none","call":"none","idle":"60s"},\
+                "limits":{"connections":1024,"waiting":1024}}},\
+                "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
+                "workers":"auto","drain":{"min":"0s","max":"30s"},"log_level":"info"}
+                """
+        )
+    }
+
+    @Test func `what is rendered means the same`() {
+        let diagnostics = Diagnostics()
+        let settings = Reading(SettingsTests.full).settings
+        let again = Settings(YAML.parse(settings.rendered.json, into: diagnostics), into: diagnostics)
+        #expect(diagnostics.isEmpty)
+        #expect(again.listeners == settings.listeners)
+        #expect(again.upstreams == settings.upstreams)
+        #expect(again.routes == settings.routes)
+        #expect(again.admin == settings.admin)
+        #expect(again.drain == settings.drain)
+    }
+
+    @Test func `secrets are hidden wherever they stand, and where they come from is not`() {
+        let text = rendered(
+            """
+            listen: 127.0.0.1:8080
+            upstream: http://127.0.0.1:9000
+            interceptors:
+              - when: { header: { authorization: hunter1, x-api-key: [hunter2] } }
+                headers:
+                  request:
+                    set: { Authorization: "Bearer hunter3", cookie: "s=hunter4", x-env: shown1 }
+                    remove: [authorization]
+                    replace: { proxy-authorization: { pattern: hunter5, with: hunter6 } }
+              - token: { file: /run/shown2, token: hunter7, client_secret: { file: /run/shown3, value: hunter8 } }
+              - reject: { code: internal, metadata: { set-cookie: hunter9, x-secret-file: shown4 } }
+            chains:
+              other: [ { respond: { headers: { password: hunter10 }, body: shown5 } } ]
+            """
+        )
+        #expect(!text.contains("hunter"))
+        for number in 1...5 { #expect(text.contains("shown\(number)")) }
+        #expect(text.contains("\"remove\":[\"authorization\"]"))
+        #expect(text.contains("\"Authorization\":\"…\""))
+    }
+}

@@ -1,0 +1,210 @@
+import Configuration
+import Testing
+
+/// What is said about bad files, and where.
+struct SettingsErrorTests {
+    /// A good file, to which each test adds its mistake in line 3 and below.
+    private static let good = "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\n"
+
+    @Test(arguments: [
+        (
+            "heder: 1",
+            "3:1: unknown key \"heder\"; known are listen, listeners, upstream, upstreams, interceptors, chains, routes, workers, admin, drain, log_level"
+        ),
+        ("interceptor: []", "3:1: unknown key \"interceptor\"; did you mean \"interceptors\"?"),
+        ("listeners: []", "1:1: \"listen\" is short for \"listeners\"; give only one of them"),
+        ("upstreams: {}", "2:1: \"upstream\" is short for \"upstreams\"; give only one of them"),
+        ("workers: 0", "3:10: \"workers\" cannot be \"0\"; write auto or a whole number from 1 to 64"),
+        ("workers: many", "3:10: \"workers\" cannot be \"many\"; write auto or a whole number from 1 to 64"),
+        ("log_level: warning", "3:12: \"log_level\" cannot be \"warning\"; did you mean \"warn\"?"),
+        ("log_level: loud", "3:12: \"log_level\" cannot be \"loud\"; known are error, warn, info, debug"),
+        ("drain: { min: 5s, max: 1s }", "3:24: \"max\" is shorter than \"min\"; make it at least as long"),
+        ("drain: 30", "3:8: a mapping was expected here, not \"30\"; its keys are min, max"),
+        ("drain: { max: 30 }", "3:15: \"max\" cannot be \"30\"; write a duration such as 250ms, 2s, 5m, 1h or none"),
+        ("admin: { adress: 127.0.0.1:1 }", "3:10: unknown key \"adress\"; did you mean \"address\"?"),
+        ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),
+        (
+            "admin: 0.0.0.0:9901",
+            "3:8: other machines can reach 0.0.0.0:9901; the admin pages take 127.0.0.1:9901 or unix:/path"
+        ),
+        (
+            "admin: systemd:a",
+            "3:8: \"systemd:a\" is no address for the admin pages; write 127.0.0.1:9901 or unix:/path"
+        ),
+        ("admin: 127.0.0.1:8080", "3:8: 127.0.0.1:8080 is taken by line 1; give each listener its own address"),
+        (
+            "admin: { address: 127.0.0.1:1, mode: \"0600\" }",
+            "3:38: \"mode\" is for Unix sockets; remove it, or listen on unix:/path"
+        ),
+        (
+            "interceptors: { metrics: {} }",
+            "3:15: a chain cannot be a mapping; write a list, each item like \"- metrics: {}\""
+        ),
+        ("interceptors: [ {} ]", "3:17: an interceptor without a kind; add for example \"metrics: {}\""),
+        (
+            "interceptors: [ [] ]",
+            "3:17: an interceptor cannot be a list; write its kind and options, like \"metrics: {}\""
+        ),
+        (
+            "interceptors:\n  - token: {}\n    log: {}",
+            "5:5: an interceptor has one kind, and here are \"token\" and \"log\"; start another item with \"- \", or indent its options"
+        ),
+        ("interceptors:\n  - nme: a\n    log: {}", "4:5: unknown key \"nme\"; did you mean \"name\"?"),
+        (
+            "interceptors:\n  - { name: a, log: {} }\n  - { name: a, log: {} }",
+            "5:13: the name \"a\" is taken in this chain; give each interceptor its own"
+        ),
+        (
+            "interceptors: [ { name: \"a b\", log: {} } ]",
+            "3:25: \"a b\" is no name; use at most 64 letters, digits, \"-\", \"_\" and \".\""
+        ),
+        (
+            "interceptors: [ { when: { sevice: a }, log: {} } ]",
+            "3:27: unknown key \"sevice\"; did you mean \"service\"?"
+        ),
+        (
+            "interceptors: [ { when: { service: pkg.S/Say }, log: {} } ]",
+            "3:36: \"service\" cannot be \"pkg.S/Say\"; write the full name without a slash, like pkg.Service"
+        ),
+        (
+            "interceptors: [ { when: { path: admin }, log: {} } ]",
+            "3:33: \"path\" cannot be \"admin\"; write a path that starts with /, without a query"
+        ),
+        (
+            "interceptors: [ { when: { host: \"a:80\" }, log: {} } ]",
+            "3:33: \"host\" cannot be \"a:80\"; write a host name without a port, or *.suffix"
+        ),
+        (
+            "interceptors: [ { when: { host: \"a:0\" }, log: {} } ]",
+            "3:33: \"host\" cannot be \"a:0\"; write a host name without a port, or *.suffix"
+        ),
+        (
+            "interceptors: [ { when: { method: [] }, log: {} } ]",
+            "3:35: \"method\" is an empty list; remove it, or name what to match"
+        ),
+        (
+            "interceptors: [ { when: { header: x-a }, log: {} } ]",
+            "3:35: \"header\" cannot be \"x-a\"; write a mapping from names to values"
+        ),
+        (
+            "interceptors: [ { when: { header: { \"x a\": v } }, log: {} } ]",
+            "3:37: \"x a\" is no header name; write for example x-env"
+        ),
+        (
+            "interceptors: [ { when: { header: { x-a: { regexp: v } } }, log: {} } ]",
+            "3:44: unknown key \"regexp\"; did you mean \"regex\"?"
+        ),
+        (
+            "interceptors: [ { when: { peer: { uid: root } }, log: {} } ]",
+            "3:40: \"uid\" cannot be \"root\"; write a whole number from 0 to 4294967294, or a list of them"
+        ),
+        ("chains: []", "3:9: \"chains\" cannot be a list; write a mapping from names to lists"),
+        ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list, each item like \"- metrics: {}\""),
+        ("routes: {}", "3:9: \"routes\" cannot be a mapping; write a list, each item on its own line after \"- \""),
+        ("routes: [ { upstream: defalt } ]", "3:23: no upstream is named \"defalt\"; did you mean \"default\"?"),
+        ("routes: [ { chain: x } ]", "3:20: no chain is named \"x\"; none is known here"),
+    ])
+    func `a mistake is named with its place and what would be right`(lines: String, error: String) {
+        let errors = Reading(Self.good + lines + "\n").errors
+        #expect(errors.contains(error), "\(errors)")
+    }
+
+    @Test(arguments: [
+        ("http:/host", "\"http:/host\" is no URL; write http://host:port or unix:/path"),
+        ("localhost:9000", "\"localhost:9000\" is no URL; write http://host:port or unix:/path"),
+        ("https://a", "https:// is not supported yet; write http://host:port or unix:/path"),
+        ("h2c://a", "h2c:// is not supported yet; write http://host:port"),
+        ("unix+h2c:/a", "unix+h2c: is not supported yet; write unix:/path"),
+        ("ftp://a", "\"ftp://\" is not supported; write http://host:port or unix:/path"),
+        ("http://a/b", "an upstream URL has no user, path or query; write http://host:port"),
+        ("http://user:hunter2@a", "an upstream URL has no user, path or query; write http://host:port"),
+        ("unix:a", "\"unix:a\" is no socket; write unix:/path, at most 107 bytes long"),
+    ])
+    func `a bad upstream URL is refused with its reason`(url: String, reason: String) {
+        #expect(Reading("listen: 127.0.0.1:1\nupstream: \(url)\n").errors == ["2:11: \(reason)"])
+    }
+
+    @Test(arguments: ["0999", "66", "07777", "rw", "-066", "+066", "1000"])
+    func `a mode is octal digits`(mode: String) {
+        let yaml = "listeners: [ { address: unix:/a, mode: \"\(mode)\" } ]\nupstream: http://a\n"
+        #expect(Reading(yaml).errors == ["1:40: \"mode\" cannot be \"\(mode)\"; write octal digits such as \"0660\""])
+    }
+
+    @Test func `an empty file listens on nothing and answers nothing`() {
+        let errors = [
+            "1:1: nothing to listen on; add for example listen: 127.0.0.1:8080",
+            "1:1: nothing answers these calls; add for example upstream: http://127.0.0.1:9000",
+        ]
+        #expect(Reading("").errors == errors)
+        #expect(Reading("# nothing\n").errors == errors)
+        #expect(Reading("---\n").errors == errors.map { $0.replacing("1:1:", with: "2:1:") })
+    }
+
+    @Test func `an address that other machines reach must be meant`() {
+        let errors = Reading("listen: 0.0.0.0:80\nupstream: http://a\n").errors
+        #expect(errors == ["1:9: other machines can reach 0.0.0.0:80; listen on 127.0.0.1, or add allow_remote: true"])
+    }
+
+    @Test func `an address is taken once, but for a port that the kernel chooses`() {
+        let twice = "listen: [127.0.0.1:80, 127.0.0.1:80]\nupstream: http://a\n"
+        #expect(Reading(twice).errors == ["1:24: 127.0.0.1:80 is taken by line 1; give each listener its own address"])
+        #expect(Reading(twice.replacing(":80", with: ":0")).errors == [])
+    }
+
+    @Test(arguments: [
+        "upstream:", "upstream: [http://a]", "upstreams: [http://a]", "upstreams: { a: }", "upstreams: { a: x }",
+    ])
+    func `a bad upstream brings one error`(line: String) {
+        #expect(Reading("listen: 127.0.0.1:1\n\(line)\n").errors.count == 1)
+    }
+
+    @Test func `no upstreams answer nothing`() {
+        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {}\n").errors
+        #expect(errors == ["1:1: nothing answers these calls; add for example upstream: http://127.0.0.1:9000"])
+    }
+
+    @Test(arguments: ["listen: []", "listeners: []"])
+    func `no listeners listen on nothing`(line: String) {
+        let errors = Reading("\(line)\nupstream: http://a\n").errors
+        #expect(errors.map { $0.hasSuffix("nothing to listen on; name an address like 127.0.0.1:8080") } == [true])
+    }
+
+    @Test func `several upstreams need routes that name them`() {
+        let two = "listen: 127.0.0.1:1\nupstreams: { a: http://a, b: http://b }\n"
+        #expect(
+            Reading(two).errors == ["1:1: several upstreams and no routes; add routes that say which calls go where"]
+        )
+        let unnamed = Reading(two + "routes:\n  - upstream: a\n  - match: { path: /b }\n").errors
+        #expect(unnamed == ["5:5: several upstreams, and this route names none; add upstream: and a name"])
+    }
+
+    @Test func `one run reports all errors in the order of the file`() {
+        let reading = Reading(
+            """
+            listen: nowhere
+            upstreams:
+              a: https://a
+              b: { url: http://b, timeouts: { conect: 1s, idle: 0s } }
+            interceptors:
+              - token: {}
+                log: {}
+            routes:
+              - { upstream: c, chain: d }
+            wrkers: 2
+            drain: { min: soon }
+            """
+        )
+        #expect(
+            reading.errors.map { $0.prefix { $0 != " " } } == [
+                "1:9:", "3:6:", "4:35:", "4:53:", "7:5:", "9:17:", "9:27:", "10:1:", "11:15:",
+            ]
+        )
+    }
+
+    @Test func `a line of an error names the file`() {
+        let diagnostics = Diagnostics()
+        diagnostics.report("b; c", at: Mark(line: 14, column: 7))
+        diagnostics.report("a; d", at: Mark(line: 2, column: 1))
+        #expect(diagnostics.lines(file: "martlet.yaml") == ["martlet.yaml:2:1: a; d", "martlet.yaml:14:7: b; c"])
+    }
+}
