@@ -28,11 +28,26 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let timeouts: Timeouts
     /// The bounds of its pools.
     public let limits: Limits
+    /// Whether requests keep the host that the caller named, instead of getting that of the URL.
+    public let keepsHost: Bool
     /// Where the file names the upstream.
     @NotCompared public private(set) var mark: Mark
 
+    /// The authority that requests get; none if the caller's stays.
+    public var authority: String? {
+        guard !keepsHost, case .tcp(let address) = url.endpoint else { return nil }
+        guard address.port == 80 else { return "\(address)" }
+        return address.host.contains(":") ? "[\(address.host)]" : address.host
+    }
+
     static let options = [
         Option("url", .string, required: true, example: "http://127.0.0.1:9000", "Where the upstream is."),
+        Option(
+            "host",
+            .choice(["upstream", "caller"]),
+            default: "upstream",
+            "Whose host requests carry: that of the URL, or the one that the caller named. With a Unix socket, the caller's."
+        ),
         Option("timeouts", .section(timeoutOptions), "How long a call or a connection may wait."),
         Option("limits", .section(limitOptions), "How much one worker may ask of the upstream."),
     ]
@@ -63,6 +78,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         )
         let limits = section.section("limits")
         self.limits = Limits(connections: limits.integer("connections"), waiting: limits.integer("waiting"))
+        keepsHost = section.string("host") == "caller"
         Name.check(named.name, at: named.mark, into: section.diagnostics)
         guard let text = section.string(ifGiven: "url") else { return nil }
         do {

@@ -29,15 +29,6 @@ final class Dial: UpstreamConnection.Owner {
         }
     }
 
-    /// Gives up; the upstream is told nothing.
-    func cancel() {
-        timer?.cancel()
-        timer = nil
-        let connection = connection
-        self.connection = nil
-        connection?.close()
-    }
-
     private func tryNext() {
         guard let address = addresses.popFirst() else { return finish(.failure(lastFailure)) }
         timer?.arm(after: upstream.connectTimeout)
@@ -85,13 +76,9 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {
-        cancelTimer()
-        upstream.finished(self, result)
-    }
-
-    private func cancelTimer() {
         timer?.cancel()
         timer = nil
         connection = nil
+        upstream.finished(self, result)
     }
 }

@@ -17,6 +17,8 @@ final class Upstream {
     let connectTimeout: Nanoseconds?
     let firstByteTimeout: Nanoseconds?
     let callTimeout: Nanoseconds?
+    /// What the request's authority becomes; nil where the caller's stays.
+    let authority: [UInt8]?
     /// Whether what is sent there cannot be read on the way: it does not leave the machine.
     let isConfidential: Bool
 
@@ -38,6 +40,7 @@ final class Upstream {
         callTimeout = settings.timeouts.call.map { Nanoseconds($0) }
         idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
         isConfidential = settings.url.isLoopback
+        authority = settings.authority.map { Array($0.utf8) }
     }
 
     /// Finds a connection for the attempt: an idle one at once, or else one that is made or becomes free.

@@ -1,0 +1,152 @@
+internal import Bytes
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// One call, from the head of its request to its record.
+///
+/// It uses the caller's stream; its attempt uses the upstream's. It keeps the generation that it began with. How it goes
+/// is in CallPath.swift, how it ends in CallEnd.swift.
+final class Call: HTTPStreamUser {
+    /// How many bytes may wait on one side before the other is paused.
+    static let highWater = 256 * 1024
+    /// How much of a request's body is kept to be sent once more.
+    static let replayLimit = 64 * 1024
+
+    let worker: Worker
+    let generation: Generation
+    let listener: CallerService
+    let peer: Peer
+    let caller: any HTTPStream
+    let request: HTTPHead
+    let classification: Classification
+
+    var route: Route
+    var run: ChainRun
+    var attempt: Attempt?
+    var record = CallRecord()
+    var reader: AnswerReader
+    /// What the counters know the call by, once an interceptor has counted it.
+    var counted: StartedCall?
+    /// The body as far as it has been sent; nil if there is none, or too much of it.
+    var replay: ByteQueue?
+    var canReplay = true
+    var requestEnded = false
+    var headSent = false
+    var isOver = false
+    var callTimer: Timer?
+    private var id: (UInt64, UInt64)?
+
+    init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {
+        worker = listener.worker
+        generation = listener.worker.generation
+        self.listener = listener
+        self.peer = peer
+        caller = stream
+        request = head
+        requestEnded = end
+        record.stages.arrived = worker.context.loop.now
+        classification = Classification(head)
+        reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        route = generation.routes.fallback
+        run = ChainRun(route.chain)
+        generation.calls += 1
+    }
+
+    deinit {
+        generation.calls -= 1
+    }
+
+    // MARK: What arrives from the caller
+
+    func received(informational head: HTTPHead) {}
+    func received(head: HTTPHead, end: Bool) {}
+
+    func received(body: Span<UInt8>) {
+        record.requestBytes += body.count
+        guard let attempt else { return }
+        keepForReplay(body)
+        attempt.send(body: body)
+        if attempt.queuedBytes > Self.highWater { caller.pause(.slowPeer) }
+    }
+
+    func receivedEnd(trailers: HTTPHead?) {
+        requestEnded = true
+        if trailers != nil { canReplay = false }
+        attempt?.sendEnd(trailers: trailers)
+    }
+
+    func wasReset(_ reason: HTTPReset) {
+        switch reason {
+        case .fault(let fault):
+            worker.counters.badRequest(fault.label)
+            fail(RPCError(.invalidArgument, fault.text, httpStatus: fault.status), by: .martlet)
+        case .canceled, .connectionLost:
+            finish(code: .canceled, by: .caller)
+        }
+    }
+
+    func drained() {
+        attempt?.resume()
+    }
+
+    // MARK: Replay
+
+    /// Whether the request could be sent once more from what is kept of it.
+    var isReplayable: Bool { canReplay && !headSent }
+
+    private func keepForReplay(_ body: Span<UInt8>) {
+        guard canReplay, attempt?.mayNeedReplay == true else { return }
+        let queue = replay ?? ByteQueue(pool: worker.context.buffers)
+        replay = queue
+        queue.append(body)
+        if queue.count > Self.replayLimit { dropReplay() }
+    }
+
+    /// Nothing will be sent once more.
+    func dropReplay() {
+        canReplay = false
+        replay = nil
+    }
+
+    // MARK: Identity
+
+    /// Appends the call's id: 32 hexadecimal digits, made when somebody first asks.
+    func appendID(to queue: ByteQueue) {
+        let id = id ?? (worker.random.next(), worker.random.next())
+        self.id = id
+        queue.append(paddedHexadecimal: id.0)
+        queue.append(paddedHexadecimal: id.1)
+    }
+}
+
+extension Classification {
+    /// Classifies the request that has this head.
+    fileprivate init(_ head: HTTPHead) {
+        let version = head.first(.connectProtocolVersion)
+        let isConnectVersion1 = version.map { head.value(at: $0).equals("1") } ?? false
+        let path = head.path
+        let query = head.query
+        guard let index = head.first(.contentType) else {
+            self.init(
+                method: head.method,
+                contentType: nil,
+                contentTypeCount: 0,
+                isConnectVersion1: isConnectVersion1,
+                path: path,
+                query: query
+            )
+            return
+        }
+        self.init(
+            method: head.method,
+            contentType: head.value(at: index),
+            contentTypeCount: head.first(.contentType, from: index + 1) == nil ? 1 : 2,
+            isConnectVersion1: isConnectVersion1,
+            path: path,
+            query: query
+        )
+    }
+}

@@ -1,0 +1,147 @@
+internal import Bytes
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// The way of a call. Read this first.
+///
+/// ```
+/// start → route → chain, first to last → forward → Attempt … upstream
+///                   │ reject, respond                    │
+///                   ▼                                    ▼
+/// caller ← CallEnd ← chain, last to first ← answered: head, body, end
+/// ```
+extension Call {
+    /// Takes the call from its head to the upstream, or to an answer of our own.
+    func start() {
+        takeRoute()
+        switch run.requestHead(self) {
+        case .next: forward()
+        case .reject(let error): reject(error)
+        case .respond(let answer): respond(answer)
+        }
+    }
+
+    private func takeRoute() {
+        route = generation.routes.route(for: self)
+        if route.chain !== run.chain { run = ChainRun(route.chain) }
+        guard let upstream = route.upstream, let authority = upstream.authority else { return }
+        request.setAuthority(authority.span)
+    }
+
+    private func reject(_ error: RPCError) {
+        worker.countVerdict(.reject, of: run)
+        fail(error, by: .interceptor(run.deciderName ?? ""))
+    }
+
+    private func respond(_ answer: LocalAnswer) {
+        worker.countVerdict(.respond, of: run)
+        record.decider = .interceptor(run.deciderName ?? "")
+        admitMethod()
+        send(answer, code: .ok)
+    }
+
+    private func forward() {
+        guard let upstream = route.upstream else {
+            return fail(
+                RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
+                by: .martlet
+            )
+        }
+        record.stages.forwarded = worker.context.loop.now
+        if let limit = upstream.callTimeout {
+            let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
+            callTimer = timer
+            timer.arm(after: limit)
+        }
+        tryUpstream(upstream)
+    }
+
+    private func tryUpstream(_ upstream: Upstream) {
+        let attempt = Attempt(of: self, on: upstream)
+        self.attempt = attempt
+        record.attempts += 1
+        attempt.start()
+        // Until there is a connection, the body stays where it is.
+        if self.attempt === attempt, !attempt.isConnected { caller.pause(.noUpstream) }
+    }
+
+    // MARK: What the attempt tells
+
+    /// There is a connection: the request goes out, as far as it has come.
+    func attemptConnected(_ attempt: Attempt) {
+        record.stages.connected = worker.context.loop.now
+        let kept = replay
+        attempt.send(head: request, end: requestEnded && kept == nil)
+        if let kept {
+            attempt.send(body: kept.readable)
+            if requestEnded { attempt.sendEnd(trailers: nil) }
+        }
+        caller.resume(.noUpstream)
+    }
+
+    /// An interim answer goes to the caller as it is.
+    func answered(informational head: HTTPHead) {
+        caller.send(informational: head)
+    }
+
+    /// The head of the answer has come: it goes back through the chain to the caller.
+    func answered(head: HTTPHead, end: Bool) {
+        replay = nil
+        record.stages.answered = worker.context.loop.now
+        reader.read(head)
+        guard passesChain(head) else { return worker.context.heads.give(head) }
+        record.status = head.status
+        headSent = true
+        let wantsTrailers = end && run.wantsTrailers && classification.dialect.hasEnvelopes
+        caller.send(head: head, end: end && !wantsTrailers)
+        worker.context.heads.give(head)
+        guard end else { return }
+        wantsTrailers ? answeredEnd(trailers: nil) : conclude(reader.end())
+    }
+
+    private func passesChain(_ head: HTTPHead) -> Bool {
+        switch run.responseHead(head, self) {
+        case .next: return true
+        case .reject(let error): reject(error)
+        case .respond(let answer): respond(answer)
+        }
+        return false
+    }
+
+    /// Bytes of the answer's body have come.
+    func answered(body: Span<UInt8>) {
+        record.responseBytes += body.count
+        reader.body(body)
+        caller.send(body: body)
+        if caller.queuedBytes > Self.highWater { attempt?.pause() }
+    }
+
+    /// The answer is complete.
+    func answeredEnd(trailers: HTTPHead?) {
+        let conclusion = trailers.map { reader.end(trailers: $0) } ?? reader.end()
+        guard run.wantsTrailers else {
+            caller.sendEnd(trailers: trailers)
+            return conclude(conclusion)
+        }
+        let made = trailers ?? worker.context.heads.take()
+        run.responseTrailers(made, self)
+        caller.sendEnd(trailers: made.count > 0 ? made : nil)
+        if trailers == nil { worker.context.heads.give(made) }
+        conclude(conclusion)
+    }
+
+    /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
+    func attemptFailed(_ failure: UpstreamFailure) {
+        guard !isOver, let attempt else { return }
+        worker.counters.attempt(attempt.upstream.counter, failure.result)
+        guard !attempt.canBeResent(after: failure) || !isReplayable || record.attempts > 2 else {
+            worker.counters.resend(attempt.upstream.counter)
+            return tryUpstream(attempt.upstream)
+        }
+        attempt.cancel()
+        self.attempt = nil
+        fail(failure.error(upstream: attempt.upstream.settings.name), by: .martlet)
+    }
+}

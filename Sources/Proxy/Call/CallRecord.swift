@@ -1,0 +1,34 @@
+internal import Events
+internal import RPC
+
+/// What is remembered of a call for metrics and logs.
+struct CallRecord {
+    /// Who decided what the caller got.
+    enum Decider: Equatable {
+        case upstream, martlet, caller
+        case interceptor(String)
+    }
+
+    /// The monotonic times of a call's stages; zero for one that was not reached.
+    struct Stages {
+        var arrived: Nanoseconds = 0
+        var forwarded: Nanoseconds = 0
+        var connected: Nanoseconds = 0
+        var answered: Nanoseconds = 0
+        var ended: Nanoseconds = 0
+    }
+
+    var stages = Stages()
+    var requestBytes = 0
+    var responseBytes = 0
+    /// The HTTP status that the caller got; 0 if it got none.
+    var status = 0
+    var code = RPCCode.unknown
+    /// What the caller was told, or what the upstream said, about a failure.
+    var message: [UInt8] = []
+    var attempts = 0
+    var decider = Decider.upstream
+
+    /// The whole time of the call.
+    var duration: Nanoseconds { stages.ended - stages.arrived }
+}

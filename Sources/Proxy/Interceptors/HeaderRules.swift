@@ -1,0 +1,104 @@
+internal import Bytes
+internal import Configuration
+internal import HTTP
+internal import Patterns
+
+/// The rules for one head.
+final class HeaderRules {
+    private struct Value {
+        let name: FieldName
+        let template: Template
+        let constant: [UInt8]?
+    }
+
+    private struct Substitution {
+        let name: FieldName
+        let pattern: Pattern
+        let replacement: Replacement
+    }
+
+    static let options = [
+        Option("set", .map, "Headers to give this value, whatever they had before."),
+        Option("add", .map, "Headers to add beside those that are there."),
+        Option("remove", .strings, "Headers to remove."),
+        Option("rename", .map, "Headers to give another name."),
+        Option("replace", .named(replaceOptions), "Headers to change by a regular expression."),
+    ]
+
+    private static let replaceOptions = [
+        Option("pattern", .string, required: true, example: "^v1\\.(.*)$", "The regular expression (PCRE2)."),
+        Option("with", .string, required: true, example: "v2.$1", "What matches become; $1 is the first group."),
+    ]
+
+    private let removed: [FieldName]
+    private let renamed: [(from: FieldName, to: FieldName)]
+    private let replaced: [Substitution]
+    private let set: [Value]
+    private let added: [Value]
+    private let scratch = ByteQueue(keeping: 256)
+
+    /// Compiles the rules; `prefix` goes before every name.
+    init(_ section: Section, prefix: String) {
+        let diagnostics = section.diagnostics
+        let name = { (text: String, mark: Mark) in
+            prefix.isEmpty ? HeaderName.checked(text, at: mark, into: diagnostics) : FieldName(prefix + text)
+        }
+        let values = { (key: String) in
+            section.map(key).map { entry in
+                let template = Template(entry.text, at: entry.valueMark, into: diagnostics)
+                return Value(name: name(entry.name, entry.mark), template: template, constant: template.constant)
+            }
+        }
+        removed = section.markedStrings("remove").map { name($0.text, $0.mark) }
+        renamed = section.map("rename").map { (name($0.name, $0.mark), name($0.text, $0.valueMark)) }
+        replaced = section.named("replace").compactMap { Self.substitution($0, name($0.name, $0.mark)) }
+        set = values("set")
+        added = values("add")
+    }
+
+    private static func substitution(_ rule: NamedSection, _ name: FieldName) -> Substitution? {
+        let section = rule.section
+        guard section.has("pattern"), section.has("with") else { return nil }
+        var key = "pattern"
+        do throws(PatternError) {
+            let pattern = try Pattern(section.string("pattern"))
+            key = "with"
+            let replacement = try Replacement(section.string("with"), for: pattern)
+            return Substitution(name: name, pattern: pattern, replacement: replacement)
+        } catch {
+            section.report("\(error)", at: key)
+            return nil
+        }
+    }
+
+    /// Changes the head.
+    func apply(to head: HTTPHead, for call: Call) {
+        for name in removed { head.remove(name) }
+        for (from, to) in renamed {
+            while let index = head.first(from) { head.rename(at: index, to: to) }
+        }
+        for substitution in replaced { replace(substitution, in: head) }
+        for value in set { withValue(value, call) { head.set(value.name, $0) } }
+        for value in added { withValue(value, call) { head.add(value.name, $0) } }
+    }
+
+    private func replace(_ rule: Substitution, in head: HTTPHead) {
+        let scratch = scratch
+        var index = head.first(rule.name)
+        while let found = index {
+            if let count = rule.pattern.replaceAll(in: head.value(at: found), with: rule.replacement, into: scratch), count > 0 {
+                head.setValue(at: found, scratch.readable)
+            }
+            scratch.removeAll()
+            index = head.first(rule.name, from: found + 1)
+        }
+    }
+
+    private func withValue(_ value: Value, _ call: Call, _ use: (Span<UInt8>) -> Void) {
+        if let constant = value.constant { return use(constant.span) }
+        let scratch = scratch
+        value.template.render(for: call, to: scratch)
+        use(scratch.readable)
+        scratch.removeAll()
+    }
+}

@@ -1,0 +1,60 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import HTTP
+
+/// Changes headers and trailers by rules.
+final class HeadersInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "headers",
+        summary: "Removes, renames, replaces, sets and adds headers, in this order. Values may be templates.",
+        options: [
+            Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
+            Option("response", .section(HeaderRules.options), "Rules for the answer's headers."),
+            Option(
+                "trailers",
+                .section(HeaderRules.options),
+                "Rules for the answer's trailers; in Connect unary these are its trailer- headers."
+            ),
+        ],
+        make: { section, _ in HeadersInterceptor(section) }
+    )
+
+    let events: EventSet
+    private let request: HeaderRules?
+    private let response: HeaderRules?
+    private let trailers: HeaderRules?
+    /// The rules for trailers as they read where trailers are headers with a prefix.
+    private let prefixedTrailers: HeaderRules?
+
+    init(_ section: Section) {
+        let rules = { (key: String, prefix: String) in
+            section.has(key) ? HeaderRules(section.section(key), prefix: prefix) : nil
+        }
+        request = rules("request", "")
+        response = rules("response", "")
+        trailers = rules("trailers", "")
+        prefixedTrailers = trailers == nil ? nil : rules("trailers", "trailer-")
+        var events: EventSet = []
+        if request != nil { events.insert(.requestHead) }
+        if response != nil { events.insert(.responseHead) }
+        if trailers != nil { events.formUnion([.responseHead, .responseTrailers]) }
+        self.events = events
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        request?.apply(to: call.request, for: call)
+        return .next
+    }
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        response?.apply(to: head, for: call)
+        let dialect = call.classification.dialect
+        if dialect == .connectUnary || dialect == .connectGet { prefixedTrailers?.apply(to: head, for: call) }
+        return .next
+    }
+
+    func responseTrailers(_ trailers: HTTPHead, _ call: Call) {
+        self.trailers?.apply(to: trailers, for: call)
+    }
+}

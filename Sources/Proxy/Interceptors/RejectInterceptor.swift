@@ -1,0 +1,52 @@
+internal import Configuration
+internal import RPC
+
+/// Ends every call with an error.
+final class RejectInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "reject",
+        summary: "Ends the call with an error in the caller's dialect; nothing reaches the upstream.",
+        options: [
+            Option("code", .choice(RPCCode.errorNames), required: true, example: "permission_denied", "The code."),
+            Option("message", .string, "The message for people."),
+            Option("details", .sections(detailOptions), "Typed details."),
+            Option("metadata", .map, "Headers, or trailers where the dialect has them there."),
+        ],
+        make: { section, _ in RejectInterceptor(section) }
+    )
+
+    private static let detailOptions = [
+        Option("type", .string, required: true, example: "google.rpc.RetryInfo", "The full name of the message type."),
+        Option("value", .string, default: "", "The serialized message in base64."),
+    ]
+
+    let events: EventSet = .requestHead
+    private let error: RPCError
+
+    init(_ section: Section) {
+        let details = section.sections("details").map { detail in
+            let value = Base64.decode(Array(detail.string("value").utf8).span)
+            if value == nil { detail.report("the value of a detail is base64", at: "value") }
+            return ErrorDetail(type: detail.string("type"), value: value ?? [])
+        }
+        let metadata = section.map("metadata").map { entry in
+            _ = HeaderName.checked(entry.name, at: entry.mark, into: section.diagnostics)
+            return (name: entry.name.lowercased(), value: entry.text)
+        }
+        error = RPCError(
+            RPCCode(name: section.string("code")) ?? .unknown,
+            section.string("message"),
+            details: details,
+            metadata: metadata
+        )
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        .reject(error)
+    }
+}
+
+extension RPCCode {
+    /// The names of all codes but `ok`.
+    static let errorNames = RPCCode.allCases.dropFirst().map { "\($0.name)" }
+}

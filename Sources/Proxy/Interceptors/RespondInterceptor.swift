@@ -1,0 +1,70 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Documents
+internal import HTTP
+internal import RPC
+
+/// Answers every call itself.
+final class RespondInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "respond",
+        summary: "Answers the call: with a message in the caller's dialect, or with a plain HTTP answer.",
+        options: [
+            Option("json", .node, "The message: a YAML value, or a string of JSON."),
+            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain answer."),
+            Option("headers", .map, "The headers of a plain answer."),
+            Option("body", .string, default: "", "The body of a plain answer."),
+        ],
+        make: { section, _ in RespondInterceptor(section) }
+    )
+
+    let events: EventSet = .requestHead
+    private let message: [UInt8]?
+    private let plain: LocalAnswer
+
+    init(_ section: Section) {
+        if let node = section.node("json") {
+            message = Self.json(node, section)
+            for key in ["status", "headers", "body"] where section.has(key) {
+                section.report("\"json\" and \"\(key)\" exclude each other; keep one of them", at: key)
+            }
+        } else {
+            message = nil
+        }
+        var headers: [(name: [UInt8], value: [UInt8])] = []
+        for entry in section.map("headers") {
+            if entry.name.lowercased() != "content-type" {
+                _ = HeaderName.checked(entry.name, at: entry.mark, into: section.diagnostics)
+            }
+            headers.append((Array(entry.name.lowercased().utf8), Array(entry.text.utf8)))
+        }
+        plain = LocalAnswer(status: section.integer("status"), headers: headers, body: Array(section.string("body").utf8))
+    }
+
+    private static func json(_ node: Node, _ section: Section) -> [UInt8] {
+        guard case .scalar(let text, _) = node.content else { return node.json }
+        do throws(JSONError) {
+            _ = try JSON.parse(Array(text.utf8).span)
+        } catch {
+            section.report("\"json\" is not JSON: \(error)", at: "json")
+        }
+        return Array(text.utf8)
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        guard let message else { return .respond(plain) }
+        let request = call.request
+        do throws(RPCError) {
+            guard let type = request.first(.contentType) else { return .respond(try answer(message, call, Span())) }
+            return .respond(try answer(message, call, request.value(at: type)))
+        } catch {
+            return .reject(error)
+        }
+    }
+
+    private func answer(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalAnswer {
+        let kind = call.classification
+        return try kind.dialect.answer(message: json, codec: kind.codec, requestContentType: contentType)
+    }
+}

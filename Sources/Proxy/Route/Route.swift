@@ -1,0 +1,10 @@
+/// Where the calls go that a route takes.
+struct Route {
+    /// Its number in the file, from 0; nil for the one that takes what no other does.
+    let number: Int?
+    /// The calls it takes; nil for all.
+    let condition: Condition?
+    let chain: CompiledChain
+    /// Nil where the chain answers, or nobody.
+    let upstream: Upstream?
+}
