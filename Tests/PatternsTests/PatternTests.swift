@@ -1,0 +1,169 @@
+import Bytes
+import Testing
+
+@testable import Patterns
+
+@Suite struct PatternTests {
+    @Test func `a pattern is found anywhere, unless it says where`() throws {
+        #expect(try Pattern("b+").matches("abbc"))
+        #expect(try !Pattern("^b+").matches("abbc"))
+        #expect(try Pattern("^a.*c$").matches("abbc"))
+        #expect(try !Pattern("B").matches("abbc"))
+        #expect(try Pattern("(?i)B").matches("abbc"))
+    }
+
+    @Test func `no bytes are matched by what may be empty`() throws {
+        #expect(try Pattern("").matches(""))
+        #expect(try Pattern("^$").matches(""))
+        #expect(try !Pattern(".").matches(""))
+    }
+
+    @Test func `bytes that are not UTF-8 are matched like any others`() throws {
+        let subject: [UInt8] = [0x61, 0xff, 0x00, 0x62]
+        #expect(try Pattern("^a\\xff\\x00b$").matches(subject.span))
+        #expect(try Pattern("^a..b$").matches(subject.span))
+    }
+
+    @Test func `a wrong pattern is told with its place, in the words of PCRE2`() {
+        let error = #expect(throws: PatternError.self) { try Pattern("ab(c") }
+        #expect(error == PatternError(offset: 4, message: "missing closing parenthesis"))
+        #expect(error?.description == "missing closing parenthesis (at offset 4)")
+    }
+
+    @Test func `patterns that explode are given up and reported`() throws {
+        let subject = String(repeating: "a", count: 5000) + "!"
+        for text in ["(a+)+$", "(a|aa)+$", "(.*)*x$", "^(a?){50}a{50}b"] {
+            let pattern = try Pattern(text)
+            #expect(!pattern.matches(subject))
+            #expect(pattern.limitHits <= 1)
+        }
+        let pattern = try Pattern("(a+)+$")
+        #expect(!pattern.matches(subject))
+        #expect(pattern.limitHits == 1)
+        #expect(pattern.matches("aaa"))
+        #expect(pattern.limitHits == 1)
+    }
+
+    @Test(arguments: ["", "(*NO_JIT)"])
+    func `a pattern that is slow from every starting point is given up`(option: String) throws {
+        let pattern = try Pattern(option + "(?:a{1,140}){2}[bc]")
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            #expect(!pattern.matches(String(repeating: "a", count: Pattern.longestSubject)))
+        }
+        #expect(pattern.limitHits == 1)
+        #expect(time < .seconds(5))
+    }
+
+    @Test func `many slow matches in one subject are given up together, and the rest stays as it is`() throws {
+        let pattern = try Pattern("(?:a{1,140}){2}[bc]|x")
+        let subject = String(repeating: String(repeating: "a", count: 500) + "x", count: 16)
+        let queue = ByteQueue()
+        let clock = ContinuousClock()
+        let replacement = try Replacement("y", for: pattern)
+        let time = clock.measure {
+            _ = pattern.replaceAll(in: Array(subject.utf8).span, with: replacement, into: queue)
+        }
+        #expect(pattern.limitHits == 1)
+        #expect(queue.readable.count == subject.utf8.count)
+        #expect(time < .seconds(5))
+    }
+
+    @Test(arguments: ["", "(*NO_JIT)"])
+    func `a match is found however far into the subject`(option: String) throws {
+        let pattern = try Pattern(option + "(?<=a)b")
+        for count in [1, 4, 5, 1023, 1024, 1025, 5000] {
+            #expect(pattern.matches(String(repeating: "a", count: count) + "b"))
+            #expect(!pattern.matches(String(repeating: "a", count: count)))
+        }
+        #expect(pattern.limitHits == 0)
+        #expect(try replace(option + "b", "", in: String(repeating: "a", count: 3000) + "bab")?.count == 3001)
+    }
+
+    @Test func `a group repeated over a long value needs no more stack than there is`() throws {
+        let pattern = try Pattern("^(?:a|b)*c$")
+        #expect(pattern.matches(String(repeating: "ab", count: 2000) + "c"))
+        #expect(pattern.limitHits == 0)
+    }
+
+    @Test func `a subject beyond the limit does not match and is reported`() throws {
+        let pattern = try Pattern("^a+$")
+        #expect(pattern.matches(String(repeating: "a", count: Pattern.longestSubject)))
+        #expect(!pattern.matches(String(repeating: "a", count: Pattern.longestSubject + 1)))
+        #expect(pattern.limitHits == 1)
+    }
+
+    @Test func `every match is replaced, with its groups`() throws {
+        #expect(
+            try replace("(\\w+)@(\\w+)", "$2 at ${1}0, $$1, $0", in: "a@b c@d") == "b at a0, $1, a@b d at c0, $1, c@d"
+        )
+        #expect(try replace("b", "", in: "abcb") == "ac")
+        #expect(try replace("x", "y", in: "abc") == nil)
+        #expect(try replace("(a)|(b)", "<$1$2>", in: "ab") == "<a><b>")
+    }
+
+    @Test func `empty matches are replaced once in each place`() throws {
+        #expect(try replace("x*", "-", in: "abc") == "-a-b-c-")
+        #expect(try replace("b*", "-", in: "abc") == "-a--c-")
+        #expect(try replace("$", "!", in: "abc") == "abc!")
+        #expect(try replace("", "-", in: "") == "-")
+        #expect(try replace("a\\K", "-", in: "aab") == "a-a-b")
+    }
+
+    @Test func `groups of another pattern are empty`() throws {
+        let pattern = try Pattern("a")
+        let foreign = try Replacement("<$2>", for: Pattern("(a)(b)"))
+        let queue = ByteQueue()
+        #expect(pattern.replaceAll(in: Array("a".utf8).span, with: foreign, into: queue) == 1)
+        #expect(queue.readable.string == "<>")
+    }
+
+    @Test func `the number of replacements is told`() throws {
+        let pattern = try Pattern("a")
+        let queue = ByteQueue()
+        let count = pattern.replaceAll(
+            in: Array("banana".utf8).span,
+            with: try Replacement("o", for: pattern),
+            into: queue
+        )
+        #expect(count == 3)
+        #expect(queue.readable.string == "bonono")
+        #expect(
+            pattern.replaceAll(in: Array("b".utf8).span, with: try Replacement("o", for: pattern), into: queue) == nil
+        )
+        #expect(queue.readable.string == "bonono")
+    }
+
+    @Test func `a replacement that cannot be is refused when it is read`() throws {
+        let pattern = try Pattern("(a)(b)")
+        let wrong = [
+            "$3": "the pattern has no group 3", "x${10}": "the pattern has no group 10",
+            "$": "$ must be followed by a number, a {number} or another $",
+            "$x": "$ must be followed by a number, a {number} or another $",
+            "${1": "$ must be followed by a number, a {number} or another $",
+            "${}": "$ must be followed by a number, a {number} or another $",
+            "$99999999999999999999": "$ must be followed by a number, a {number} or another $",
+        ]
+        for (text, message) in wrong {
+            let error = #expect(throws: PatternError.self) { try Replacement(text, for: pattern) }
+            #expect(error == PatternError(offset: text.hasPrefix("x") ? 1 : 0, message: message))
+        }
+    }
+}
+
+extension PatternTests {
+
+    func replace(_ pattern: String, _ replacement: String, in subject: String) throws -> String? {
+        let pattern = try Pattern(pattern)
+        let queue = ByteQueue()
+        let replacement = try Replacement(replacement, for: pattern)
+        guard pattern.replaceAll(in: Array(subject.utf8).span, with: replacement, into: queue) != nil else {
+            return nil
+        }
+        return queue.readable.string
+    }
+}
+
+extension Pattern {
+    fileprivate func matches(_ text: String) -> Bool { matches(Array(text.utf8).span) }
+}
