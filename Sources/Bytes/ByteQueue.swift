@@ -99,6 +99,14 @@ public final class ByteQueue {
         }
     }
 
+    /// Appends `value` in lower-case hexadecimal with leading zeros: 16 digits.
+    public func append(paddedHexadecimal value: UInt64) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift) & 15)
+            append(byte: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+
     /// Lets `fill` write up to `room` bytes at the tail and appends as many as it says.
     ///
     /// - Precondition: `room` is positive.

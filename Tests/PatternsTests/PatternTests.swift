@@ -44,6 +44,42 @@ import Testing
         #expect(pattern.limitHits == 1)
     }
 
+    @Test(arguments: ["", "(*NO_JIT)"])
+    func `a pattern that is slow from every starting point is given up`(option: String) throws {
+        let pattern = try Pattern(option + "(?:a{1,140}){2}[bc]")
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            #expect(!pattern.matches(String(repeating: "a", count: Pattern.longestSubject)))
+        }
+        #expect(pattern.limitHits == 1)
+        #expect(time < .seconds(5))
+    }
+
+    @Test func `many slow matches in one subject are given up together, and the rest stays as it is`() throws {
+        let pattern = try Pattern("(?:a{1,140}){2}[bc]|x")
+        let subject = String(repeating: String(repeating: "a", count: 500) + "x", count: 16)
+        let queue = ByteQueue()
+        let clock = ContinuousClock()
+        let replacement = try Replacement("y", for: pattern)
+        let time = clock.measure {
+            _ = pattern.replaceAll(in: Array(subject.utf8).span, with: replacement, into: queue)
+        }
+        #expect(pattern.limitHits == 1)
+        #expect(queue.readable.count == subject.utf8.count)
+        #expect(time < .seconds(5))
+    }
+
+    @Test(arguments: ["", "(*NO_JIT)"])
+    func `a match is found however far into the subject`(option: String) throws {
+        let pattern = try Pattern(option + "(?<=a)b")
+        for count in [1, 4, 5, 1023, 1024, 1025, 5000] {
+            #expect(pattern.matches(String(repeating: "a", count: count) + "b"))
+            #expect(!pattern.matches(String(repeating: "a", count: count)))
+        }
+        #expect(pattern.limitHits == 0)
+        #expect(try replace(option + "b", "", in: String(repeating: "a", count: 3000) + "bab")?.count == 3001)
+    }
+
     @Test func `a group repeated over a long value needs no more stack than there is`() throws {
         let pattern = try Pattern("^(?:a|b)*c$")
         #expect(pattern.matches(String(repeating: "ab", count: 2000) + "c"))
@@ -72,6 +108,14 @@ import Testing
         #expect(try replace("$", "!", in: "abc") == "abc!")
         #expect(try replace("", "-", in: "") == "-")
         #expect(try replace("a\\K", "-", in: "aab") == "a-a-b")
+    }
+
+    @Test func `groups of another pattern are empty`() throws {
+        let pattern = try Pattern("a")
+        let foreign = try Replacement("<$2>", for: Pattern("(a)(b)"))
+        let queue = ByteQueue()
+        #expect(pattern.replaceAll(in: Array("a".utf8).span, with: foreign, into: queue) == 1)
+        #expect(queue.readable.string == "<>")
     }
 
     @Test func `the number of replacements is told`() throws {

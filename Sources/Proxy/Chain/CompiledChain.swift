@@ -1,3 +1,5 @@
+internal import Telemetry
+
 /// A chain as a worker runs it: its interceptors, and for each event those that asked for it.
 final class CompiledChain {
     /// One interceptor and the calls it takes part in.
@@ -7,7 +9,7 @@ final class CompiledChain {
         let interceptor: any Interceptor
         let events: EventSet
         /// Where the verdicts of the interceptor are counted.
-        let counter: Int
+        let counter: InterceptorCounter
     }
 
     /// The most interceptors of a chain; those a call has entered are kept as bits of a word.

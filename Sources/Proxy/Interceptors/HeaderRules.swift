@@ -45,12 +45,12 @@ final class HeaderRules {
         }
         let values = { (key: String) in
             section.map(key).map { entry in
-                let template = Template(entry.text, at: entry.valueMark, into: diagnostics)
-                return Value(name: name(entry.name, entry.mark), template: template, constant: template.constant)
+                let template = Template(entry.text, at: entry.mark, into: diagnostics)
+                return Value(name: name(entry.name, entry.nameMark), template: template, constant: template.constant)
             }
         }
         removed = section.markedStrings("remove").map { name($0.text, $0.mark) }
-        renamed = section.map("rename").map { (name($0.name, $0.mark), name($0.text, $0.valueMark)) }
+        renamed = section.map("rename").map { (name($0.name, $0.nameMark), name($0.text, $0.mark)) }
         replaced = section.named("replace").compactMap { Self.substitution($0, name($0.name, $0.mark)) }
         set = values("set")
         added = values("add")

@@ -30,7 +30,7 @@ final class RejectInterceptor: Interceptor {
             return ErrorDetail(type: detail.string("type"), value: value ?? [])
         }
         let metadata = section.map("metadata").map { entry in
-            _ = HeaderName.checked(entry.name, at: entry.mark, into: section.diagnostics)
+            _ = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
             return (name: entry.name.lowercased(), value: entry.text)
         }
         error = RPCError(

@@ -35,7 +35,7 @@ final class RespondInterceptor: Interceptor {
         var headers: [(name: [UInt8], value: [UInt8])] = []
         for entry in section.map("headers") {
             if entry.name.lowercased() != "content-type" {
-                _ = HeaderName.checked(entry.name, at: entry.mark, into: section.diagnostics)
+                _ = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
             }
             headers.append((Array(entry.name.lowercased().utf8), Array(entry.text.utf8)))
         }

@@ -1,0 +1,132 @@
+private import Glibc
+
+/// Writes whole lines to a file or a standard stream, from a thread of its own, so that no loop ever waits for a disk, a
+/// pipe or a terminal.
+///
+/// What waits is bounded: lines beyond that are dropped, and `write` says so.
+@safe
+public final class LineWriter: Sendable {
+    /// Where lines go.
+    public enum Target: Hashable, Sendable {
+        /// File descriptor 1.
+        case standardOutput
+        /// File descriptor 2.
+        case standardError
+        /// A file, which is appended to, and opened anew by `reopen`.
+        case file(String)
+    }
+
+    private struct State {
+        var waiting: [UInt8] = []
+        var reopens = false
+        var stops = false
+    }
+
+    /// The most bytes that wait to be written.
+    public static let limit = 4 * 1024 * 1024
+
+    private let target: Target
+    private let state = Locked(State())
+    private let wake = Wake()
+    private let thread = Locked<WorkerThread?>(nil)
+
+    /// Starts a writer.
+    public init(to target: Target) {
+        self.target = target
+        let started = WorkerThread(name: "martlet-log") { [state, wake, target] in Self.run(target, state, wake) }
+        thread.withLock { $0 = started }
+    }
+
+    /// Puts lines in the queue.
+    ///
+    /// - Returns: false if there is no room for them, and they are lost.
+    public func write(_ lines: [UInt8]) -> Bool {
+        let hasRoom = state.withLock { state in
+            guard state.waiting.count + lines.count <= Self.limit else { return false }
+            state.waiting += lines
+            return true
+        }
+        wake.signal()
+        return hasRoom
+    }
+
+    /// Closes the file and opens it again by its name, after it was rotated.
+    public func reopen() {
+        state.withLock { $0.reopens = true }
+        wake.signal()
+    }
+
+    /// Writes what waits and ends the thread.
+    public func finish() {
+        state.withLock { $0.stops = true }
+        wake.signal()
+        thread.withLock { $0.take() }?.join()
+    }
+
+    private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
+        var descriptor = open(target)
+        while true {
+            wake.wait()
+            let taken = state.withLock { state in
+                defer { state = State(stops: state.stops) }
+                return state
+            }
+            if taken.reopens, case .file = target {
+                close(descriptor)
+                descriptor = open(target)
+            }
+            writeAll(taken.waiting, to: descriptor)
+            if taken.stops { return }
+        }
+    }
+
+    private static func open(_ target: Target) -> Int32 {
+        switch target {
+        case .standardOutput: STDOUT_FILENO
+        case .standardError: STDERR_FILENO
+        case .file(let path): unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+        }
+    }
+
+    /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if count < 0, errno == EAGAIN {
+                var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                unsafe poll(&readiness, 1, 1000)
+            } else if count == 0 || errno != EINTR {
+                return
+            }
+        }
+    }
+}
+
+/// A thread's bell: `wait` sleeps until somebody has rung since the last time.
+@safe
+private final class Wake: Sendable {
+    nonisolated(unsafe) private let semaphore: UnsafeMutablePointer<sem_t>
+
+    init() {
+        unsafe semaphore = .allocate(capacity: 1)
+        unsafe sem_init(semaphore, 0, 0)
+    }
+
+    deinit {
+        unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
+    }
+
+    func signal() {
+        unsafe sem_post(semaphore)
+    }
+
+    func wait() {
+        while unsafe sem_wait(semaphore) != 0 {}
+        // Several rings are one: what they were for is taken in one go.
+        while unsafe sem_trywait(semaphore) == 0 {}
+    }
+}

@@ -1,0 +1,57 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// Makes calls of the requests that come in on one listener.
+final class CallerService: ConnectionService {
+    let worker: Worker
+    /// The address of the listener as it is logged.
+    let name: [UInt8]
+    private(set) var headTimeout: Nanoseconds?
+    private(set) var idleTimeout: Nanoseconds?
+    private(set) var limits = HTTPLimits()
+
+    init(_ settings: ListenerSettings, name: String, worker: Worker) {
+        self.worker = worker
+        self.name = Array(name.utf8)
+        use(settings)
+    }
+
+    /// Takes the settings of a new generation; they count for new connections.
+    func use(_ settings: ListenerSettings) {
+        headTimeout = settings.timeouts.head.map { Nanoseconds($0) }
+        idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
+        limits = HTTPLimits(head: settings.limits.head, fields: settings.limits.fields)
+    }
+
+    func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
+        let call = Call(stream, head: head, end: end, from: peer, on: self)
+        call.start()
+        return call
+    }
+
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault) {
+        worker.counters.badRequest(fault.label)
+        if let limit = fault.limit { worker.counters.limitHit(limit) }
+        stream.refuse(fault, heads: worker.context.heads)
+    }
+}
+
+extension HTTPStream {
+    /// Answers a request that was refused before its dialect was known: plain HTTP with a JSON error.
+    public func refuse(_ fault: HTTPFault, heads: HTTPHeadPool) {
+        let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
+        let answer = Dialect.http.answer(to: error, requestContentType: Span())
+        let head = heads.take()
+        head.status = answer.status
+        head.contentLength = answer.body.count
+        for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
+        send(head: head, end: false)
+        send(body: answer.body.span)
+        sendEnd(trailers: nil)
+        heads.give(head)
+    }
+}

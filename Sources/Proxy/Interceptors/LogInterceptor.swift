@@ -1,0 +1,128 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import Telemetry
+
+/// Writes one line of JSON for every call.
+final class LogInterceptor: Interceptor, EndOfTurn {
+    static let kind = InterceptorKind(
+        name: "log",
+        summary: "Writes one line of JSON for every call when it is over.",
+        options: [
+            Option(
+                "to",
+                .string,
+                default: "stdout",
+                example: "/var/log/martlet/calls.log",
+                "Where: stdout, stderr or a file, which is opened again on SIGUSR1."
+            )
+        ],
+        make: { LogInterceptor($0, $1) }
+    )
+
+    let events: EventSet = .finished
+    private let writers: LineWriters
+    private let target: LineWriter.Target
+    private let formatter = TimestampFormatter()
+    private let lines = ByteQueue()
+    private var lineCount = 0
+    private weak var worker: Worker?
+
+    init(_ section: Section, _ context: CompileContext) {
+        writers = context.lineWriters
+        switch section.string("to") {
+        case "stdout": target = .standardOutput
+        case "stderr": target = .standardError
+        case let path:
+            target = .file(path)
+            if !path.hasPrefix("/") {
+                section.report("\(Diagnostic.quote(path)) is no place for a log; write stdout, stderr or /path", at: "to")
+            }
+        }
+    }
+
+    func finished(_ call: Call) {
+        if lines.isEmpty {
+            worker = call.worker
+            call.worker.context.loop.atEndOfTurn(self)
+        }
+        lineCount += 1
+        write(call)
+    }
+
+    /// Hands the lines of this turn to the writer.
+    func endOfTurn() {
+        let lines = lines
+        if !writers.writer(to: target).write(lines.readable.array) { worker?.counters.logLinesDropped(lineCount) }
+        lines.removeAll()
+        lineCount = 0
+    }
+
+    private func write(_ call: Call) {
+        let now = Clock.wall
+        var line = AccessLogLine(
+            to: lines,
+            seconds: Int(now / .second),
+            nanoseconds: Int(now % .second),
+            formatter: formatter
+        )
+        writeIdentity(call, to: &line)
+        writeRequest(call, to: &line)
+        writeOutcome(call, to: &line)
+        line.end()
+    }
+
+    private func writeIdentity(_ call: Call, to line: inout AccessLogLine) {
+        let id = ByteQueue(pool: call.worker.context.buffers)
+        call.appendID(to: id)
+        line.field("call", text: id.readable)
+        line.field("listener", text: call.listener.name.span)
+        line.field("peer", text: Array("\(call.peer)".utf8).span)
+        line.field("dialect", text: call.classification.dialect.name)
+    }
+
+    private func writeRequest(_ call: Call, to line: inout AccessLogLine) {
+        let request = call.request
+        if let procedure = call.classification.procedure {
+            line.field("service", text: request.path.extracting(procedure.service))
+            line.field("method", text: request.path.extracting(procedure.method))
+        } else {
+            line.null("service")
+            line.null("method")
+        }
+        line.field("http_method", text: request.method)
+        line.field("host", text: request.authority)
+        line.field("path", text: request.path)
+        if let number = call.route.number { line.field("route", number: number) } else { line.null("route") }
+        if let upstream = call.route.upstream {
+            line.field("upstream", text: Array(upstream.settings.name.utf8).span)
+        } else {
+            line.null("upstream")
+        }
+    }
+
+    private func writeOutcome(_ call: Call, to line: inout AccessLogLine) {
+        let record = call.record
+        line.field("code", text: record.code.name)
+        line.field("status", number: record.status)
+        line.field("request_bytes", number: record.requestBytes)
+        line.field("response_bytes", number: record.responseBytes)
+        line.field("duration_ms", millisecondsOf: Int(record.duration))
+        line.beginObject("stages")
+        let stages = record.stages
+        if stages.forwarded > 0 { line.field("chain_ms", millisecondsOf: Int(stages.forwarded - stages.arrived)) }
+        if stages.connected > 0 { line.field("connect_ms", millisecondsOf: Int(stages.connected - stages.forwarded)) }
+        if stages.answered > 0 { line.field("first_byte_ms", millisecondsOf: Int(stages.answered - stages.connected)) }
+        line.endObject()
+        line.field("attempts", number: record.attempts)
+        switch record.decider {
+        case .upstream: line.field("decided_by", text: "upstream" as StaticString)
+        case .martlet: line.field("decided_by", text: "martlet" as StaticString)
+        case .caller: line.field("decided_by", text: "caller" as StaticString)
+        case .interceptor(let name): line.field("decided_by", text: Array("interceptor:\(name)".utf8).span)
+        }
+        if !record.message.isEmpty { line.field("message", text: record.message.span) }
+    }
+}

@@ -1,0 +1,33 @@
+public import Events
+
+/// The writers of all logs, one for each place that lines go to, shared by the threads and kept through reloads.
+public final class LineWriters: Sendable {
+    private let writers = Locked<[LineWriter.Target: LineWriter]>([:])
+
+    /// Makes an empty collection.
+    public init() {}
+
+    /// The writer to `target`, started if it is the first time.
+    public func writer(to target: LineWriter.Target) -> LineWriter {
+        writers.withLock { writers in
+            if let writer = writers[target] { return writer }
+            let writer = LineWriter(to: target)
+            writers[target] = writer
+            return writer
+        }
+    }
+
+    /// Opens all files again by their names.
+    public func reopen() {
+        for writer in all { writer.reopen() }
+    }
+
+    /// Writes what waits and ends all writers.
+    public func finish() {
+        for writer in all { writer.finish() }
+    }
+
+    private var all: [LineWriter] {
+        writers.withLock { Array($0.values) }
+    }
+}

@@ -1,0 +1,144 @@
+internal import Bytes
+public import Configuration
+public import Events
+internal import HTTP
+internal import RPC
+public import Telemetry
+
+/// One thread's share of the proxy: its loop, listeners, generation, pools and counters.
+///
+/// Nothing of it is shared with other workers. It is made on its thread, and reached from others by a `Mailbox`.
+public final class Worker {
+    /// The loop and the memory of the thread.
+    public let context: WireContext
+    /// What the worker counts.
+    let counters = WorkerCounters()
+    /// What calls take their ids from.
+    var random = Xoshiro256()
+
+    private(set) var generation: Generation
+    private let tokens = TokenStore()
+    private let lineWriters: LineWriters
+    private let network: any Network
+    private let names: NameService
+    private var upstreams: [String: Upstream] = [:]
+    private var older: [Generation] = []
+    private var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
+
+    /// Makes a worker that has no configuration yet, on the thread that is to be its own.
+    public convenience init(loop: EventLoop, lineWriters: LineWriters) {
+        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork())
+    }
+
+    init(loop: EventLoop, lineWriters: LineWriters, network: any Network) {
+        context = WireContext(loop: loop)
+        self.lineWriters = lineWriters
+        self.network = network
+        names = NameService(loop: loop)
+        generation = Generation.none(lineWriters: lineWriters)
+    }
+
+    // MARK: Configuration
+
+    /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
+    public func use(_ settings: Settings, number: Int, tokens values: [String: [UInt8]]) {
+        var next: [String: Upstream] = [:]
+        for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
+        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters)
+        let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
+        for (path, value) in values { tokens.update(path, value) }
+        retire(generation)
+        generation = new
+        for (name, upstream) in upstreams where next[name] !== upstream { upstream.drain() }
+        upstreams = next
+    }
+
+    /// Takes the token that a file has now; nil if it has none.
+    public func updateToken(_ path: String, _ value: [UInt8]?) {
+        tokens.update(path, value)
+    }
+
+    /// How many generations calls go by.
+    public var liveGenerations: Int { older.count + 1 }
+
+    private func kept(_ settings: UpstreamSettings) -> Upstream? {
+        upstreams[settings.name].flatMap { $0.settings == settings ? $0 : nil }
+    }
+
+    private func make(_ settings: UpstreamSettings) -> Upstream {
+        Upstream(settings, context: context, network: network, names: names, counter: counters.upstream(settings.name))
+    }
+
+    private func retire(_ old: Generation) {
+        guard old.calls > 0 else { return }
+        older.append(old)
+        old.unused = { [unowned self, unowned old] in older.removeAll { $0 === old } }
+    }
+
+    // MARK: Listeners
+
+    /// Accepts on a descriptor, which the caller keeps and closes after `stopListening`.
+    public func listen(on descriptor: Int32, name: String, settings: ListenerSettings) {
+        let service = CallerService(settings, name: name, worker: self)
+        let counter = counters.listener(name)
+        let counters = counters
+        let acceptor = Acceptor(descriptor, context: context, service: service, limit: settings.limits.connections) { event in
+            switch event {
+            case .accepted: counters.connectionOpened(counter)
+            case .closed: counters.connectionClosed(counter)
+            case .refused: counters.limitHit(.connections)
+            case .outOfDescriptors: counters.limitHit(.descriptors)
+            }
+        }
+        acceptors[name] = (acceptor, service)
+    }
+
+    /// Takes the new settings of a listener that stays.
+    public func update(listener name: String, settings: ListenerSettings) {
+        acceptors[name]?.service.use(settings)
+        acceptors[name]?.acceptor.limit = settings.limits.connections
+    }
+
+    /// Accepts no more on a listener, and lets its connections come to their end.
+    public func stopListening(_ name: String) {
+        guard let (acceptor, _) = acceptors.removeValue(forKey: name) else { return }
+        acceptor.stopAccepting()
+        acceptor.drain()
+        draining.append(acceptor)
+    }
+
+    private var draining: [Acceptor] = []
+
+    // MARK: The end
+
+    /// Accepts no more, closes idle connections, and ends the others with the call under way.
+    public func drain() {
+        for name in acceptors.keys.sorted() { stopListening(name) }
+    }
+
+    /// The number of callers' connections that are open.
+    public var connectionCount: Int {
+        draining.removeAll { $0.count == 0 }
+        return acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
+    }
+
+    /// What the worker has counted until now.
+    public func snapshot() -> CountersSnapshot {
+        counters.snapshot()
+    }
+
+    /// Counts the verdict of the link that decided.
+    func countVerdict(_ verdict: VerdictLabel, of run: ChainRun) {
+        guard let index = run.decider else { return }
+        counters.verdict(run.chain.links[index].counter, verdict)
+    }
+}
+
+extension Generation {
+    /// What a worker has before its first configuration.
+    fileprivate static func none(lineWriters: LineWriters) -> Generation {
+        let empty = Settings(nil, into: Diagnostics())
+        let context = CompileContext(tokens: TokenStore(), lineWriters: lineWriters)
+        return Generation(empty, number: 0, upstreams: [:], context: context, counters: WorkerCounters())
+    }
+}
