@@ -22,10 +22,7 @@ extension Option {
     }
 
     /// The value where the file gives none.
-    func defaultValue(at mark: Mark, into diagnostics: Diagnostics) -> OptionValue? {
-        if case .section(let options, _) = kind {
-            return .section(Section(absent: options, at: mark, into: diagnostics))
-        }
+    func defaultValue(at mark: Mark) -> OptionValue? {
         guard let fallback else { return nil }
         let value = decode(Node.Entry(key: key, keyMark: mark, value: .plain(fallback, at: mark)), into: Diagnostics())
         precondition(value != nil, "the default of \(key) is not \(expected)")

@@ -56,7 +56,7 @@ public struct Section {
         }
         for option in options {
             let value = given[option.key].flatMap { option.decode($0, into: diagnostics) }
-            values[option.key] = value ?? option.defaultValue(at: mark, into: diagnostics)
+            values[option.key] = value ?? option.defaultValue(at: mark)
         }
         self.values = values
     }
