@@ -47,9 +47,9 @@ public struct ConditionSettings: Equatable, Sendable {
         methods = section.strings("method")
         paths = section.strings("path")
         hosts = section.strings("host").map { $0.lowercased() }
-        let peer = section.section("peer")
-        peerUsers = peer.integers("uid").map(UInt32.init)
-        peerGroups = peer.integers("gid").map(UInt32.init)
+        let peer = section.has("peer") ? section.section("peer") : nil
+        peerUsers = peer?.integers("uid").map(UInt32.init) ?? []
+        peerGroups = peer?.integers("gid").map(UInt32.init) ?? []
         headers = Self.headers(section)
         check(section)
     }

@@ -1,6 +1,7 @@
 /// One value of a configuration file, with the place where it stands.
 ///
-/// Two nodes are equal if they say the same; marks are not compared. A mapping keeps the order of the file, and that order counts.
+/// Two nodes are equal if they say the same; marks are not compared. A mapping keeps the order of the file, and that
+/// order counts.
 public struct Node: Equatable, Sendable {
     /// What a node holds.
     public enum Content: Equatable, Sendable {
@@ -66,13 +67,18 @@ public struct Node: Equatable, Sendable {
         entries?.first { $0.key == key }?.value
     }
 
-    /// What the node is, in the words of an error message: `a list`, `"text"`.
-    public var summary: String {
+    /// The sort of node, in the words of an error message: `empty`, `a single value`, `a list`, `a mapping`.
+    public var shape: String {
         switch content {
         case .null: "empty"
-        case .scalar(let text, _): Diagnostic.quote(text)
+        case .scalar: "a single value"
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
+    }
+
+    /// The text of a scalar in quotes, or else the sort of node; not for what may be a secret.
+    public var summary: String {
+        text.map(Diagnostic.quote) ?? shape
     }
 }

@@ -22,10 +22,7 @@ extension Option {
     }
 
     /// The value where the file gives none.
-    func defaultValue(at mark: Mark, into diagnostics: Diagnostics) -> OptionValue? {
-        if case .section(let options, _) = kind {
-            return .section(Section(absent: options, at: mark, into: diagnostics))
-        }
+    func defaultValue(at mark: Mark) -> OptionValue? {
         guard let fallback else { return nil }
         let value = decode(Node.Entry(key: key, keyMark: mark, value: .plain(fallback, at: mark)), into: Diagnostics())
         precondition(value != nil, "the default of \(key) is not \(expected)")
@@ -99,12 +96,17 @@ extension Option {
         return NamedSection(name: entry.key, mark: entry.keyMark, section: section)
     }
 
-    /// Reports that `node` is no value of this option, and is none.
+    /// Reports that `node` is no value of this option, and is none; text is quoted only where no secret can be meant.
     private func wrong<Value>(_ node: Node, into diagnostics: Diagnostics) -> Value? {
         var advice = "write \(expected)"
+        var found = node.summary
+        switch kind {
+        case .string, .strings, .map, .section, .sections, .named, .node: found = node.shape
+        case .bool, .duration, .timeout, .size, .integer, .integerOrAuto, .integers, .choice: break
+        }
         if case .choice(let words) = kind, let text = node.text { advice = Suggestion.text(for: text, among: words) }
         if case .mapping = node.content, case .string = kind { advice += ", in quotes if it starts with {" }
-        diagnostics.report("\(Diagnostic.quote(key)) cannot be \(node.summary); \(advice)", at: node.mark)
+        diagnostics.report("\(Diagnostic.quote(key)) cannot be \(found); \(advice)", at: node.mark)
         return nil
     }
 }

@@ -1,7 +1,9 @@
-/// One option of a thing that the configuration file describes: the single place that states its key, type, default and meaning.
+/// One option of a thing that the file describes: the single place that states its key, type, default and meaning.
 ///
-/// The table of a thing, `[Option]`, is what `Section` reads a mapping by; the same table fills defaults in, names the known keys
-/// in error messages, and is written out as reference page and JSON Schema. A kind of interceptor declares its own:
+/// The table of a thing, `[Option]`, is what `Section` reads a mapping by; the same table fills defaults in, names the
+/// known keys in error messages, and can be written out as reference page and JSON Schema.
+///
+/// A kind of interceptor declares its own:
 ///
 /// ```swift
 /// static let options: [Option] = [
@@ -13,7 +15,7 @@
 /// ```
 public struct Option: Equatable, Sendable {
     /// The type of an option's value, and with it how the value is written.
-    public indirect enum Kind: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
         /// Any scalar, taken as text.
         case string
         /// `true` or `false`.
@@ -66,7 +68,7 @@ public struct Option: Equatable, Sendable {
     /// - Parameters:
     ///   - key: the key in the mapping.
     ///   - kind: the type of the value.
-    ///   - fallback: the value where none is given, as it would be written in the file. It must be a good value of `kind`.
+    ///   - fallback: the value where none is given, as it would be written in the file; a good value of `kind`.
     ///   - isRequired: whether the key must be given.
     ///   - group: a name shared by options of which exactly one must be given.
     ///   - example: a good value to show.

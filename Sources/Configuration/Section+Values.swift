@@ -84,8 +84,9 @@ extension Section {
 
     /// The section below a `section` option; all defaults if it is absent, which `has` tells.
     public func section(_ key: String) -> Section {
-        guard case .section(let section) = value(key) else { mismatch(key) }
-        return section
+        if case .section(let section) = value(key) { return section }
+        guard case .section(let options, _)? = options.first(where: { $0.key == key })?.kind else { mismatch(key) }
+        return Section(absent: options, at: mark, into: diagnostics)
     }
 
     /// The items of a `sections` option.

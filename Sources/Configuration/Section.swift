@@ -1,16 +1,17 @@
 /// A mapping of the file, read by the table of its options.
 ///
-/// Making a section checks the whole mapping, what is nested in it included, and reports every unknown key, wrong value, missing key
-/// and broken exactly-one-of group. Asking it for values afterwards reports nothing and always has an answer: the value given, else
-/// (absent, or wrong and reported) the default of the table, else an empty one.
+/// Making a section checks the whole mapping, what is nested in it included, and reports every unknown key, wrong
+/// value, missing key and broken exactly-one-of group. Asking it for values afterwards reports nothing and always has
+/// an answer: the value given, else (absent, or wrong and reported) the default of the table, else an empty one.
 ///
 /// ```swift
 /// let section = Section(item.options, Self.options, into: diagnostics)
 /// let header = section.string("header")
-/// if !isToken(header) { section.report("\"header\" is no header name; write for example authorization", at: "header") }
+/// if !isFieldName(header) { section.report("\"header\" is no header name; write authorization", at: "header") }
 /// ```
 ///
-/// Asking for a key that the table lacks, or for another type than the table states, is a mistake in the program and stops it.
+/// Asking for a key that the table lacks, or for another type than the table states, is a mistake in the program and
+/// stops it.
 public struct Section {
     /// Where the mapping starts.
     public let mark: Mark
@@ -33,7 +34,7 @@ public struct Section {
             entries = [Node.Entry(key: shorthand, keyMark: node.mark, value: node)]
         } else if node.entries == nil {
             let known = options.map(\.key).joined(separator: ", ")
-            diagnostics.report("a mapping was expected here, not \(node.summary); its keys are \(known)", at: node.mark)
+            diagnostics.report("a mapping was expected here, not \(node.shape); its keys are \(known)", at: node.mark)
         }
         self.init(entries, of: options, at: node.mark, into: diagnostics)
         if node.entries != nil || !entries.isEmpty { reportMissing() }
@@ -56,7 +57,7 @@ public struct Section {
         }
         for option in options {
             let value = given[option.key].flatMap { option.decode($0, into: diagnostics) }
-            values[option.key] = value ?? option.defaultValue(at: mark, into: diagnostics)
+            values[option.key] = value ?? option.defaultValue(at: mark)
         }
         self.values = values
     }

@@ -20,8 +20,8 @@ public struct Settings: Equatable, Sendable {
     public let drain: DrainSettings
     /// How much is written to the operational log.
     public let logLevel: LogLevel
-    /// The configuration in effect for people to read: long forms, defaults filled in, secrets hidden.
-    @NotCompared public private(set) var rendered: Node
+    /// The file, with short forms written out.
+    @NotCompared private var root: Node
 
     /// Reads the root of a file and reports everything that is wrong with it.
     ///
@@ -46,8 +46,15 @@ public struct Settings: Equatable, Sendable {
         admin = section.has("admin") ? AdminSettings(section.section("admin")) : nil
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
-        rendered = section.rendered
+        self.root = root
         check(section, answeringKinds: answeringKinds)
+    }
+
+    /// The configuration in effect for people to read: long forms, defaults filled in, secrets hidden.
+    ///
+    /// Reads the file's contents again, so it is not for the path of a call.
+    public var rendered: Node {
+        Section(root, Self.options, into: Diagnostics()).rendered
     }
 
     /// The upstream of that name.

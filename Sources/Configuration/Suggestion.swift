@@ -8,7 +8,7 @@ public enum Suggestion {
         return known.count > 16 ? "known are \(listed) and \(known.count - 16) more" : "known are \(listed)"
     }
 
-    /// The known word that takes the fewest typing errors to become `word`, or else one of which it is a longer or shorter form.
+    /// The known word that the fewest typing errors turn into `word`, or else a longer or shorter form of it.
     public static func nearest(to word: String, among known: [String]) -> String? {
         let typed = Array(word.lowercased().utf8)
         guard typed.count <= 64 else { return nil }

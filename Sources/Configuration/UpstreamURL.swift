@@ -50,14 +50,16 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
             endpoint = .unix(path: path)
             return
         }
+        // Before anything is quoted: what stands before the "@" may be a password.
+        if text.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
         guard let start = Self.endOfScheme(text) else {
             throw Malformed("\(Diagnostic.quote(text)) is no URL; write http://host:port or unix:/path")
         }
         if let reason = Self.refusal(of: text[..<start].lowercased()) { throw Malformed(reason) }
         var authority = String(text[start...])
         if authority.hasSuffix("/") { authority.removeLast() }
-        if authority.contains(where: { "/?#@".contains($0) }) {
-            throw Malformed("an upstream URL has no user, path or query; write http://host:port")
+        if authority.contains(where: { "/?#".contains($0) }) {
+            throw Malformed("an upstream URL has no path and no query; write http://host:port")
         }
         guard let address = HostPort(authority, defaultPort: 80), address.port > 0 else {
             throw Malformed("\(Diagnostic.quote(authority)) is no host with a port; write http://host:port")

@@ -63,7 +63,7 @@ extension JSONValue {
 }
 
 extension Node {
-    /// The node as compact JSON: plain `true`, `false`, `null` and numbers keep their type, all other scalars are strings.
+    /// The node as compact JSON, as `ByteQueue.append(json:)` writes it.
     public var json: [UInt8] {
         let queue = ByteQueue()
         queue.append(json: self)

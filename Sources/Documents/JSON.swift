@@ -5,8 +5,8 @@ internal import CJansson
 public enum JSON {
     /// Reads one value of any type, and nothing behind it.
     ///
-    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, a whole number of more than
-    ///   64 bits, and values nested more than 2048 deep.
+    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, a whole number of
+    ///   more than 64 bits, and values nested more than 2048 deep.
     public static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         // Jansson takes a NUL for the end of the text and would not look at what follows.
         if let end = bytes.firstIndex(of: 0) { throw JSONError(nulAt: end, in: bytes) }

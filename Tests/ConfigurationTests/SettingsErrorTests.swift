@@ -19,7 +19,7 @@ struct SettingsErrorTests {
         ("log_level: warning", "3:12: \"log_level\" cannot be \"warning\"; did you mean \"warn\"?"),
         ("log_level: loud", "3:12: \"log_level\" cannot be \"loud\"; known are error, warn, info, debug"),
         ("drain: { min: 5s, max: 1s }", "3:24: \"max\" is shorter than \"min\"; make it at least as long"),
-        ("drain: 30", "3:8: a mapping was expected here, not \"30\"; its keys are min, max"),
+        ("drain: 30", "3:8: a mapping was expected here, not a single value; its keys are min, max"),
         ("drain: { max: 30 }", "3:15: \"max\" cannot be \"30\"; write a duration such as 250ms, 2s, 5m, 1h or none"),
         ("admin: { adress: 127.0.0.1:1 }", "3:10: unknown key \"adress\"; did you mean \"address\"?"),
         ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),
@@ -116,8 +116,9 @@ struct SettingsErrorTests {
         ("h2c://a", "h2c:// is not supported yet; write http://host:port"),
         ("unix+h2c:/a", "unix+h2c: is not supported yet; write unix:/path"),
         ("ftp://a", "\"ftp://\" is not supported; write http://host:port or unix:/path"),
-        ("http://a/b", "an upstream URL has no user, path or query; write http://host:port"),
-        ("http://user:hunter2@a", "an upstream URL has no user, path or query; write http://host:port"),
+        ("http://a/b", "an upstream URL has no path and no query; write http://host:port"),
+        ("http://user:hunter2@a", "an upstream URL has no user; write http://host:port"),
+        ("user:hunter2@a", "an upstream URL has no user; write http://host:port"),
         ("unix:a", "\"unix:a\" is no socket; write unix:/path, at most 107 bytes long"),
     ])
     func `a bad upstream URL is refused with its reason`(url: String, reason: String) {
