@@ -1,4 +1,4 @@
-public import Configuration
+internal import Configuration
 internal import Events
 internal import Telemetry
 

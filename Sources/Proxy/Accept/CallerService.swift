@@ -1,8 +1,9 @@
+internal import Telemetry
 internal import Bytes
 internal import Configuration
 internal import Dialects
 internal import Events
-internal import HTTP
+public import HTTP
 internal import RPC
 
 /// Makes calls of the requests that come in on one listener.

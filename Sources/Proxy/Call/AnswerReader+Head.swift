@@ -4,25 +4,26 @@ internal import HTTP
 
 extension AnswerReader {
     /// Sees the head of an answer.
-    mutating func read(_ head: HTTPHead) {
+    mutating func read(_ head: HTTPHead, _ dialect: Dialect) {
         let status = head.status
+        let isEncoded = Self.isEncoded(head, dialect)
         switch (head.first(.contentType), head.first(.grpcStatus), head.first(.grpcMessage)) {
         case (nil, _, _):
-            self.head(status: status, contentType: nil, isEncoded: isEncoded(head))
+            self.head(status: status, contentType: nil, isEncoded: isEncoded)
         case (let type?, nil, _):
-            self.head(status: status, contentType: head.value(at: type), isEncoded: isEncoded(head))
+            self.head(status: status, contentType: head.value(at: type), isEncoded: isEncoded)
         case (let type?, let code?, nil):
             self.head(
                 status: status,
                 contentType: head.value(at: type),
-                isEncoded: isEncoded(head),
+                isEncoded: isEncoded,
                 grpcStatus: head.value(at: code)
             )
         case (let type?, let code?, let message?):
             self.head(
                 status: status,
                 contentType: head.value(at: type),
-                isEncoded: isEncoded(head),
+                isEncoded: isEncoded,
                 grpcStatus: head.value(at: code),
                 grpcMessage: head.value(at: message)
             )
@@ -39,7 +40,7 @@ extension AnswerReader {
         }
     }
 
-    private func isEncoded(_ head: HTTPHead) -> Bool {
+    private static func isEncoded(_ head: HTTPHead, _ dialect: Dialect) -> Bool {
         guard let index = head.first(dialect.encodingName) else { return false }
         return !head.value(at: index).equals("identity")
     }

@@ -1,3 +1,4 @@
+internal import Events
 internal import Bytes
 internal import Dialects
 internal import Documents
@@ -16,6 +17,7 @@ extension Call {
             caller.reset(.canceled)
             return finish(code: error.code, by: decider)
         }
+        let request = request
         let type = request.first(.contentType)
         let answer =
             if let type {
@@ -102,6 +104,7 @@ extension Call {
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.
     func admitMethod() {
         guard var counted, let procedure = classification.procedure, classification.dialect != .http else { return }
+        let request = request
         let path = request.path
         worker.counters.admit(
             &counted,

@@ -1,3 +1,5 @@
+internal import Telemetry
+internal import Configuration
 internal import Bytes
 internal import Dialects
 internal import Events
@@ -43,6 +45,7 @@ extension Call {
     }
 
     private func forward() {
+        let request = request
         guard let upstream = route.upstream else {
             return fail(
                 RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
@@ -90,7 +93,7 @@ extension Call {
     func answered(head: HTTPHead, end: Bool) {
         replay = nil
         record.stages.answered = worker.context.loop.now
-        reader.read(head)
+        reader.read(head, classification.dialect)
         guard passesChain(head) else { return worker.context.heads.give(head) }
         record.status = head.status
         headSent = true

@@ -1,3 +1,4 @@
+internal import RPC
 internal import Bytes
 internal import Configuration
 internal import Dialects
@@ -78,7 +79,8 @@ final class LogInterceptor: Interceptor, EndOfTurn {
         let id = ByteQueue(pool: call.worker.context.buffers)
         call.appendID(to: id)
         line.field("call", text: id.readable)
-        line.field("listener", text: call.listener.name.span)
+        let listener = call.listener
+        line.field("listener", text: listener.name.span)
         line.field("peer", text: Array("\(call.peer)".utf8).span)
         line.field("dialect", text: call.classification.dialect.name)
     }

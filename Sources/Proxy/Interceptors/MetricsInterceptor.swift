@@ -1,3 +1,5 @@
+internal import HTTP
+internal import RPC
 internal import Bytes
 internal import Configuration
 internal import Dialects
@@ -29,7 +31,8 @@ final class MetricsInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         guard call.counted == nil else { return .next }
         call.worker.counters.setMethodLimit(methods)
-        call.counted = call.worker.counters.start(call.request.path, call.classification.dialect.callProtocol)
+        let request = call.request
+        call.counted = call.worker.counters.start(request.path, call.classification.dialect.callProtocol)
         return .next
     }
 

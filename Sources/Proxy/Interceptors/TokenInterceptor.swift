@@ -74,6 +74,7 @@ final class TokenInterceptor: Interceptor {
             return failure.verdict("the token does not go to \(upstream.settings.name) in clear text")
         }
         if token.version != version { render() }
+        let value = value
         guard !value.isEmpty else { return failure.verdict("there is no token") }
         call.request.set(header, value.span)
         return .next

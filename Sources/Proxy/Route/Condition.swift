@@ -1,3 +1,5 @@
+internal import Events
+internal import Dialects
 internal import Bytes
 internal import Configuration
 internal import HTTP
@@ -54,14 +56,16 @@ final class Condition {
     private func procedureHolds(_ call: Call) -> Bool {
         guard !services.isEmpty || !methods.isEmpty else { return true }
         guard let procedure = call.classification.procedure else { return false }
-        let path = call.request.path
+        let request = call.request
+        let path = request.path
         return (services.isEmpty || services.contains { path.extracting(procedure.service).equals($0) })
             && (methods.isEmpty || methods.contains { path.extracting(procedure.method).equals($0) })
     }
 
     private func pathHolds(_ call: Call) -> Bool {
         guard !paths.isEmpty else { return true }
-        let path = call.request.path
+        let request = call.request
+        let path = request.path
         return paths.contains { $0.last == UInt8(ascii: "/") ? path.hasPrefix($0) : path.equals($0) }
     }
 

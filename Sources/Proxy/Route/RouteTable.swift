@@ -1,3 +1,5 @@
+internal import HTTP
+internal import Dialects
 internal import Bytes
 internal import Configuration
 
@@ -44,7 +46,8 @@ final class RouteTable {
         }
         var best = Int.max
         consider(general, call, &best)
-        let path = call.request.path
+        let request = call.request
+        let path = request.path
         if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }
         if let procedure = call.classification.procedure {
             let full = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)

@@ -1,3 +1,5 @@
+internal import Events
+internal import Dialects
 internal import Bytes
 internal import Configuration
 internal import HTTP

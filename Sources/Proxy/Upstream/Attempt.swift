@@ -72,7 +72,8 @@ final class Attempt: HTTPStreamUser {
     }
 
     private var isIdempotent: Bool {
-        let method = call.request.method
+        let request = call.request
+        let method = request.method
         return method.equals("GET") || method.equals("HEAD") || method.equals("OPTIONS") || method.equals("PUT")
             || method.equals("DELETE") || method.equals("TRACE")
     }
