@@ -39,7 +39,7 @@ let floor1: [Target] = [
 ]
 
 let floor2: [Target] = [
-    library("Events", ["CLibevent", "CLinux", "Bytes"]),
+    library("Events", ["CLibevent", "CLinux", "Configuration", "Bytes"]),
     library("HTTP", ["Bytes"]),
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
@@ -59,7 +59,9 @@ let floor3: [Target] = [
 let floor4: [Target] = [
     .executableTarget(
         name: "martlet",
-        dependencies: ["Proxy", "Documents", "Events", "HTTP", "Telemetry", "Configuration", "Bytes"],
+        dependencies: [
+            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration", "Bytes",
+        ],
         swiftSettings: strict
     )
 ]
@@ -70,8 +72,8 @@ let testTargets: [Target] = [
     tests("ConfigurationTests", ["Configuration", "Documents"]),
     tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
     tests("HTTPTests", ["HTTP", "Bytes"]),
-    tests("EventsTests", ["Events", "Bytes"]),
-    tests("ResolverTests", ["Resolver"]),
+    tests("EventsTests", ["Events", "Configuration", "Bytes"]),
+    tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
     tests("ProxyTests", ["Proxy", "Events", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]),
 ]

@@ -1,4 +1,5 @@
 internal import Bytes
+public import Configuration
 internal import Glibc
 internal import Synchronization
 
@@ -35,7 +36,7 @@ public final class ListenSocket: Sendable {
             let socket = try ListenSocket(boundTo: system, sharesPort: reusePort)
             try socket.listen()
             return socket
-        case .abstract:
+        case .abstract, .systemd:
             let socket = try ListenSocket(boundTo: system, sharesPort: false)
             try socket.listen()
             return socket

@@ -1,3 +1,4 @@
+import Configuration
 import Bytes
 import Glibc
 import Testing

@@ -79,8 +79,8 @@ final class LogInterceptor: Interceptor, EndOfTurn {
         let id = ByteQueue(pool: call.worker.context.buffers)
         call.appendID(to: id)
         line.field("call", text: id.readable)
-        let listener = call.listener
-        line.field("listener", text: listener.name.span)
+        let listener = call.listener.name
+        line.field("listener", text: listener.span)
         line.field("peer", text: Array("\(call.peer)".utf8).span)
         line.field("dialect", text: call.classification.dialect.name)
     }

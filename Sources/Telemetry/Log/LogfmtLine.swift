@@ -21,13 +21,13 @@ public struct LogfmtLine {
         seconds: Int,
         nanoseconds: Int,
         formatter: TimestampFormatter,
-        _ level: LogLevel,
+        _ level: StaticString,
         _ message: String
     ) {
         self.queue = queue
         formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
         queue.append(" ")
-        queue.append(level.label)
+        queue.append(level)
         queue.append(" ")
         for scalar in message.unicodeScalars { append(scalar, escapingQuotes: false) }
     }

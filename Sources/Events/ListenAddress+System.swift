@@ -1,14 +1,8 @@
 internal import Bytes
+internal import Configuration
 
-/// Where to listen.
-public enum ListenAddress: Hashable, Sendable {
-    /// A TCP port; `host` is a literal IPv4 or IPv6 address or `localhost`, which means 127.0.0.1. Port 0 asks for any.
-    case tcp(host: String, port: UInt16)
-    /// A Unix socket in the file system.
-    case unix(path: String)
-    /// A Unix socket in the abstract namespace, which has no file and no permissions.
-    case abstract(name: String)
-
+extension ListenAddress {
+    /// The address as the system takes it; `localhost` is 127.0.0.1, and other names are not looked up.
     func resolved() throws(ListenError) -> SocketAddress {
         switch self {
         case .tcp(let host, let port):
@@ -21,6 +15,8 @@ public enum ListenAddress: Hashable, Sendable {
         case .abstract(let name):
             if let address = SocketAddress.abstract(name: name) { return address }
             throw ListenError(self, unixFault(name, "name"))
+        case .systemd:
+            throw ListenError(self, "systemd did not pass a socket of this name")
         }
     }
 
@@ -29,16 +25,5 @@ public enum ListenAddress: Hashable, Sendable {
         let length = text.utf8.count
         guard length > SocketAddress.longestUnixName else { return "the \(noun) has a zero byte" }
         return "the \(noun) has \(length) bytes, Linux takes at most \(SocketAddress.longestUnixName)"
-    }
-}
-
-extension ListenAddress: CustomStringConvertible {
-    /// The address as a configuration file spells it.
-    public var description: String {
-        switch self {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unix(let path): "unix:\(path)"
-        case .abstract(let name): "unix:@\(name)"
-        }
     }
 }

@@ -1,22 +1,8 @@
+internal import Configuration
 internal import Glibc
 
-/// Who may connect to a Unix socket in the file system.
-public struct SocketPermissions: Equatable, Sendable {
-    /// The permission bits of the file; to connect takes the write bit.
-    public var mode: UInt32
-    /// The user that owns the file, by name or number; none keeps the user of the process.
-    public var owner: String?
-    /// The group of the file, by name or number; none keeps the group of the process.
-    public var group: String?
-
-    /// Names who may connect.
-    public init(mode: UInt32 = 0o660, owner: String? = nil, group: String? = nil) {
-        self.mode = mode
-        self.owner = owner
-        self.group = group
-    }
-
-    /// Sets owner, group and mode of the file at `path`.
+extension SocketPermissions {
+    /// Gives the file at `path` its owner, group and mode.
     func apply(to path: String) throws(ListenError) {
         let address = ListenAddress.unix(path: path)
         let user = try owner.map { (name) throws(ListenError) in

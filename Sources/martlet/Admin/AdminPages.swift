@@ -1,0 +1,151 @@
+internal import Configuration
+internal import Bytes
+internal import Documents
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// What is asked of the admin socket.
+struct AdminRequest {
+    let method: String
+    let path: String
+    /// Whether a web page asks: browsers say where it is from.
+    let isFromBrowser: Bool
+
+    init(_ head: HTTPHead) {
+        method = head.method.string
+        path = head.path.string
+        isFromBrowser = head.first(FieldName("origin")) != nil
+    }
+}
+
+/// What the admin socket answers.
+struct AdminAnswer {
+    var status = 200
+    var contentType = "text/plain; charset=utf-8"
+    var body: [UInt8] = []
+    var allow: String?
+
+    static func text(_ text: String, status: Int = 200) -> AdminAnswer {
+        AdminAnswer(status: status, body: Array((text + "\n").utf8))
+    }
+
+    static func json(_ queue: ByteQueue) -> AdminAnswer {
+        AdminAnswer(contentType: "application/json", body: queue.readable.array + [UInt8(ascii: "\n")])
+    }
+}
+
+/// The pages of the admin socket. GET changes nothing; what changes something is POST.
+final class AdminPages {
+    private let daemon: Daemon
+
+    init(_ daemon: Daemon) {
+        self.daemon = daemon
+    }
+
+    /// Answers a request, now or when the workers have said what is needed.
+    func answer(_ request: AdminRequest, _ answer: @escaping (AdminAnswer) -> Void) {
+        guard !request.isFromBrowser else { return answer(.text("not for web pages", status: 403)) }
+        let page: (method: String, make: (@escaping (AdminAnswer) -> Void) -> Void)? =
+            switch request.path {
+            case "/healthz", "/live": ("GET", { $0(.text("ok")) })
+            case "/readyz", "/ready": ("GET", readyz)
+            case "/metrics": ("GET", metrics)
+            case "/config": ("GET", config)
+            case "/status": ("GET", status)
+            case "/reload": ("POST", reload)
+            case "/drain": ("POST", drain)
+            default: nil
+            }
+        guard let page else { return answer(.text("no such page", status: 404)) }
+        guard request.method == page.method || request.method == "HEAD" && page.method == "GET" else {
+            var refusal = AdminAnswer.text("\(request.path) takes \(page.method)", status: 405)
+            refusal.allow = page.method
+            return answer(refusal)
+        }
+        page.make(answer)
+    }
+
+    private func readyz(_ answer: (AdminAnswer) -> Void) {
+        answer(daemon.isDraining ? .text("draining", status: 503) : .text("ready"))
+    }
+
+    private func metrics(_ answer: @escaping (AdminAnswer) -> Void) {
+        daemon.ask { [daemon] report in
+            let queue = ByteQueue()
+            let text = PrometheusText(to: queue)
+            text.append(report.counters.families(codeNames: RPCCode.allCases.map(\.name)))
+            text.append(Self.families(of: daemon, report))
+            text.append(ProcessMetrics.families)
+            answer(AdminAnswer(contentType: "\(PrometheusText.contentType)", body: queue.readable.array))
+        }
+    }
+
+    private static func families(of daemon: Daemon, _ report: Report) -> [MetricFamily] {
+        let reloads = daemon.reloads
+        return [
+            MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
+            MetricFamily(.configGeneration, .number(reloads.generation)),
+            MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
+            MetricFamily(
+                .configReloads,
+                [
+                    MetricSample(["success"], .number(reloads.successes)),
+                    MetricSample(["failure"], .number(reloads.refusals)),
+                ]
+            ),
+            MetricFamily(.configReloadSuccessful, .number(reloads.lastSucceeded ? 1 : 0)),
+            MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess))),
+        ]
+    }
+
+    private func config(_ answer: (AdminAnswer) -> Void) {
+        let queue = ByteQueue()
+        queue.append("{\"generation\":")
+        queue.append(decimal: daemon.reloads.generation)
+        queue.append(",\"file\":")
+        queue.append(json: daemon.file.name)
+        queue.append(",\"config\":")
+        if let settings = daemon.settings { queue.append(json: settings.rendered) } else { queue.append("null") }
+        queue.append("}")
+        answer(.json(queue))
+    }
+
+    private func status(_ answer: @escaping (AdminAnswer) -> Void) {
+        daemon.ask { [daemon] report in
+            answer(
+                .text(
+                    """
+                    martlet \(Version.number)
+                    state: \(daemon.isDraining ? "draining" : "serving")
+                    file: \(daemon.file.name)
+                    generation: \(daemon.reloads.generation)
+                    last reload: \(daemon.reloads.lastSucceeded ? "good" : "refused")
+                    connections: \(report.connections)
+                    calls in flight: \(report.counters.inFlight)
+                    """
+                )
+            )
+        }
+    }
+
+    private func reload(_ answer: @escaping (AdminAnswer) -> Void) {
+        daemon.reload { result in
+            switch result {
+            case .success(let generation):
+                let queue = ByteQueue()
+                queue.append("{\"generation\":")
+                queue.append(decimal: generation)
+                queue.append("}")
+                answer(.json(queue))
+            case .failure(let refusal):
+                answer(.text(refusal.lines.joined(separator: "\n"), status: 422))
+            }
+        }
+    }
+
+    private func drain(_ answer: (AdminAnswer) -> Void) {
+        answer(.text("draining", status: 202))
+        daemon.drain()
+    }
+}

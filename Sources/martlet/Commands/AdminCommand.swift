@@ -1,0 +1,84 @@
+internal import Bytes
+internal import Configuration
+private import Glibc
+
+/// The commands that speak to the admin socket of a running Martlet.
+enum AdminCommand: String {
+    case reload, status, healthcheck
+
+    /// Asks, prints what is answered, and leaves with 0 if it is a success.
+    func run(file: String?, address: String?) -> Exit {
+        guard let target = Self.address(file: file, named: address) else { return .usage }
+        let (method, path) =
+            switch self {
+            case .reload: ("POST", "/reload")
+            case .status: ("GET", "/status")
+            case .healthcheck: ("GET", "/healthz")
+            }
+        guard let answer = Self.exchange(method, path, with: target) else {
+            Terminal.complain("martlet: nobody answers at \(target)")
+            return .failure
+        }
+        let text = answer.body.hasSuffix("\n") ? String(answer.body.dropLast()) : answer.body
+        guard answer.status == 200 else {
+            Terminal.complain(text)
+            return .failure
+        }
+        Terminal.print(text)
+        return .success
+    }
+
+    private static func address(file: String?, named: String?) -> SocketAddress? {
+        let text: String
+        if let named {
+            text = named
+        } else {
+            let file = ConfigurationFile.find(file)
+            do throws(ConfigurationFile.Refusal) {
+                guard let admin = AdminSettings.effective(try file.load().settings) else {
+                    Terminal.complain("martlet: \(file.name) has no admin socket; name one with --admin")
+                    return nil
+                }
+                text = "\(admin.address)"
+            } catch {
+                error.lines.forEach(Terminal.complain)
+                return nil
+            }
+        }
+        switch ListenAddress(text) {
+        case .unix(let path): return SocketAddress.unix(path: path)
+        case .tcp(let host, let port): return SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
+        case .abstract, .systemd, nil:
+            Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
+            return nil
+        }
+    }
+
+    /// One request and its answer, with ten seconds for each step.
+    private static func exchange(_ method: String, _ path: String, with address: SocketAddress) -> (status: Int, body: String)? {
+        let descriptor = socket(Int32(address.family.rawValue), Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        let connected = unsafe address.bytes.withUnsafeBytes { bytes in
+            unsafe connect(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        guard connected == 0 else { return nil }
+        let request = Array("\(method) \(path) HTTP/1.1\r\nhost: admin\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8)
+        guard unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+        var answer: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while answer.count < 1 << 20 {
+            let count = unsafe recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else { break }
+            answer += piece[..<count]
+        }
+        let text = String(decoding: answer, as: UTF8.self)
+        guard let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
+        guard let gap = text.firstRange(of: "\r\n\r\n") else { return nil }
+        return (status, String(text[gap.upperBound...]))
+    }
+}

@@ -1,0 +1,20 @@
+internal import Configuration
+
+/// `martlet check`: says all that is wrong with the configuration.
+enum Check {
+    static func run(file: String?) -> Exit {
+        let file = ConfigurationFile.find(file)
+        do throws(ConfigurationFile.Refusal) {
+            let loaded = try file.load()
+            let settings = loaded.settings
+            Terminal.print(
+                "\(file.name): good: \(settings.listeners.count) listeners, \(settings.upstreams.count) upstreams, "
+                    + "\(settings.routes.count) routes"
+            )
+            return .success
+        } catch {
+            error.lines.forEach(Terminal.complain)
+            return .configuration
+        }
+    }
+}

@@ -1,0 +1,40 @@
+private import Glibc
+
+/// How the program ends.
+enum Exit: Int32 {
+    /// Everything went well.
+    case success = 0
+    /// Something went wrong at run time, or draining took too long.
+    case failure = 1
+    /// The command line is not understood.
+    case usage = 2
+    /// The configuration is not good (EX_CONFIG of sysexits).
+    case configuration = 78
+
+    /// Ends the process.
+    static func now(_ exit: Exit) -> Never {
+        Glibc.exit(exit.rawValue)
+    }
+}
+
+/// The standard streams of the commands.
+enum Terminal {
+    /// Writes a line to standard output.
+    static func print(_ line: String) {
+        write(line + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a line to standard error.
+    static func complain(_ line: String) {
+        write(line + "\n", to: STDERR_FILENO)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// What the command line asks for.
+enum Invocation: Equatable {
+    case run(file: String?)
+    case check(file: String?)
+    case admin(AdminCommand, file: String?, address: String?)
+    case version
+    case versionOfAll
+    case help
+    case misused(String)
+
+    static let usage = """
+        Martlet, a sidecar for RPC: passes calls through interceptors and forwards them.
+
+        usage: martlet [run] [-c FILE]      run; without a file, the built-in demo on 127.0.0.1:8080
+               martlet check [-c FILE]      check the configuration and say all that is wrong with it (also -t)
+               martlet reload               let the running Martlet load its file again
+               martlet status               say what the running Martlet does
+               martlet healthcheck          leave with 0 if the running Martlet serves
+               martlet version              say the version (also -v; -V with the libraries)
+
+        options:
+          -c, --config FILE   the configuration; else $MARTLET_CONFIG, else /etc/martlet/martlet.yaml if it is there
+              --admin ADDR    the admin socket, for reload, status and healthcheck; else the one the file names
+          -h, --help          this text
+
+        signals: SIGHUP loads the file again, SIGTERM and SIGINT drain and stop (twice: at once), SIGUSR1 reopens logs.
+        exit:    0 stopped in order, 1 failed or draining took too long, 2 wrong command line, 78 bad configuration.
+        """
+
+    /// Reads the arguments that follow the program's name.
+    static func parse(_ arguments: [String]) -> Invocation {
+        var words: [String] = []
+        var file: String?
+        var address: String?
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "-c", "--config":
+                guard let value = rest.popFirst() else { return .misused("\(argument) needs a file") }
+                file = value
+            case "--admin":
+                guard let value = rest.popFirst() else { return .misused("--admin needs an address") }
+                address = value
+            case "-t", "--test": words.append("check")
+            case "-v", "--version": return .version
+            case "-V": return .versionOfAll
+            case "-h", "--help": return .help
+            default:
+                if argument.hasPrefix("--config=") {
+                    file = String(argument.dropFirst(9))
+                } else if argument.hasPrefix("-") {
+                    return .misused("unknown option \(argument)")
+                } else {
+                    words.append(argument)
+                }
+            }
+        }
+        guard words.count <= 1 else { return .misused("one command at a time, not \(words.joined(separator: " "))") }
+        return command(words.first ?? "run", file, address)
+    }
+
+    private static func command(_ word: String, _ file: String?, _ address: String?) -> Invocation {
+        switch word {
+        case "run": .run(file: file)
+        case "check": .check(file: file)
+        case "version": .version
+        case "help": .help
+        default:
+            if let command = AdminCommand(rawValue: word) {
+                .admin(command, file: file, address: address)
+            } else {
+                .misused("unknown command \(word)")
+            }
+        }
+    }
+
+    /// Does what was asked for.
+    func run() -> Exit {
+        switch self {
+        case .run(let file): return Run.run(file: file)
+        case .check(let file): return Check.run(file: file)
+        case .admin(let command, let file, let address): return command.run(file: file, address: address)
+        case .version: Terminal.print("martlet \(Version.number)")
+        case .versionOfAll: Terminal.print(Version.withLibraries)
+        case .help: Terminal.print(Self.usage)
+        case .misused(let problem):
+            Terminal.complain("martlet: \(problem); see martlet --help")
+            return .usage
+        }
+        return .success
+    }
+}

@@ -1,0 +1,62 @@
+internal import Events
+internal import Configuration
+internal import Documents
+private import Glibc
+internal import Proxy
+
+/// The configuration file, and what has been read of it.
+struct ConfigurationFile {
+    /// A configuration that is good for use.
+    struct Loaded {
+        let settings: Settings
+        /// The files that tokens come from.
+        let tokenFiles: [String]
+    }
+
+    /// Why a file is not good for use: lines for people, in the order of the file.
+    struct Refusal: Error {
+        let lines: [String]
+    }
+
+    /// The path; nil for the built-in demo.
+    let path: String?
+
+    /// The file that the command line names, or the environment, or the one in its usual place, or the demo.
+    static func find(_ named: String?) -> ConfigurationFile {
+        if let path = named ?? Environment.value("MARTLET_CONFIG") { return ConfigurationFile(path: path) }
+        let usual = "/etc/martlet/martlet.yaml"
+        return ConfigurationFile(path: unsafe access(usual, F_OK) == 0 ? usual : nil)
+    }
+
+    /// How the file is called in logs.
+    var name: String { path ?? "(demo)" }
+
+    /// Reads and checks the file as a whole; every error of it is in the refusal.
+    func load() throws(Refusal) -> Loaded {
+        let diagnostics = Diagnostics()
+        let root = YAML.parse(try text(), into: diagnostics)
+        guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+        let settings = Settings(root, into: diagnostics)
+        let tokenFiles = Blueprint.check(settings, into: diagnostics)
+        guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+        return Loaded(settings: settings, tokenFiles: tokenFiles)
+    }
+
+    private func text() throws(Refusal) -> [UInt8] {
+        guard let path else { return Array(Demo.configuration.utf8) }
+        switch SmallFile.read(path, limit: YAML.largestText) {
+        case .success(let bytes): return bytes
+        case .failure(let error): throw Refusal(lines: ["\(path): cannot be read: \(error.text)"])
+        }
+    }
+}
+
+/// The process's environment.
+enum Environment {
+    /// The value of a variable; nil if it is not set, or empty.
+    static func value(_ name: String) -> String? {
+        guard let text = unsafe getenv(name) else { return nil }
+        let value = unsafe String(cString: text)
+        return value.isEmpty ? nil : value
+    }
+}

@@ -1,0 +1,208 @@
+internal import Configuration
+internal import Events
+private import Glibc
+internal import Proxy
+internal import Telemetry
+
+/// The running program: workers, listeners, reloads and the end. Belongs to the main thread.
+final class Daemon {
+    let file: ConfigurationFile
+    let log: OperationalLog
+    let loop = EventLoop()
+    let reloads = ReloadHistory()
+    private(set) var workers: WorkerPool?
+    private(set) var settings: Settings?
+    private(set) var isDraining = false
+
+    private let mailbox = Mailbox<Daemon>()
+    private let lineWriters = LineWriters()
+    private let manager: ServiceManager
+    private var slot: MailSlot<Daemon>?
+    private var signals: Signals?
+    private var listeners: ListenerSet?
+    private var tokens: TokenFiles?
+    private var admin: AdminServer?
+    private var drainTimer: Timer?
+    private var drainDeadline: Nanoseconds?
+    private var exit = Exit.success
+
+    init(file: ConfigurationFile, logLevel: LogLevel) {
+        self.file = file
+        log = OperationalLog(lineWriters, level: logLevel)
+        manager = ServiceManager(loop: loop)
+    }
+
+    // MARK: Start
+
+    /// Serves until it is told to stop.
+    func run(_ loaded: ConfigurationFile.Loaded) -> Exit {
+        do throws(ListenError) {
+            try start(loaded)
+        } catch {
+            log.log(.error, "cannot start", ("reason", "\(error)"))
+            lineWriters.finish()
+            return .failure
+        }
+        loop.run()
+        return finish()
+    }
+
+    private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
+        // Before any thread: taking systemd's sockets changes the environment.
+        let passed = try SystemdSockets.take()
+        let count = loaded.settings.workers ?? Machine.workers
+        let listeners = ListenerSet(workers: count, passed: passed)
+        self.listeners = listeners
+        let change = try listeners.plan(loaded.settings.listeners)
+        admin = try AdminSettings.effective(loaded.settings).map { (settings) throws(ListenError) in
+            try AdminServer(settings, daemon: self)
+        }
+        slot = MailSlot(mailbox, for: self, on: loop)
+        signals = Signals([SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2], on: loop) { [unowned self] in signal($0) }
+        tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
+            workers?.tell { $0.updateToken(path, token) }
+        }
+        workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters)
+        apply(loaded, change) { [self] in
+            for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
+            log.log(.info, "ready", ("generation", "\(reloads.generation)"), ("workers", "\(count)"))
+            manager.ready("serving")
+        }
+    }
+
+    // MARK: Reload
+
+    /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
+    func reload(then: @escaping (Result<Int, ConfigurationFile.Refusal>) -> Void = { _ in }) {
+        manager.reloading()
+        do throws(ConfigurationFile.Refusal) {
+            let loaded = try file.load()
+            let change = try plan(loaded.settings)
+            apply(loaded, change) { [self] in
+                for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
+                log.log(.info, "reloaded", ("generation", "\(reloads.generation)"))
+                manager.ready("serving, generation \(reloads.generation)")
+                then(.success(reloads.generation))
+            }
+        } catch {
+            reloads.refused()
+            log.log(.error, "reload refused", ("file", file.name), ("errors", "\(error.lines.count)"))
+            for line in error.lines { log.log(.error, line) }
+            manager.ready("serving, generation \(reloads.generation); the last reload was refused")
+            then(.failure(error))
+        }
+    }
+
+    private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
+        if isDraining { throw .init(lines: ["\(file.name): the daemon is draining"]) }
+        warnOfFixed(settings)
+        do throws(ListenError) {
+            return try listeners!.plan(settings.listeners)
+        } catch {
+            throw ConfigurationFile.Refusal(lines: ["\(file.name): \(error)"])
+        }
+    }
+
+    /// What is fixed at start is not changed by a reload, and somebody should know.
+    private func warnOfFixed(_ settings: Settings) {
+        if (settings.workers ?? Machine.workers) != workers?.count {
+            log.log(.warn, "a change of workers takes a restart")
+        }
+        if AdminSettings.effective(settings) != self.settings.flatMap(AdminSettings.effective) {
+            log.log(.warn, "a change of admin takes a restart")
+        }
+    }
+
+    /// Hands a configuration to all workers; `done` runs when each of them goes by it.
+    private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping () -> Void) {
+        let number = reloads.succeeded()
+        let values = tokens?.use(loaded.tokenFiles) ?? [:]
+        let settings = loaded.settings
+        self.settings = settings
+        log.level = settings.logLevel
+        listeners?.commit(change)
+        workers?.tell(each: { index in
+            { worker in
+                worker.use(settings, number: number, tokens: values)
+                worker.apply(change, index: index)
+            }
+        })
+        workers?.ask { _ in true } then: { [self] _ in
+            listeners?.close(change.dropped)
+            done()
+        }
+    }
+
+    // MARK: Signals and the end
+
+    private func signal(_ number: Int32) {
+        switch number {
+        case SIGHUP: reload()
+        case SIGUSR1: lineWriters.reopen()
+        case SIGUSR2: dump()
+        case SIGQUIT: stop(.failure)
+        default: if drainDeadline == nil { drain() } else { stop(.failure) }
+        }
+    }
+
+    private func dump() {
+        ask { [self] report in
+            log.log(
+                .info,
+                "state",
+                ("generation", "\(reloads.generation)"),
+                ("in_flight", "\(report.counters.inFlight)"),
+                ("connections", "\(report.connections)"),
+                ("draining", "\(isDraining)")
+            )
+        }
+    }
+
+    /// Keeps serving for `drain.min`, then takes no more connections, and ends when the last one has, or `drain.max` has
+    /// passed.
+    func drain() {
+        guard drainDeadline == nil, let settings else { return }
+        isDraining = true
+        let least = Nanoseconds(settings.drain.min)
+        let most = settings.drain.max.map { Nanoseconds($0) }
+        drainDeadline = most.map { loop.now + max($0, least) } ?? .max
+        log.log(.info, "draining", ("min", "\(settings.drain.min)"), ("max", settings.drain.max.map { "\($0)" } ?? "none"))
+        manager.stopping(within: most)
+        drainTimer = Timer(on: loop.timers) { [unowned self] in closeListeners() }
+        drainTimer?.arm(after: least)
+    }
+
+    private func closeListeners() {
+        workers?.tell { $0.drain() }
+        workers?.ask { _ in true } then: { [self] _ in
+            if let listeners { listeners.close(Array(listeners.open.values)) }
+            awaitConnections()
+        }
+    }
+
+    private func awaitConnections() {
+        workers?.ask { $0.connectionCount } then: { [self] counts in
+            if counts.allSatisfy({ $0 == 0 }) { return stop(.success) }
+            if loop.now >= drainDeadline ?? .max {
+                log.log(.warn, "drain time exceeded", ("connections", "\(counts.reduce(0, +))"))
+                return stop(.failure)
+            }
+            drainTimer = Timer(on: loop.timers) { [unowned self] in awaitConnections() }
+            drainTimer?.arm(after: 20 * .millisecond)
+        }
+    }
+
+    private func stop(_ exit: Exit) {
+        self.exit = exit
+        loop.stop()
+    }
+
+    private func finish() -> Exit {
+        workers?.stop()
+        if let listeners { listeners.close(Array(listeners.open.values)) }
+        admin?.close()
+        log.log(.info, "stopped")
+        lineWriters.finish()
+        return exit
+    }
+}

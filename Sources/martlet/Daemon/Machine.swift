@@ -1,0 +1,20 @@
+internal import Configuration
+internal import Events
+private import Glibc
+
+/// What the machine and the service manager give.
+enum Machine {
+    /// How many workers run where the file does not say: one for each core, at most four.
+    static var workers: Int {
+        max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+}
+
+extension AdminSettings {
+    /// The admin socket: the one of the file, or under systemd one in the runtime directory; else none.
+    static func effective(_ settings: Settings) -> AdminSettings? {
+        if let admin = settings.admin { return admin }
+        guard let directory = Environment.value("RUNTIME_DIRECTORY") else { return nil }
+        return AdminSettings(address: .unix(path: "\(directory)/admin.sock"))
+    }
+}

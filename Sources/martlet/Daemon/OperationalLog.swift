@@ -1,0 +1,38 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import Proxy
+internal import Telemetry
+
+/// The log of the daemon itself, on standard error: `time level message key=value`.
+final class OperationalLog {
+    private let writer: LineWriter
+    private let formatter = TimestampFormatter()
+    private let queue = ByteQueue()
+    /// The least severe level that is written.
+    var level: LogLevel
+
+    init(_ writers: LineWriters, level: LogLevel) {
+        writer = writers.writer(to: .standardError)
+        self.level = level
+    }
+
+    /// Writes a line.
+    func log(_ level: LogLevel, _ message: String, _ fields: (StaticString, String)...) {
+        guard level <= self.level else { return }
+        let now = Clock.wall
+        let queue = queue
+        let line = LogfmtLine(
+            to: queue,
+            seconds: Int(now / .second),
+            nanoseconds: Int(now % .second),
+            formatter: formatter,
+            level.label,
+            message
+        )
+        for (name, value) in fields { line.field(name, value) }
+        line.end()
+        _ = writer.write(queue.readable.array)
+        queue.removeAll()
+    }
+}

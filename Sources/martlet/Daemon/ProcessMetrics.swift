@@ -1,0 +1,50 @@
+private import Glibc
+internal import Telemetry
+
+/// The `process_` metrics, read from /proc.
+enum ProcessMetrics {
+    /// The metrics as they are now.
+    static var families: [MetricFamily] {
+        var usage = rusage()
+        unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        let cpu = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+        return [
+            MetricFamily(.processCPU, .nanoseconds(cpu)),
+            MetricFamily(.processMemory, .number(residentBytes)),
+            MetricFamily(.processFiles, .number(openFiles)),
+            MetricFamily(.processStartTime, .nanoseconds(startTime)),
+        ]
+    }
+
+    private static func nanoseconds(_ time: timeval) -> Int {
+        Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_usec) * 1000
+    }
+
+    private static var residentBytes: Int {
+        let fields = text("/proc/self/statm").split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    }
+
+    private static var openFiles: Int {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return 0 }
+        defer { unsafe closedir(directory) }
+        var count = 0
+        while unsafe readdir(directory) != nil { count += 1 }
+        // `.`, `..` and the descriptor that reads the directory are not open files of ours.
+        return max(0, count - 3)
+    }
+
+    /// The start in nanoseconds since 1970: the boot time, and the process's ticks since then.
+    private static let startTime: Int = {
+        let boot = text("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
+        let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
+        let seconds = boot.flatMap { Int($0.dropFirst(6)) } ?? 0
+        let ticks = fields.count > 19 ? Int(fields[19]) ?? 0 : 0
+        return seconds * 1_000_000_000 + ticks * (1_000_000_000 / Int(sysconf(Int32(_SC_CLK_TCK))))
+    }()
+
+    private static func text(_ path: String) -> String {
+        guard case .success(let bytes) = SmallFile.read(path, limit: 1 << 20) else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,75 @@
+internal import Bytes
+internal import Events
+private import Glibc
+
+/// Tells systemd what the daemon does: one datagram at a time to `$NOTIFY_SOCKET` (sd_notify(3)).
+///
+/// Without the variable all of it does nothing.
+final class ServiceManager {
+    private let address: SocketAddress?
+    private let descriptor: Int32
+    private let loop: EventLoop
+    private var watchdog: Timer?
+
+    /// Takes the variables from the environment, so that no child sees them.
+    init(loop: EventLoop) {
+        self.loop = loop
+        address = Self.takeAddress()
+        descriptor = address == nil ? -1 : socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        startWatchdog()
+        unsafe unsetenv("NOTIFY_SOCKET")
+    }
+
+    private static func takeAddress() -> SocketAddress? {
+        guard let name = Environment.value("NOTIFY_SOCKET") else { return nil }
+        return name.hasPrefix("@") ? .abstract(name: String(name.dropFirst())) : .unix(path: name)
+    }
+
+    /// The daemon serves.
+    func ready(_ status: String) {
+        send("READY=1\nSTATUS=\(status)\nMAINPID=\(getpid())")
+    }
+
+    /// A reload has begun; `ready` must follow, however it ends.
+    func reloading() {
+        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.system.now / 1000)\nSTATUS=reloading")
+    }
+
+    /// The daemon drains, for at most `limit`.
+    func stopping(within limit: Nanoseconds?) {
+        let extension_ = limit.map { "\nEXTEND_TIMEOUT_USEC=\(($0 + 5 * .second) / 1000)" } ?? ""
+        send("STOPPING=1\nSTATUS=draining\(extension_)")
+    }
+
+    /// What the daemon does, in words.
+    func status(_ text: String) {
+        send("STATUS=\(text)")
+    }
+
+    private func startWatchdog() {
+        guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
+        if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }
+        let half = interval * 1000 / 2
+        let timer = Timer(on: loop.timers) { [unowned self] in
+            send("WATCHDOG=1")
+            watchdog?.arm(after: half)
+        }
+        watchdog = timer
+        timer.arm(after: half)
+    }
+
+    private func send(_ text: String) {
+        guard let address, descriptor >= 0 else { return }
+        let message = Array(text.utf8)
+        _ = unsafe address.bytes.withUnsafeBytes { bytes in
+            unsafe sendto(
+                descriptor,
+                message,
+                message.count,
+                Int32(MSG_NOSIGNAL),
+                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+                socklen_t(bytes.count)
+            )
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import Events
+private import Glibc
+
+/// Files that are read whole.
+enum SmallFile {
+    /// Reads a file of at most `limit` bytes; a larger one fails with EFBIG.
+    static func read(_ path: String, limit: Int) -> Result<[UInt8], SystemError> {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return .failure(SystemError(errno)) }
+        defer { close(descriptor) }
+        var content: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            if count == 0 { return .success(content) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return .failure(SystemError(errno))
+            }
+            content += piece[..<count]
+            guard content.count <= limit else { return .failure(SystemError(EFBIG)) }
+        }
+    }
+}

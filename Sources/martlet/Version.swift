@@ -1,0 +1,22 @@
+internal import Documents
+internal import Events
+internal import Patterns
+internal import Resolver
+
+/// What version this is.
+enum Version {
+    /// The version of Martlet.
+    static let number = "0.1.0"
+
+    /// The version, and those of the libraries it runs with.
+    static var withLibraries: String {
+        """
+        martlet \(number)
+        libevent \(EventLoop.libraryVersion)
+        libyaml \(YAML.libraryVersion)
+        jansson \(JSON.libraryVersion)
+        c-ares \(Resolver.libraryVersion)
+        pcre2 \(Pattern.libraryVersion)
+        """
+    }
+}
