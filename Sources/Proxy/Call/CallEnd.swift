@@ -89,7 +89,7 @@ extension Call {
         isOver = true
         record.code = code
         record.decider = decider
-        record.stages.ended = worker.context.loop.now
+        record.stages.ended = worker.context.loop.clock.now
         if case .caller = decider, let attempt { worker.counters.attempt(attempt.upstream.counter, .canceled) }
         run.finished(self)
         callTimer?.cancel()
