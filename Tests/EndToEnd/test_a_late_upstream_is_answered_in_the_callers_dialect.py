@@ -3,6 +3,7 @@
 import pytest
 
 from support import dialect
+from support.patience import eventually
 
 
 @pytest.mark.parametrize("limit", ["first_byte", "call"])
@@ -23,7 +24,8 @@ def test_nothing_comes(martlet, recorder, limit):
             answer = caller.call(http)
             assert (answer.status_code, answer.headers["content-type"]) == (caller.status(504), caller.answer_type)
             assert answer.content == caller.error("deadline_exceeded", 4, message)
-    assert len(upstream.connections) == len(dialect.ALL) + 1
+    eventually(lambda: len(ended) == len(dialect.ALL) + 1, what="the end of each upstream connection")
+    assert all(ended) and len(upstream.connections) == len(ended)
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="timeout") == len(dialect.ALL) + 1
 
 
