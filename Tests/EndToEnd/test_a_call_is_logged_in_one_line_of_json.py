@@ -48,10 +48,11 @@ def test_a_call_that_went_well(martlet, recorder):
 
 
 def test_who_decided(martlet, recorder, tmp_path):
+    upstream = recorder(answer=b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n")
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0
-        upstream: {recorder(answer=b"HTTP/1.1 404 No" + b"\r\ncontent-length: 0\r\n\r\n").url}
+        upstream: {upstream.url}
         interceptors:
           - log: {{ to: {tmp_path}/access.log }}
           - log: {{}}

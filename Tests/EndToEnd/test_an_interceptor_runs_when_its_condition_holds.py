@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from support.dialect import SAY
+from support.dialect import CONNECT_UNARY_JSON, SAY
 
 SERVICE = "connectrpc.eliza.v1.ElizaService"
 # name: (condition, calls it holds for, calls it does not hold for); a call is (path, headers).
@@ -42,7 +42,8 @@ def test_conditions(martlet, recorder, name):
     with proxy.http() as http:
         for calls, expected in [(holds, "yes"), (fails, None)]:
             for path, headers in calls:
-                assert http.post(path, headers=headers).headers.get("x-ran") == expected, (path, headers)
+                answer = CONNECT_UNARY_JSON.call(http, path, headers)
+                assert answer.headers.get("x-ran") == expected, (path, headers)
 
 
 @pytest.mark.parametrize("uid", [os.getuid(), f"[7, {os.getuid()}]", os.getuid() + 1])

@@ -1,5 +1,7 @@
 """set, add, remove, rename and replace, in that section's order, with templates; the chain runs back on the way back."""
 
+from support.dialect import CONNECT_UNARY_JSON
+
 ANSWER = b"HTTP/1.1 200 OK\r\nserver: up/1\r\nx-old: 7\r\nx-gone: 1\r\nlocation: /v1/x\r\ncontent-length: 2\r\n\r\nok"
 CONFIGURATION = """
 listen: 127.0.0.1:0
@@ -28,8 +30,8 @@ def test_rules(martlet, recorder):
     upstream = recorder(answer=ANSWER)
     proxy = martlet(CONFIGURATION.format(url=upstream.url), environment={"STAGE": "test"})
     with proxy.http() as http:
-        headers = [("x-internal", "1"), ("X-User", "ann"), ("x-path", "/v1/item/42"), ("x-tag", "one"), ("x-in", "y")]
-        answer = http.post("/pkg.Service/Method", headers=[*headers, ("host", "a.example")], content=b"x")
+        headers = {"x-internal": "1", "X-User": "ann", "x-path": "/v1/item/42", "x-tag": "one", "x-in": "y"}
+        answer = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Method", headers | {"host": "a.example"})
     request = upstream.requests[0]
     assert request.values("x-internal") == [] and request.values("x-user") == []
     assert request.header("x-account") == "ann"

@@ -117,6 +117,14 @@ class Martlet(Command):
     def forget_peak_rss(self):
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
+    def cpu_seconds(self):
+        """The processor time it has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def open_descriptors(self):
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
     def socket_inodes(self):
         """The inodes of its open sockets."""
         inodes = set()

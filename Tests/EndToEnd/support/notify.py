@@ -10,6 +10,7 @@ class Notify:
         self.address = str(address)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(self.address.replace("@", "\0", 1) if self.address.startswith("@") else self.address)
+        self.seen = []
         self.environment = {"NOTIFY_SOCKET": self.address}
 
     def next(self, key, within=10.0):
@@ -17,9 +18,9 @@ class Notify:
         self._socket.settimeout(within)
         while True:
             text = self._socket.recv(4096).decode()
-            datagram = dict(line.split("=", 1) for line in text.splitlines())
-            if key in datagram:
-                return datagram
+            self.seen.append(dict(line.split("=", 1) for line in text.splitlines()))
+            if key in self.seen[-1]:
+                return self.seen[-1]
 
     def stop(self):
         self._socket.close()
