@@ -32,10 +32,14 @@ def running():
 
 @pytest.fixture
 def martlet(binary, running, tmp_path, request):
-    """Starts the daemon with a configuration text. Its log is shown when the test fails."""
+    """Starts the daemon with a configuration text. Its log is shown when the test fails.
+
+    `upstream=` a URL is short for the smallest text, to which `more` may add lines.
+    """
     started = []
 
-    def start(configuration, **options):
+    def start(configuration=None, upstream=None, more="", **options):
+        configuration = configuration or f"listen: 127.0.0.1:0\nupstream: {upstream}\n{more}"
         directory = tmp_path if not started else tmp_path / f"martlet{len(started)}"
         started.append(running(Martlet(configuration, options.pop("directory", directory), **options)))
         return started[-1]

@@ -45,7 +45,7 @@ def test_refused(martlet, recorder, name):
             peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
 
     upstream = recorder(script=script)
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}', workers: 1}}")
+    proxy = martlet(upstream=upstream.url, more="workers: 1")
     closed = name.startswith("closed")
     with proxy.http() as http:
         for caller in CALLERS:

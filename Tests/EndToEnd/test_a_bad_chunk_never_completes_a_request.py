@@ -33,7 +33,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_refused(martlet, recorder, name):
     upstream = recorder()
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     smuggler = proxy.connect()
     try:
         smuggler.send(HEAD + CASES[name] + SMUGGLED)

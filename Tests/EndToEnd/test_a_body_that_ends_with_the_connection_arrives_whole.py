@@ -10,7 +10,7 @@ def close_delimited(peer):
 
 def test_the_body_and_the_next_call(martlet, recorder):
     upstream = recorder(script=close_delimited)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     for _ in range(2):
         caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
         answer = caller.answer()
@@ -19,8 +19,10 @@ def test_the_body_and_the_next_call(martlet, recorder):
 
 
 def test_a_body_cut_short_is_not_taken_for_a_whole_one(martlet, recorder):
-    upstream = recorder(script=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal")))
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    upstream = recorder(
+        script=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal"))
+    )
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     assert b"content-length: 9" in caller.head().lower()
     assert caller.rest() == b"hal"

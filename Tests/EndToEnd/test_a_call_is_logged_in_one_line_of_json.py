@@ -5,10 +5,11 @@ import re
 
 from support import dialect
 
-KEYS = set(
-    "time call listener peer dialect service method http_method host path route upstream code status "
-    "request_bytes response_bytes duration_ms stages attempts decided_by".split()
-)
+KEYS = {
+    *["time", "call", "listener", "peer", "dialect", "service", "method", "http_method", "host", "path", "route"],
+    *["upstream", "code", "status", "request_bytes", "response_bytes", "duration_ms", "stages", "attempts"],
+    "decided_by",
+}
 
 
 def lines(proxy, count):
@@ -18,7 +19,7 @@ def lines(proxy, count):
 
 def test_a_call_that_went_well(martlet, recorder):
     upstream = recorder()
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}', interceptors: [{{log: {{}}}}]}}")
+    proxy = martlet(upstream=upstream.url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
         dialect.CONNECT_UNARY_JSON.call(http, headers={"host": "a.example"})
     (line,) = lines(proxy, 1)
@@ -78,7 +79,7 @@ def test_who_decided(martlet, recorder, tmp_path):
 
 
 def test_each_dialect_has_its_name(martlet, recorder):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{recorder().url}', interceptors: [{{log: {{}}}}]}}")
+    proxy = martlet(upstream=recorder().url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
         for caller in dialect.ALL:
             caller.call(http)

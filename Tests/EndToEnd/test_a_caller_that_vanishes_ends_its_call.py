@@ -6,7 +6,7 @@ import pytest
 
 from support.patience import eventually
 
-CONFIGURATION = "{{listen: 127.0.0.1:0, upstream: '{url}', interceptors: [{{log: {{}}}}]}}"
+CONFIGURATION = "listen: 127.0.0.1:0\nupstream: '{url}'\ninterceptors: [{{log: {{}}}}]\n"
 
 
 def canceled(proxy):

@@ -21,7 +21,7 @@ def dies_on_its_second_request(upstream):
 def start(martlet, recorder):
     upstream = recorder()
     upstream.script = dies_on_its_second_request(upstream)
-    return upstream, martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}', workers: 1}}")
+    return upstream, martlet(upstream=upstream.url, more="workers: 1")
 
 
 def test_get_is_sent_again(martlet, recorder):
@@ -51,7 +51,7 @@ def test_one_that_closed_while_it_rested_is_not_used(martlet, recorder):
 
     closed = []
     upstream = recorder(script=script)
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}', workers: 1}}")
+    proxy = martlet(upstream=upstream.url, more="workers: 1")
     with proxy.http() as http:
         for number in range(3):
             assert http.post("/", content=b"pay").text == "ok"

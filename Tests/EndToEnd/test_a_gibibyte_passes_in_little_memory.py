@@ -25,7 +25,7 @@ def curl(*arguments):
 def test_down(martlet, nginx, gibibyte):
     upstream = nginx()
     gibibyte.rename(upstream.directory / "gibibyte")
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     proxy.forget_peak_rss()
     before = proxy.peak_rss()
     assert curl(proxy.url + "/gibibyte") == f"200 {GIB} 0"
@@ -41,7 +41,7 @@ def test_up(martlet, recorder, gibibyte):
             received += peer.socket.recv_into(buffer)
         peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{recorder(script=script).url}'}}")
+    proxy = martlet(upstream=recorder(script=script).url)
     proxy.forget_peak_rss()
     before = proxy.peak_rss()
     assert curl("-H", "Expect:", "-T", gibibyte, proxy.url + "/up") == f"200 0 {GIB}"

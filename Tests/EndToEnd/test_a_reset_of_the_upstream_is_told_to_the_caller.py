@@ -7,7 +7,7 @@ from support import dialect
 
 def test_before_the_answer(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.request(), peer.reset()))
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     with proxy.http() as http:
         answer = dialect.CONNECT_UNARY_PROTO.call(http)
         assert answer.status_code in (502, 503)
@@ -17,7 +17,9 @@ def test_before_the_answer(martlet, recorder):
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="reset") == 2
 
 
-@pytest.mark.parametrize("coding", [b"content-length: 100\r\n\r\npart", b"transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"])
+@pytest.mark.parametrize(
+    "coding", [b"content-length: 100\r\n\r\npart", b"transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"]
+)
 def test_within_the_answer(martlet, recorder, coding):
     def script(peer):
         peer.request()
@@ -25,7 +27,7 @@ def test_within_the_answer(martlet, recorder, coding):
         peer.take(1)  # the test breaks the connection off once the caller has the first part
 
     upstream = recorder(script=script)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     caller.head()
     while b"part" not in caller.received:

@@ -28,7 +28,7 @@ def test_an_answer(martlet, recorder):
         flood(peer)
 
     upstream = recorder(script=script)
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
     before = proxy.rss()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
@@ -43,7 +43,7 @@ def test_an_answer(martlet, recorder):
 def test_a_request(martlet, recorder):
     done = threading.Event()
     upstream = recorder(script=lambda peer: (peer.head(), done.wait(30)))
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     caller = proxy.connect(timeout=30)
     before = proxy.rss()
     caller.send(b"POST / HTTP/1.1\r\nhost: a.example\r\ncontent-length: %d\r\n\r\n" % WHOLE)

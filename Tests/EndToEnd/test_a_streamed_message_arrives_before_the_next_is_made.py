@@ -9,7 +9,7 @@ from support.eliza import Client
 @pytest.mark.parametrize("protocol", [ProtocolType.CONNECT, ProtocolType.GRPC_WEB])
 @pytest.mark.parametrize("codec", ["json", "proto"])
 def test_streaming(martlet, eliza, codec, protocol):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     client = Client(proxy.url, codec, protocol=protocol)
     sentences = client.introduce("Ann")
     assert next(sentences) == "Hi Ann, I am Eliza"

@@ -86,7 +86,7 @@ CASES = {
 def test_refused(martlet, recorder, name):
     data, status = CASES[name]
     upstream = recorder()
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     smuggler = proxy.connect()
     try:
         smuggler.send(data + SMUGGLED)

@@ -11,7 +11,7 @@ from support.eliza import Client
 @pytest.mark.parametrize("protocol", [ProtocolType.CONNECT, ProtocolType.GRPC_WEB])
 @pytest.mark.parametrize("codec", ["json", "proto"])
 def test_unary(martlet, eliza, codec, protocol):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     with pytest.raises(ConnectError) as caught:
         Client(proxy.url, codec, protocol=protocol).say("fail")
     assert (caught.value.code, caught.value.message) == (Code.FAILED_PRECONDITION, "not today: 100%")
@@ -21,7 +21,7 @@ def test_unary(martlet, eliza, codec, protocol):
 
 @pytest.mark.parametrize("protocol", [ProtocolType.CONNECT, ProtocolType.GRPC_WEB])
 def test_in_the_middle_of_a_stream(martlet, eliza, protocol):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     sentences = Client(proxy.url, protocol=protocol).introduce("fail")
     assert next(sentences) == "Hi fail, I am Eliza"
     with pytest.raises(ConnectError) as caught:

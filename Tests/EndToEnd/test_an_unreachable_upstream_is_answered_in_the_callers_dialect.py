@@ -27,16 +27,16 @@ def check(proxy):
 
 
 def test_a_refused_connection(martlet, closed_port):
-    check(martlet(f"{{listen: 127.0.0.1:0, upstream: 'http://127.0.0.1:{closed_port}'}}"))
+    check(martlet(upstream=f"http://127.0.0.1:{closed_port}"))
 
 
 def test_a_missing_unix_socket(martlet, tmp_path):
-    check(martlet(f"{{listen: 127.0.0.1:0, upstream: 'unix:{tmp_path}/none.sock'}}"))
+    check(martlet(upstream=f"unix:{tmp_path}/none.sock"))
 
 
 def test_a_name_that_does_not_exist(martlet):
     # The resolver knows without asking anybody that .onion names have no address (RFC 7686).
-    proxy = martlet("{listen: 127.0.0.1:0, upstream: 'http://nobody.onion:80'}")
+    proxy = martlet(upstream="http://nobody.onion:80")
     with proxy.http() as http:
         answer = dialect.CONNECT_UNARY_JSON.call(http)
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")

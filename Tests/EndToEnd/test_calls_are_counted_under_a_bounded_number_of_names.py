@@ -5,7 +5,7 @@ from support.patience import eventually
 
 
 def test_what_is_counted(martlet, recorder):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{recorder().url}', interceptors: [{{metrics: {{}}}}]}}")
+    proxy = martlet(upstream=recorder().url, more="interceptors: [{metrics: {}}]")
     with proxy.http() as http:
         for caller in [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB]:
             caller.call(http)

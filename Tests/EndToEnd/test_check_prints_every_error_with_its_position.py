@@ -62,7 +62,9 @@ def test_what_is_no_yaml(command, tmp_path):
 
 
 def test_a_key_given_twice(command, tmp_path):
-    (tmp_path / "martlet.yaml").write_text("upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\nupstream: http://127.0.0.1:2\n")
+    (tmp_path / "martlet.yaml").write_text(
+        "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\nupstream: http://127.0.0.1:2\n"
+    )
     result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 78
     assert result.stderr.text.startswith("martlet.yaml:3:1: ")

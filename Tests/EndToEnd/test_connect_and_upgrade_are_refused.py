@@ -14,7 +14,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_refused(martlet, recorder, name):
     upstream = recorder()
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(CASES[name])
     answer = caller.answer()
     assert answer.status == 501

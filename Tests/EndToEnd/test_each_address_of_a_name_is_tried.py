@@ -11,6 +11,6 @@ def test_localhost(martlet, recorder, host):
     if found != {"127.0.0.1", "::1"}:
         pytest.skip(f"here localhost is {found}")
     upstream = recorder(host=host)
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: 'http://localhost:{upstream.port}'}}")
+    proxy = martlet(upstream=f"http://localhost:{upstream.port}")
     with proxy.http() as http:
         assert [http.post("/", content=b"x").text for _ in range(5)] == ["ok"] * 5

@@ -28,7 +28,7 @@ ok"""
 
 def test_both_directions(martlet, recorder):
     upstream = recorder(answer=ANSWER)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(REQUEST)
     answer = caller.answer("POST")
     assert answer.values("set-cookie") == ["a=1", "b=2"]

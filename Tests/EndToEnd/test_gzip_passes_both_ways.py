@@ -9,14 +9,14 @@ from support.eliza import Client
 def test_the_published_client(martlet, eliza):
     from connectrpc.compression.gzip import GzipCompression
 
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     packing = GzipCompression()
     client = Client(proxy.url, send_compression=packing, accept_compression=[packing])
     assert client.say("hello! " * 1000) == "Eliza heard " + "hello! " * 1000
 
 
 def test_the_bytes(martlet, eliza):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     headers = {
         "content-type": "application/json",
         "connect-protocol-version": "1",

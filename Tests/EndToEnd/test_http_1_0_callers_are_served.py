@@ -5,7 +5,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n3\r
 
 def test_the_connection_ends_after_the_answer(martlet, recorder):
     upstream = recorder()
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(b"GET /old HTTP/1.0\r\nhost: a.example\r\n\r\n")
     answer = caller.answer()
     assert (answer.status, answer.body) == (200, b"ok")
@@ -15,7 +15,7 @@ def test_the_connection_ends_after_the_answer(martlet, recorder):
 
 def test_a_chunked_answer_is_unchunked(martlet, recorder):
     upstream = recorder(answer=CHUNKED)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     caller.send(b"GET /old HTTP/1.0\r\nhost: a.example\r\n\r\n")
     assert b"transfer-encoding" not in caller.head().lower()
     assert caller.rest() == b"onetwo"
@@ -23,7 +23,7 @@ def test_a_chunked_answer_is_unchunked(martlet, recorder):
 
 def test_keep_alive_when_asked_for(martlet, recorder):
     upstream = recorder()
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     for _ in range(2):
         caller.send(b"GET /old HTTP/1.0\r\nhost: a.example\r\nconnection: keep-alive\r\n\r\n")
         answer = caller.answer()

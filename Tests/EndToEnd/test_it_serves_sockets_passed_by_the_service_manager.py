@@ -10,7 +10,7 @@ def test_systemd_socket_activate(binary, running, recorder, tmp_path):
     path = tmp_path / "passed.sock"
     proxy = running(
         Martlet(
-            f"{{listen: 'systemd:rpc', upstream: '{recorder().url}'}}",
+            f"listen: 'systemd:rpc'\nupstream: '{recorder().url}'\n",
             tmp_path,
             wait=False,
             through=["systemd-socket-activate", "-l", path, "--fdname=rpc"],
@@ -27,6 +27,6 @@ def test_systemd_socket_activate(binary, running, recorder, tmp_path):
 
 
 def test_a_name_that_was_not_passed_is_an_error(martlet):
-    proxy = martlet("{listen: 'systemd:rpc', upstream: 'http://127.0.0.1:80'}", wait=False)
+    proxy = martlet("listen: 'systemd:rpc'\nupstream: 'http://127.0.0.1:80'\n", wait=False)
     assert proxy.exit_code() == 1
     assert "systemd:rpc" in proxy.stderr.text

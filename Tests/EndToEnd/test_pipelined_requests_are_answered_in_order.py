@@ -8,7 +8,7 @@ def echo(request):
 
 def test_pipelining(martlet, recorder):
     upstream = recorder(answer=echo)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     requests = [
         b"POST /%d HTTP/1.1\r\nhost: a.example\r\ncontent-length: 4\r\n\r\n%04d" % (number, number)
         for number in range(50)
@@ -20,7 +20,7 @@ def test_pipelining(martlet, recorder):
 
 def test_a_request_after_one_that_closes_is_not_served(martlet, recorder):
     upstream = recorder(answer=echo)
-    caller = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}").connect()
+    caller = martlet(upstream=upstream.url).connect()
     first = b"GET /first HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
     caller.send(first + b"GET /second HTTP/1.1\r\nhost: a.example\r\n\r\n")
     assert caller.answer().body == b"/first "

@@ -10,7 +10,8 @@ REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
 def test_exhaustion(martlet, recorder):
     proxy = martlet(
-        f"{{listen: 127.0.0.1:0, upstream: '{recorder().url}', workers: 1}}",
+        upstream=recorder().url,
+        more="workers: 1",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT, LIMIT)),
     )
     settled_caller = proxy.connect()

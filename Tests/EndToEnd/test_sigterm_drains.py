@@ -19,7 +19,7 @@ def waiting(recorder):
 
 
 def configuration(upstream, drain):
-    return f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}', drain: {drain}}}"
+    return f"listen: 127.0.0.1:0\nupstream: '{upstream.url}'\ndrain: {drain}\n"
 
 
 def test_a_call_in_flight_finishes(martlet, waiting):

@@ -28,13 +28,16 @@ def test_the_configuration_without_its_secrets(proxy):
     assert "s3cret" not in page.text
 
 
-@pytest.mark.parametrize("method, path, allowed", [
-    ("POST", "/healthz", "GET"),
-    ("POST", "/metrics", "GET"),
-    ("DELETE", "/config", "GET"),
-    ("GET", "/reload", "POST"),
-    ("GET", "/drain", "POST"),
-])
+@pytest.mark.parametrize(
+    "method, path, allowed",
+    [
+        ("POST", "/healthz", "GET"),
+        ("POST", "/metrics", "GET"),
+        ("DELETE", "/config", "GET"),
+        ("GET", "/reload", "POST"),
+        ("GET", "/drain", "POST"),
+    ],
+)
 def test_wrong_method(proxy, method, path, allowed):
     answer = proxy.admin(path, method)
     assert answer.status_code == 405
@@ -64,7 +67,9 @@ def test_over_tcp(martlet):
 
 
 def test_only_on_loopback(command, tmp_path):
-    (tmp_path / "martlet.yaml").write_text("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\nadmin: { address: '0.0.0.0:9901' }\n")
+    (tmp_path / "martlet.yaml").write_text(
+        "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\nadmin: { address: '0.0.0.0:9901' }\n"
+    )
     result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 78 and "martlet.yaml:3:" in result.stderr.text
 

@@ -7,7 +7,7 @@ from support.martlet import BINARY
 
 
 def test_memory_at_rest(martlet, recorder):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{recorder().url}', interceptors: [{{metrics: {{}}}}, {{log: {{}}}}]}}")
+    proxy = martlet(upstream=recorder().url, more="interceptors: [{metrics: {}}, {log: {}}]")
     assert proxy.rss() <= 9 << 20
     with proxy.http() as http:
         assert http.get("/").status_code == 200
@@ -16,7 +16,7 @@ def test_memory_at_rest(martlet, recorder):
 
 def test_start(martlet):
     began = time.monotonic()
-    martlet("{listen: 127.0.0.1:0, upstream: 'http://127.0.0.1:80'}")
+    martlet(upstream="http://127.0.0.1:80")
     assert time.monotonic() - began < 1.0  # generous: the machine may be busy
 
 

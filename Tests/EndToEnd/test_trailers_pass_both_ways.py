@@ -12,7 +12,7 @@ REQUEST = (
 
 def test_trailers(martlet, recorder):
     upstream = recorder(answer=ANSWER)
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{upstream.url}'}}")
+    proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
     for _ in range(2):  # the second call shows that the connection is still in step
         caller.send(REQUEST)

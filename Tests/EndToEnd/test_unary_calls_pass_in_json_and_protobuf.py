@@ -9,7 +9,7 @@ from support.eliza import Client
 @pytest.mark.parametrize("codec", ["json", "proto"])
 @pytest.mark.parametrize("use_get", [False, True], ids=["post", "get"])
 def test_unary(martlet, eliza, codec, use_get):
-    proxy = martlet(f"{{listen: 127.0.0.1:0, upstream: '{eliza.url}'}}")
+    proxy = martlet(upstream=eliza.url)
     with ResponseMetadata() as metadata:
         headers = {"authorization": "Bearer mine"}
         answer = Client(proxy.url, codec).say("hello, ☃!", use_get=use_get, headers=headers)

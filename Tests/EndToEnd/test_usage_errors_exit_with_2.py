@@ -5,7 +5,9 @@ import re
 import pytest
 
 
-@pytest.mark.parametrize("arguments", ["--nonsense", "frobnicate", "check extra", "-c", "run -c", "healthcheck --admin"])
+@pytest.mark.parametrize(
+    "arguments", ["--nonsense", "frobnicate", "check extra", "-c", "run -c", "healthcheck --admin"]
+)
 def test_usage(command, arguments):
     result = command(*arguments.split())
     assert result.code == 2

@@ -64,15 +64,11 @@ def _stream(name, content_type, body):
 
 CONNECT_UNARY_JSON = Dialect("connect-unary-json", "application/json", HELLO_JSON)
 CONNECT_UNARY_PROTO = Dialect("connect-unary-proto", "application/proto", HELLO_PROTO)
-CONNECT_GET = Dialect(
-    "connect-get", query="?connect=v1&base64=1&encoding=proto&message=CgZoZWxsbyE", method="GET"
-)
+CONNECT_GET = Dialect("connect-get", query="?connect=v1&base64=1&encoding=proto&message=CgZoZWxsbyE", method="GET")
 CONNECT_STREAM_JSON = _stream("connect-stream-json", "application/connect+json", envelope(0, HELLO_JSON))
 CONNECT_STREAM_PROTO = _stream("connect-stream-proto", "application/connect+proto", envelope(0, HELLO_PROTO))
 GRPC_WEB = _stream("grpc-web", "application/grpc-web+proto", envelope(0, HELLO_PROTO))
-GRPC_WEB_TEXT = _stream(
-    "grpc-web-text", "application/grpc-web-text+proto", base64.b64encode(envelope(0, HELLO_PROTO))
-)
+GRPC_WEB_TEXT = _stream("grpc-web-text", "application/grpc-web-text+proto", base64.b64encode(envelope(0, HELLO_PROTO)))
 PLAIN = Dialect("plain", "text/plain", b"hello!")
 
 ALL = [

@@ -21,11 +21,7 @@ class Metrics:
 
     def select(self, name, **labels):
         """The (labels, value) pairs of a metric whose labels include the given ones."""
-        return [
-            (own, value)
-            for sample, own, value in self.samples
-            if sample == name and labels.items() <= own.items()
-        ]
+        return [(own, value) for sample, own, value in self.samples if sample == name and labels.items() <= own.items()]
 
     def total(self, name, **labels):
         return sum(value for _, value in self.select(name, **labels))

@@ -1,6 +1,8 @@
 """nginx as an upstream, with a configuration the test writes."""
 
+import grp
 import os
+import pwd
 import socket
 
 from support.patience import eventually
@@ -8,7 +10,8 @@ from support.program import Program
 
 FILE = """
 daemon off;
-master_process off;
+user {user} {group};
+worker_processes 1;
 pid {directory}/nginx.pid;
 error_log stderr warn;
 events {{ worker_connections 256; }}
@@ -40,7 +43,9 @@ class Nginx(Program):
         self.port = listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         file = directory / "nginx.conf"
-        file.write_text(FILE.format(directory=directory, port=self.port, server=server))
+        # As ourselves, so that its workers may read the directory of the test.
+        user, group = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(os.getgid()).gr_name
+        file.write_text(FILE.format(directory=directory, port=self.port, server=server, user=user, group=group))
         environment = {"PATH": os.environ["PATH"], "NGINX": f"{listener.fileno()};"}
         command = ["nginx", "-p", directory, "-c", file, "-e", "stderr"]
         super().__init__(command, env=environment, pass_fds=[listener.fileno()])
