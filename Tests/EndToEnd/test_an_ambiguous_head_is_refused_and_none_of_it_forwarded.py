@@ -1,7 +1,5 @@
 """Each of these heads could be read in two ways, or is no HTTP/1.1 at all: refused, and nobody upstream hears of it."""
 
-import ssl
-
 import pytest
 
 # What a smuggler hopes that somebody takes for a request of its own.
@@ -14,14 +12,6 @@ def post(*fields, body=b""):
 
 def get(target=b"/p", version=b"HTTP/1.1", host=b"Host: a.example\r\n"):
     return b"GET " + target + b" " + version + b"\r\n" + host + b"\r\n"
-
-
-def tls_client_hello():
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    client = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="a.example")
-    with pytest.raises(ssl.SSLWantReadError):
-        client.do_handshake()
-    return outgoing.read()
 
 
 LENGTHS = [b"+5", b"-1", b"5,5", b"5, 6", b"0x5", b"5 5", b"5;", b"", b"five", b"9" * 19, b"18446744073709551621"]
@@ -73,7 +63,7 @@ CASES = {
     "a request line of one space": (b" \r\nHost: a.example\r\n\r\n", 400),
     "an empty request line": (b"\r\n\r\n\r\nHost: a.example\r\n\r\n", 400),
     "a method that is no token": (b"G(T /p HTTP/1.1\r\nHost: a.example\r\n\r\n", 400),
-    "TLS": (tls_client_hello(), 400),
+    "what an HTTP/0.9 caller sends": (b"GET /p\r\n", 400),
     "HTTP/2 preface": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", 505),
     "HTTP/3.0": (get(version=b"HTTP/3.0"), 505),
     "head too large": (post(b"X-A: " + b"a" * 65536), 431),
