@@ -1,0 +1,105 @@
+"""Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from support.load import Load
+from support.martlet import BINARY, Command, Martlet
+from support.nginx import Nginx
+from support.notify import Notify
+from support.recorder import Recorder
+
+
+@pytest.fixture(scope="session")
+def binary():
+    """The release binary; nothing is proved without one."""
+    assert BINARY.exists(), f"{BINARY} is missing: build it or set MARTLET_BIN"
+    return BINARY
+
+
+@pytest.fixture
+def running():
+    """Starts a thing and stops it when the test ends; the last started stops first."""
+    with ExitStack() as stack:
+
+        def start(thing):
+            stack.callback(thing.stop)
+            return thing
+
+        yield start
+
+
+@pytest.fixture
+def martlet(binary, running, tmp_path, request):
+    """Starts the daemon with a configuration text. Its log is shown when the test fails.
+
+    `upstream=` a URL is short for the smallest text, to which `more` may add lines.
+    """
+    started = []
+
+    def start(configuration=None, upstream=None, more="", **options):
+        configuration = configuration or f"listen: 127.0.0.1:0\nupstream: {upstream}\n{more}"
+        directory = tmp_path if not started else tmp_path / f"martlet{len(started)}"
+        started.append(running(Martlet(configuration, options.pop("directory", directory), **options)))
+        return started[-1]
+
+    yield start
+    for one in started:
+        print(f"--- martlet {one.pid}\n{one.stderr.text}\n{one.stdout.text}")
+
+
+@pytest.fixture
+def command(binary, running):
+    """Runs the binary with arguments to its end; returns it with its exit code in `code`."""
+
+    def run(*arguments, **options):
+        program = running(Command(*arguments, **options))
+        program.code = program.exit_code()
+        program.stop()
+        return program
+
+    return run
+
+
+@pytest.fixture
+def recorder(running):
+    """Starts an upstream that records every byte."""
+    return lambda *arguments, **options: running(Recorder(*arguments, **options))
+
+
+@pytest.fixture
+def nginx(running, tmp_path):
+    """Starts nginx with the directives of one server block."""
+    return lambda server="": running(Nginx(tmp_path / "nginx", server))
+
+
+@pytest.fixture
+def load(running):
+    """Starts a constant load of calls."""
+    return lambda *arguments, **options: running(Load(*arguments, **options))
+
+
+@pytest.fixture
+def notify(running, tmp_path):
+    """Listens where a service manager would."""
+    return lambda address=None: running(Notify(address or tmp_path / "notify.sock"))
+
+
+@pytest.fixture
+def start_eliza(running):
+    """Starts a Connect server with a name of its own."""
+    # Imported here, because making her messages takes a second that few tests need.
+    from support.eliza import Eliza
+
+    return lambda name="Eliza": running(Eliza(name))
+
+
+@pytest.fixture(scope="session")
+def eliza():
+    """A Connect server that many tests share."""
+    from support.eliza import Eliza
+
+    server = Eliza()
+    yield server
+    server.stop()

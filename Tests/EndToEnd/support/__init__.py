@@ -1,0 +1,1 @@
+"""What the end-to-end behaviours share: the daemon, its neighbours, and patience."""

@@ -1,0 +1,143 @@
+"""The daemon under test."""
+
+import os
+import re
+import signal
+import textwrap
+from pathlib import Path
+
+import httpx
+
+from support.metrics import Metrics
+from support.peer import connect
+from support.program import Program
+
+ROOT = Path(__file__).resolve().parents[3]
+BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()
+ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+
+def endpoint(address):
+    """What to connect to for an address as the log has it: (host, port), or the name of a Unix socket."""
+    if address.startswith("unix:"):
+        return address.removeprefix("unix:").replace("@", "\0", 1)
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+class Command(Program):
+    """The binary with some arguments, run to its end or not."""
+
+    def __init__(self, *arguments, environment=None, through=(), **options):
+        environment = ENVIRONMENT | (environment or {})
+        super().__init__([*through, BINARY, *arguments], env=environment, **options)
+
+
+class Martlet(Command):
+    """A running daemon with the given file, its admin socket beside it; ready when the constructor returns."""
+
+    def __init__(self, configuration, directory, wait=True, **options):
+        self.directory = Path(directory)
+        self.directory.mkdir(exist_ok=True)
+        self.file = self.directory / "martlet.yaml"
+        self.admin_socket = self.directory / "admin.sock"
+        self.write(configuration)
+        super().__init__("run", "-c", self.file, **options)
+        if wait:
+            self.stderr.wait(r"\bready\b")
+
+    def write(self, configuration):
+        """Replaces the file, without telling the daemon."""
+        configuration = textwrap.dedent(configuration)
+        if not re.search(r"^admin:", configuration, re.MULTILINE):
+            configuration += f"\nadmin: {{ address: unix:{self.admin_socket} }}\n"
+        self.file.write_text(configuration)
+
+    def reload(self, configuration=None, outcome="reloaded"):
+        """Sends SIGHUP, with a new file if one is given, and waits for the log to tell the outcome."""
+        if configuration is not None:
+            self.write(configuration)
+        pattern = rf" {outcome}\b"
+        before = len(self.stderr.matches(pattern))
+        self.signal(signal.SIGHUP)
+        return self.stderr.wait(pattern, count=before + 1)
+
+    # Where it listens
+
+    @property
+    def addresses(self):
+        """The real address of each listener, in the order they were opened."""
+        found = (match[1] for match in self.stderr.matches(r"\blistening address=(\S+)"))
+        return [address for address in found if address != f"unix:{self.admin_socket}"]
+
+    @property
+    def address(self):
+        """(host, port) or Unix name of the first listener."""
+        return endpoint(self.addresses[0])
+
+    @property
+    def url(self):
+        return f"http://{self.addresses[0]}"
+
+    def connect(self, **options):
+        """A raw connection to the first listener."""
+        return connect(self.address, **options)
+
+    def http(self, **options):
+        """An HTTP client for the first listener."""
+        if self.addresses[0].startswith("unix:"):
+            options["transport"] = httpx.HTTPTransport(uds=self.address)
+            return httpx.Client(base_url="http://localhost", trust_env=False, **options)
+        return httpx.Client(base_url=self.url, trust_env=False, **options)
+
+    # What it says of itself
+
+    def admin(self, path, method="GET"):
+        transport = httpx.HTTPTransport(uds=str(self.admin_socket))
+        with httpx.Client(base_url="http://localhost", transport=transport, timeout=10) as client:
+            return client.request(method, path)
+
+    def metrics(self):
+        return Metrics(self.admin("/metrics").text)
+
+    # What the kernel says of it
+
+    def _status(self, key):
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        return int(re.search(rf"^{key}:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024
+
+    def rss(self):
+        """Resident bytes now."""
+        return self._status("VmRSS")
+
+    def peak_rss(self):
+        """The most resident bytes since `forget_peak_rss`."""
+        return self._status("VmHWM")
+
+    def forget_peak_rss(self):
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5")
+
+    def cpu_seconds(self):
+        """The processor time it has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def open_descriptors(self):
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+    def socket_inodes(self):
+        """The inodes of its open sockets."""
+        inodes = set()
+        for link in Path(f"/proc/{self.pid}/fd").iterdir():
+            try:
+                if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link)):
+                    inodes.add(match[1])
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return inodes
+
+    def listening_inodes(self, port):
+        """The inodes of its sockets that listen on a TCP port of 127.0.0.1."""
+        wanted = f"0100007F:{port:04X}"
+        rows = (row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        return {row[9] for row in rows if row[1] == wanted and row[3] == "0A"} & self.socket_inodes()

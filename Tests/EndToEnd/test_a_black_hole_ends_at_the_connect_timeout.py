@@ -1,0 +1,41 @@
+"""An upstream that never completes a connection costs the caller `timeouts.connect` and no more."""
+
+import socket
+import time
+
+import pytest
+
+from support import dialect
+
+
+@pytest.fixture
+def black_hole():
+    """A listening socket whose queue is full, so that the kernel answers no further connection."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+        for filler in fillers:
+            filler.close()
+
+
+def test_connect_timeout(martlet, black_hole):
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          default: {{ url: "http://127.0.0.1:{black_hole}", timeouts: {{ connect: 200ms }} }}
+        """
+    )
+    with proxy.http() as http:
+        began = time.monotonic()
+        answer = dialect.CONNECT_UNARY_JSON.call(http)
+        assert 0.15 < time.monotonic() - began < 2.0
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        stream = dialect.CONNECT_STREAM_JSON.call(http)
+        assert (stream.status_code, stream.content[0]) == (200, 2)
+    assert proxy.metrics().total("martlet_upstream_attempts_total", result="connect_timeout") == 2

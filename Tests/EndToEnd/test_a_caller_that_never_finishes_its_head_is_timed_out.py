@@ -1,0 +1,27 @@
+"""A head must be complete within `timeouts.head`; an idle connection may rest for `timeouts.idle`."""
+
+CONFIGURATION = """
+listeners:
+  - address: 127.0.0.1:0
+    timeouts: {{ head: 200ms, idle: 1s }}
+upstream: {url}
+"""
+
+
+def test_408(martlet, recorder):
+    upstream = recorder()
+    proxy = martlet(CONFIGURATION.format(url=upstream.url))
+    caller = proxy.connect()
+    caller.send(b"GET / HTTP/1.1\r\nHost: a.ex")
+    assert caller.answer().status == 408
+    assert caller.has_ended()
+    assert upstream.bytes == b""
+    assert proxy.metrics().total("martlet_limit_hits_total", limit="head_timeout") == 1
+
+
+def test_an_idle_connection_is_closed_without_a_word(martlet, recorder):
+    upstream = recorder()
+    caller = martlet(CONFIGURATION.format(url=upstream.url)).connect()
+    caller.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
+    assert caller.answer().status == 200
+    assert caller.has_ended()

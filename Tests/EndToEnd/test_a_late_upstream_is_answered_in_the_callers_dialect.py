@@ -1,0 +1,47 @@
+"""When `first_byte` or `call` runs out, the call ends as deadline_exceeded and the upstream connection with it."""
+
+import pytest
+
+from support import dialect
+from support.patience import eventually
+
+
+@pytest.mark.parametrize("limit", ["first_byte", "call"])
+def test_nothing_comes(martlet, recorder, limit):
+    ended = []
+    upstream = recorder(script=lambda peer: (peer.request(), ended.append(peer.has_ended())))
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          default: {{ url: "{upstream.url}", timeouts: {{ {limit}: 50ms }} }}
+        """
+    )
+    with proxy.http() as http:
+        message = dialect.PLAIN.call(http).json()["message"]
+        assert message
+        for caller in dialect.ALL:
+            answer = caller.call(http)
+            assert (answer.status_code, answer.headers["content-type"]) == (caller.status(504), caller.answer_type)
+            assert answer.content == caller.error("deadline_exceeded", 4, message)
+    eventually(lambda: len(ended) == len(dialect.ALL) + 1, what="the end of each upstream connection")
+    assert all(ended) and len(upstream.connections) == len(ended)
+    assert proxy.metrics().total("martlet_upstream_attempts_total", result="timeout") == len(dialect.ALL) + 1
+
+
+def test_a_body_that_stops(martlet, recorder):
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart"
+    upstream = recorder(script=lambda peer: (peer.request(), peer.send(head), peer.rest()))
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          default: {{ url: "{upstream.url}", timeouts: {{ first_byte: 10s, call: 300ms }} }}
+        interceptors: [ log: {{}} ]
+        """
+    )
+    caller = proxy.connect()
+    caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
+    caller.head()
+    assert caller.rest() == b"part"
+    assert proxy.stdout.wait('"code":"deadline_exceeded"')

@@ -1,0 +1,36 @@
+"""Before the answer began it is an error of Martlet's own; after that the caller's connection breaks off, too."""
+
+import pytest
+
+from support import dialect
+
+
+def test_before_the_answer(martlet, recorder):
+    upstream = recorder(script=lambda peer: (peer.request(), peer.reset()))
+    proxy = martlet(upstream=upstream.url)
+    with proxy.http() as http:
+        answer = dialect.CONNECT_UNARY_PROTO.call(http)
+        assert answer.status_code in (502, 503)
+        assert answer.json()["code"] == "unavailable"
+        assert dialect.GRPC_WEB.call(http).content.startswith(b"\x80\x00\x00\x00")
+    assert len(upstream.connections) == 2
+    assert proxy.metrics().total("martlet_upstream_attempts_total", result="reset") == 2
+
+
+@pytest.mark.parametrize(
+    "coding", [b"content-length: 100\r\n\r\npart", b"transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"]
+)
+def test_within_the_answer(martlet, recorder, coding):
+    def script(peer):
+        peer.request()
+        peer.send(b"HTTP/1.1 200 OK\r\n" + coding)
+        peer.take(1)  # the test breaks the connection off once the caller has the first part
+
+    upstream = recorder(script=script)
+    caller = martlet(upstream=upstream.url).connect()
+    caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
+    caller.head()
+    while b"part" not in caller.received:
+        assert caller.receive()
+    upstream.connections[0].half_close()
+    assert b"0\r\n\r\n" not in caller.rest()

@@ -1,0 +1,23 @@
+"""Martlet is no tunnel: CONNECT and protocol upgrades get a clear 501, and nothing is forwarded."""
+
+import pytest
+
+CASES = {
+    "CONNECT": b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n",
+    "websocket": b"GET /chat HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    "h2c": b"GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refused(martlet, recorder, name):
+    upstream = recorder()
+    caller = martlet(upstream=upstream.url).connect()
+    caller.send(CASES[name])
+    answer = caller.answer()
+    assert answer.status == 501
+    assert b'"code":"unimplemented"' in answer.body
+    assert caller.has_ended()
+    assert upstream.bytes == b""

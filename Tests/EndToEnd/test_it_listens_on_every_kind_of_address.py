@@ -1,0 +1,44 @@
+"""IPv4, IPv6, a name, Unix sockets with and without a path; several at once; the log has the real addresses."""
+
+import os
+
+import pytest
+
+from support.martlet import endpoint
+from support.peer import connect
+
+REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
+ADDRESSES = ["127.0.0.1:0", "[::1]:0", "localhost:0", "unix:{directory}/rpc.sock", "unix:@martlet-test-{pid}"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_one(martlet, recorder, tmp_path, address):
+    address = address.format(directory=tmp_path, pid=os.getpid())
+    proxy = martlet(f"listen: '{address}'\nupstream: '{recorder().url}'\n")
+    assert proxy.addresses
+    for real in proxy.addresses:
+        assert not real.endswith(":0")
+        caller = connect(endpoint(real))
+        caller.send(REQUEST)
+        assert caller.answer().status == 200
+
+
+def test_several(martlet, recorder, tmp_path):
+    proxy = martlet(
+        f"""
+        listen: [ "127.0.0.1:0", "[::1]:0", "unix:{tmp_path}/rpc.sock" ]
+        upstream: {recorder().url}
+        """
+    )
+    assert len(proxy.addresses) == 3
+    for real in proxy.addresses:
+        caller = connect(endpoint(real))
+        caller.send(REQUEST)
+        assert caller.answer().status == 200
+
+
+def test_an_address_in_use_is_an_error(martlet, recorder):
+    upstream = recorder()
+    second = martlet(f"listen: '127.0.0.1:{upstream.port}'\nupstream: '{upstream.url}'\n", wait=False)
+    assert second.exit_code() == 1
+    assert str(upstream.port) in second.stderr.text

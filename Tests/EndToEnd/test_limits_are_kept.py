@@ -1,0 +1,65 @@
+"""A listener takes as many connections as allowed, an upstream gets no more than it should, and both are counted."""
+
+import threading
+
+from support.patience import eventually
+
+REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+
+
+def test_connections_of_a_listener(martlet, recorder):
+    proxy = martlet(
+        f"""
+        listeners: [ {{ address: "127.0.0.1:0", limits: {{ connections: 2 }} }} ]
+        upstream: {recorder().url}
+        workers: 1
+        """
+    )
+    allowed = [proxy.connect() for _ in range(2)]
+    for caller in allowed:
+        caller.send(REQUEST)
+        assert caller.answer().status == 200
+    refused = proxy.connect()
+    refused.send(REQUEST)
+    assert refused.answer().status == 503
+    assert refused.has_ended()
+    assert proxy.metrics().total("martlet_limit_hits_total", limit="connections") == 1
+    allowed[0].close()
+
+    def served():
+        caller = proxy.connect()
+        caller.send(REQUEST)
+        return caller.answer().status == 200
+
+    eventually(served, what="room for another connection")
+
+
+def test_connections_to_an_upstream(martlet, recorder):
+    go_on = threading.Event()
+
+    def script(peer):
+        while peer.request():
+            go_on.wait(30)
+            peer.send(OK)
+
+    upstream = recorder(script=script)
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          default: {{ url: "{upstream.url}", limits: {{ connections: 1, waiting: 1 }} }}
+        workers: 1
+        """
+    )
+    first, second, third = (proxy.connect() for _ in range(3))
+    first.send(REQUEST)
+    upstream.wait_for_connections(1)
+    second.send(REQUEST)
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 2, what="the second call waiting")
+    third.send(REQUEST)
+    answer = third.answer()
+    assert (answer.status, b'"resource_exhausted"' in answer.body or b'"unavailable"' in answer.body) == (503, True)
+    go_on.set()
+    assert [first.answer().body, second.answer().body] == [b"ok", b"ok"]
+    assert len(upstream.connections) == 1

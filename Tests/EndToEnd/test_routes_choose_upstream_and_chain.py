@@ -1,0 +1,33 @@
+"""The first route that matches decides where a call goes and which chain it passes."""
+
+from support.dialect import CONNECT_UNARY_JSON
+
+
+def test_first_match_wins(martlet, recorder):
+    one, two = (recorder(answer=b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n" + body) for body in (b"one", b"two"))
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ one: "{one.url}", two: {{ url: "{two.url}" }} }}
+        interceptors:
+          - headers: {{ response: {{ set: {{ x-chain: default }} }} }}
+        chains:
+          closed: [ {{ reject: {{ code: permission_denied, message: "not from here" }} }} ]
+          none: []
+        routes:
+          - match: {{ path: /admin/ }}
+            chain: closed
+          - match: {{ service: a.B, method: C }}
+            upstream: two
+            chain: none
+          - match: {{ service: a.B }}
+            upstream: two
+          - upstream: one
+        """
+    )
+    with proxy.http() as http:
+        answers = [CONNECT_UNARY_JSON.call(http, path) for path in ("/admin/x", "/a.B/C", "/a.B/D", "/other")]
+    assert [answer.status_code for answer in answers] == [403, 200, 200, 200]
+    assert answers[0].json() == {"code": "permission_denied", "message": "not from here"}
+    assert [answer.text for answer in answers[1:]] == ["two", "two", "one"]
+    assert [answer.headers.get("x-chain") for answer in answers] == [None, None, "default", "default"]

@@ -1,0 +1,78 @@
+"""Health, readiness, metrics and configuration to look at; reload and drain to ask for; reading never changes anything."""
+
+import httpx
+import pytest
+
+CONFIGURATION = "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\ninterceptors: [ token: { env: SECRET } ]\n"
+
+
+@pytest.fixture
+def proxy(martlet):
+    return martlet(CONFIGURATION, environment={"SECRET": "s3cret"})
+
+
+def test_pages(proxy):
+    assert (proxy.admin("/healthz").status_code, proxy.admin("/healthz").text.strip()) == (200, "ok")
+    assert (proxy.admin("/readyz").status_code, proxy.admin("/readyz").text.strip()) == (200, "ready")
+    assert proxy.admin("/metrics").headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert proxy.metrics().total("martlet_config_generation") == 1
+    assert proxy.admin("/none").status_code == 404
+
+
+def test_the_configuration_without_its_secrets(proxy):
+    page = proxy.admin("/config")
+    assert page.headers["content-type"] == "application/json"
+    assert page.json()["generation"] == 1
+    assert page.json()["file"] == str(proxy.file)
+    assert page.json()["config"]["drain"] == {"min": "0s", "max": "30s"}  # a default shows, too
+    assert "s3cret" not in page.text
+
+
+@pytest.mark.parametrize(
+    "method, path, allowed",
+    [
+        ("POST", "/healthz", "GET"),
+        ("POST", "/metrics", "GET"),
+        ("DELETE", "/config", "GET"),
+        ("GET", "/reload", "POST"),
+        ("GET", "/drain", "POST"),
+    ],
+)
+def test_wrong_method(proxy, method, path, allowed):
+    answer = proxy.admin(path, method)
+    assert answer.status_code == 405
+    assert allowed in answer.headers["allow"]
+    assert proxy.admin("/readyz").status_code == 200
+
+
+def test_reload(proxy):
+    answer = proxy.admin("/reload", "POST")
+    assert (answer.status_code, answer.json()) == (200, {"generation": 2})
+    proxy.write("listn: 1\n")
+    answer = proxy.admin("/reload", "POST")
+    assert answer.status_code == 422
+    assert 'martlet.yaml:1:1: unknown key "listn"; did you mean "listen"?' in answer.text
+    assert proxy.admin("/config").json()["generation"] == 2
+
+
+def test_drain(proxy):
+    assert proxy.admin("/drain", "POST").status_code == 202
+    assert proxy.exit_code() == 0
+
+
+def test_over_tcp(martlet):
+    proxy = martlet(CONFIGURATION + "admin: { address: '127.0.0.1:0' }\n", environment={"SECRET": "s3cret"})
+    pages = [httpx.get(f"http://{address}/healthz", trust_env=False) for address in proxy.addresses]
+    assert "ok" in [page.text.strip() for page in pages]
+
+
+def test_only_on_loopback(command, tmp_path):
+    (tmp_path / "martlet.yaml").write_text(
+        "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\nadmin: { address: '0.0.0.0:9901' }\n"
+    )
+    result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
+    assert result.code == 78 and "martlet.yaml:3:" in result.stderr.text
+
+
+def test_the_mode_of_its_socket(proxy):
+    assert proxy.admin_socket.stat().st_mode & 0o777 == 0o660

@@ -1,0 +1,23 @@
+"""A command line that makes no sense is told so; help and versions are not errors."""
+
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--nonsense", "frobnicate", "check extra", "-c", "run -c", "healthcheck --admin"]
+)
+def test_usage(command, arguments):
+    result = command(*arguments.split())
+    assert result.code == 2
+    assert result.stderr.text and not result.stdout.text
+
+
+@pytest.mark.parametrize("arguments", ["version", "-v", "-V", "-h", "--help"])
+def test_help_and_versions(command, arguments):
+    result = command(arguments)
+    assert result.code == 0
+    assert "martlet" in result.stdout.text.lower()
+    if arguments == "-V":
+        assert re.search(r"libevent\D+2\.", result.stdout.text)
