@@ -20,7 +20,7 @@ final class AdminServer: ConnectionService {
         context = WireContext(loop: daemon.loop)
         pages = AdminPages(daemon)
         acceptor = Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in }
-        daemon.log.log(.info, "admin", ("address", socket.localAddress))
+        daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
     }
 
     /// Serves no more, and removes the file of a Unix socket.
