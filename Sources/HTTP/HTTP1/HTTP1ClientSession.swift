@@ -147,9 +147,8 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
     }
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
-        let trailers = head ?? heads.take()
-        head = trailers
-        switch try decoder.next(bytes, from: &position, trailers: trailers) {
+        if decoder.mayHaveTrailers, head == nil { head = heads.take() }
+        switch try decoder.next(bytes, from: &position, trailers: head) {
         case .more:
             return false
         case .data(let from, let to):

@@ -139,9 +139,8 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     }
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
-        let trailers = head ?? heads.take()
-        head = trailers
-        switch try decoder.next(bytes, from: &position, trailers: trailers) {
+        if decoder.mayHaveTrailers, head == nil { head = heads.take() }
+        switch try decoder.next(bytes, from: &position, trailers: head) {
         case .more:
             return false
         case .data(let from, let to):

@@ -1,9 +1,10 @@
+private import Glibc
 internal import Bytes
 internal import Events
 internal import HTTP
 
 /// A connection to an upstream: a wire, and the session that makes exchanges of its bytes.
-final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
+final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Told what becomes of a connection.
     protocol Owner: AnyObject {
         func connectFinished(_ connection: UpstreamConnection, errno: Int32)
@@ -80,14 +81,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
     }
 
     func wireClosed() {
-        session?.receiveEnd(errno: nil)
+        session?.receiveEnd(errno: ECONNABORTED)
         idleTimer?.cancel()
         owner.closed(self)
-        // The wire and the session may be what called, so they go when the turn is over.
-        context.loop.atEndOfTurn(self)
-    }
-
-    func endOfTurn() {
+        context.loop.keep(self)
+        if let session { context.loop.keep(session) }
         wire = nil
         session = nil
         idleTimer = nil

@@ -25,6 +25,9 @@ final class Wire: Watcher, EndOfTurn {
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Nanoseconds = 2 * .second
 
+    /// From how many bytes on the owner is told that they have gone, even if they went at once.
+    private static let muchOutput = 64 * 1024
+
     /// What is to be sent. After a change the owner calls `outputChanged`.
     let output: ByteQueue
     /// The number of bytes that the transport has taken so far.
@@ -89,6 +92,7 @@ final class Wire: Watcher, EndOfTurn {
         input.removeAll()
         let owner = owner
         self.owner = nil
+        context.loop.keep(self)
         owner?.wireClosed()
     }
 
@@ -207,6 +211,7 @@ final class Wire: Watcher, EndOfTurn {
         }
         let output = output
         guard !output.isEmpty else { return flushed() }
+        if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
         case .bytes(let count):
             bytesSent += count
@@ -228,8 +233,8 @@ final class Wire: Watcher, EndOfTurn {
         if isStuck {
             isStuck = false
             transport.wantsWrite = false
+            if case .open = state { owner?.wireDrained() }
         }
-        if case .open = state { owner?.wireDrained() }
         guard case .finishing(let lingering) = state, output.isEmpty else { return }
         guard lingering, !end.seen else { return close() }
         state = .lingering
