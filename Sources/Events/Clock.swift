@@ -13,8 +13,9 @@ extension Nanoseconds {
     /// The length of `duration`, rounded down to whole nanoseconds; the longest that fits where it does not.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: Nanoseconds.second)
-        self = overflow ? .max : whole + attoseconds / 1_000_000_000
+        let (whole, tooLong) = seconds.multipliedReportingOverflow(by: Nanoseconds.second)
+        let (sum, overflow) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        self = tooLong || overflow ? .max : sum
     }
 }
 

@@ -34,7 +34,16 @@ public final class EventLoop {
         timers = TimerWheel(now: clock.now)
         timers.becameEarlier = { [unowned self] in setAlarm() }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe alarm = event_new(base, -1, 0, { _, _, _ in }, context)
+        unsafe alarm = event_new(
+            base,
+            -1,
+            0,
+            { _, _, context in
+                // libevent's clock is coarse: the alarm may go off before the time it was set for, and is set again.
+                unsafe Unmanaged<EventLoop>.fromOpaque(context!).takeUnretainedValue().alarmTime = .max
+            },
+            context
+        )
     }
 
     deinit {
@@ -66,7 +75,9 @@ public final class EventLoop {
     ///
     /// - Parameter waiting: whether to wait until something is ready.
     public func turn(waiting: Bool = true) {
-        unsafe event_base_loop(base, waiting && atEnd.isEmpty ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+        // A loop without any event would not wait at all.
+        let wait = waiting && atEnd.isEmpty ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK
+        unsafe event_base_loop(base, EVLOOP_ONCE | wait)
         finishTurn()
     }
 
@@ -90,8 +101,8 @@ public final class EventLoop {
     private func setAlarm() {
         guard let due = timers.nextDue, due != alarmTime || due <= now else { return }
         alarmTime = due
-        let delay = max(0, due - clock.now)
-        var time = timeval(tv_sec: Int(delay / .second), tv_usec: Int(delay % .second / 1000) + 1)
+        let microseconds = Int(max(0, due - clock.now) + 999) / 1000
+        var time = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
         unsafe event_add(alarm, &time)
     }
 }

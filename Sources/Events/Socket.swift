@@ -7,9 +7,9 @@ private import Glibc
 /// System calls are each in a function that is not inlined and reads errno at once: ARC traffic could change it.
 @safe
 public final class Socket: Transport {
-    private let descriptor: Int32
+    /// -1 once it is closed, so that a late call cannot reach whoever got the number next.
+    private var descriptor: Int32
     private var watch: Watch?
-    private var isClosed = false
 
     /// Takes over a connected or connecting, non-blocking descriptor.
     public init(owning descriptor: Int32) {
@@ -90,11 +90,11 @@ public final class Socket: Transport {
     }
 
     public func close() {
-        guard !isClosed else { return }
-        isClosed = true
+        guard descriptor >= 0 else { return }
         watch?.end()
         watch = nil
         Glibc.close(descriptor)
+        descriptor = -1
     }
 
     private static func transfer(failure: Int32) -> Transfer {

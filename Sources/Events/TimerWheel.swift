@@ -70,7 +70,8 @@ public final class TimerWheel {
     private var farTimers = 0
     /// All slots due up to here have been looked at.
     private var lookedAt: Nanoseconds
-    private var earliest = Nanoseconds.max
+    /// When the next slot with timers is due; `.max` if there is none, nil in the middle of `advance`: not known.
+    private var earliest: Nanoseconds? = .max
 
     /// Makes an empty wheel at the time `now`.
     public init(now: Nanoseconds) {
@@ -80,8 +81,9 @@ public final class TimerWheel {
 
     /// When `advance(to:)` has something to do; nil while no timer is in the wheel.
     public var nextDue: Nanoseconds? {
-        if earliest == .max { earliest = findEarliest() }
-        return earliest == .max ? nil : earliest
+        let due = earliest ?? findEarliest()
+        earliest = due
+        return due == .max ? nil : due
     }
 
     /// Sets the time without doing timers, so that delays count from it.
@@ -93,7 +95,7 @@ public final class TimerWheel {
     public func advance(to time: Nanoseconds) {
         touch(time)
         while let due = nextDue, due <= now {
-            earliest = .max
+            earliest = nil
             lookedAt = due
             if due % Self.far == 0 { look(at: Slot(isFar: true, index: Self.index(due, Self.far), due: due)) }
             look(at: Slot(isFar: false, index: Self.index(due, Self.near), due: due))
@@ -122,9 +124,10 @@ public final class TimerWheel {
         }
     }
 
-    /// Whether a timer in `slot` would be looked at too late for `deadline`.
+    /// Whether a timer in `slot` would be looked at too late for `deadline`: a near slot is for the deadlines just
+    /// before it is due, a far slot for those after.
     fileprivate func isTooLate(_ slot: Slot, for deadline: Nanoseconds) -> Bool {
-        deadline <= slot.due - (slot.isFar ? Self.far : Self.near)
+        slot.isFar ? deadline < slot.due : deadline <= slot.due - Self.near
     }
 
     fileprivate func place(_ timer: Timer) {
@@ -140,8 +143,8 @@ public final class TimerWheel {
             nearSlots[slot.index].append(timer)
             nearTimers += 1
         }
-        guard slot.due < earliest else { return }
-        earliest = slot.due
+        guard let earliest, slot.due < earliest else { return }
+        self.earliest = slot.due
         becameEarlier?()
     }
 
@@ -166,12 +169,14 @@ public final class TimerWheel {
 
     /// The slot that is looked at when `deadline` has just passed, or earlier where that is more than ten seconds off.
     private func slot(for deadline: Nanoseconds) -> Slot {
+        // No further than the far slots reach, and no further than the sums below can be told.
+        let horizon = now + Self.far * Nanoseconds(Self.count - 2)
+        let deadline = min(deadline, horizon)
         let nearDue = Self.after(max(deadline - 1, now), Self.near)
         if nearDue < now + Self.far {
             return Slot(isFar: false, index: Self.index(nearDue, Self.near), due: nearDue)
         }
-        let horizon = now + Self.far * Nanoseconds(Self.count - 2)
-        let due = max(min(deadline, horizon) / Self.far * Self.far, Self.after(now, Self.far))
+        let due = max(deadline / Self.far * Self.far, Self.after(now, Self.far))
         return Slot(isFar: true, index: Self.index(due, Self.far), due: due)
     }
 

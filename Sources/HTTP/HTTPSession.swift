@@ -10,7 +10,7 @@ public protocol HTTPSession: AnyObject {
     func receive(_ bytes: Span<UInt8>) -> Int
     /// Takes the end of what the peer sends, after the bytes; `errno` says why, if it was not in order.
     func receiveEnd(errno: Int32?)
-    /// The output queue has been taken by the peer.
+    /// The output queue has been taken by the peer; told every time, since a session may hold back until then.
     func outputDrained()
     /// Lets the exchanges under way come to their end and begins no new ones.
     func drain()
@@ -35,7 +35,7 @@ public protocol HTTPSessionOwner: AnyObject {
 public protocol HTTPServerOwner: HTTPSessionOwner {
     /// A request has begun. The owner answers who uses its stream; the head belongs to the user from now on.
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
-    /// A request was refused before it began. The owner sends the refusal on the stream.
+    /// A request was refused before it began. The owner sends the refusal on the stream; the session ends after it.
     func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault)
     /// All exchanges are over and the connection can take another.
     func sessionBecameIdle()

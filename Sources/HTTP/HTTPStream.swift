@@ -26,6 +26,9 @@ public enum HTTPReset: Error, Equatable, Sendable {
 /// The same on the side of the caller, where a request arrives and an answer is sent, and on the side of the upstream,
 /// where it is the other way round. Sending never waits: what the peer does not take yet is queued, and `queuedBytes`
 /// says how much; the user holds back its source while that is too much. All of it belongs to one thread.
+///
+/// The exchange is over when both messages have ended, or by a reset, and the user lets go of the stream then: an
+/// HTTP/1.1 session uses the same object for its next exchange.
 public protocol HTTPStream: AnyObject {
     /// Sends an interim answer (1xx); on the caller's side only.
     func send(informational head: HTTPHead)
@@ -37,7 +40,8 @@ public protocol HTTPStream: AnyObject {
     func sendEnd(trailers: HTTPHead?)
     /// Ends the exchange at once in both directions; the user is told nothing any more.
     func reset(_ reason: HTTPReset)
-    /// Stops giving the user what arrives, until every reason is gone.
+    /// Stops giving the user what arrives, until every reason is gone; the end that comes together with the last bytes
+    /// of a body is still told.
     func pause(_ reason: PauseReason)
     /// Takes a reason away.
     func resume(_ reason: PauseReason)
@@ -46,6 +50,8 @@ public protocol HTTPStream: AnyObject {
 }
 
 /// Who uses a stream: is told what arrives on it.
+///
+/// The head of an answer belongs to the user from then on; interim heads and trailers are only lent for the call.
 public protocol HTTPStreamUser: AnyObject {
     /// An interim answer (1xx) has come; on the upstream's side only.
     func received(informational head: HTTPHead)
@@ -56,6 +62,9 @@ public protocol HTTPStreamUser: AnyObject {
     /// The message is complete.
     func receivedEnd(trailers: HTTPHead?)
     /// The stream is over before its time; nothing else will be told.
+    ///
+    /// On the caller's side, the answer to a request whose body turned out malformed can still be sent, before this
+    /// returns.
     func wasReset(_ reason: HTTPReset)
     /// The peer has taken what was queued.
     func drained()

@@ -45,6 +45,15 @@ public enum KnownField: UInt8, Sendable {
         default: false
         }
     }
+
+    /// Whether the field is dropped from a trailer section: there it could only mislead whoever takes it for a part of
+    /// the head (RFC 9110 §6.5.1).
+    public var isForbiddenInTrailers: Bool {
+        switch self {
+        case .host, .contentLength, .contentType, .contentEncoding, .expect: true
+        default: isHopByHop
+        }
+    }
 }
 
 /// The name of a header field, kept in small letters and ready to be looked for.

@@ -7,7 +7,7 @@ public import Bytes
 ///                   → reading the answer  ─┘
 /// ```
 public final class HTTP1ClientSession: HTTPSession, HTTPStream {
-    private enum Writing { case head, body(HTTP1Framing), done }
+    private enum Writing { case head, body, done }
     private enum Reading { case nothing, head, body, done }
 
     private let owner: any HTTPClientOwner
@@ -19,12 +19,15 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
     private var reading = Reading.nothing
     private var parser: HTTP1HeadParser
     private var decoder: HTTP1BodyDecoder
+    private var encoder = HTTP1BodyEncoder(.none)
+    /// The head, or the trailer section, that has come in part.
     private var head: HTTPHead?
     private var user: (any HTTPStreamUser)?
     private var pauses: PauseReason = []
     private var isHEAD = false
     private var endsWithConnection = false
     private var persists = true
+    private var hasJustEnded = false
     private var draining = false
     private var closed = false
 
@@ -53,7 +56,7 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
 
     public var isBusy: Bool {
         if case .nothing = reading { return false }
-        return true
+        return !closed
     }
 
     public func receive(_ bytes: Span<UInt8>) -> Int {
@@ -63,21 +66,30 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
                 guard pauses.isEmpty else { return position }
                 switch reading {
                 case .nothing, .done: throw .unexpectedBytes
-                case .head: guard try readHead(bytes, &position) else { return position }
+                case .head:
+                    // What comes before the request has been sent cannot be the answer to it.
+                    if case .head = writing { throw .unexpectedBytes }
+                    guard try readHead(bytes, &position) else { return position }
                 case .body: guard try readBody(bytes, &position) else { return position }
                 }
             }
         } catch {
             close(telling: .fault(error))
         }
-        return closed ? bytes.count : position
+        guard !closed else { return bytes.count }
+        // Only now: bytes behind the answer must not become the answer to whatever is opened next.
+        if hasJustEnded {
+            hasJustEnded = false
+            owner.sessionBecameIdle()
+        }
+        return position
     }
 
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {
             persists = false
-            return endAnswer(trailers: nil)
+            return endAnswer()
         }
         close(telling: .connectionLost(errno: errno))
     }
@@ -98,16 +110,18 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         let head = self.head ?? heads.take()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head) else { return false }
+        // Nobody asked for an upgrade, so 101 is no answer to anything.
+        guard head.status != 101 else { throw .statusLine }
         self.head = nil
-        let connection = parser.connection
-        parser = HTTP1HeadParser(.answer, limits: limits)
+        let (connection, taken) = (parser.connection, parser.taken)
         if head.status < 200 {
-            // Nobody asked for an upgrade, so 101 is no answer to anything.
-            guard head.status != 101 else { throw .statusLine }
+            // All interim answers and the final one share one limit, or they could go on for ever.
+            parser = HTTP1HeadParser(.answer, limits: limits, taken: taken)
             head.contentLength = nil
             user?.received(informational: head)
             heads.give(head)
         } else {
+            parser = HTTP1HeadParser(.answer, limits: limits)
             begin(head, connection)
         }
         return true
@@ -138,16 +152,19 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
             return false
         case .data(let from, let to):
             user?.received(body: bytes.extracting(from..<to))
-            if !closed, decoder.hasEnded { endAnswer(trailers: nil) }
+            if !closed, decoder.hasEnded { endAnswer() }
         case .end:
-            endAnswer(trailers: trailers.count > 0 ? trailers : nil)
+            endAnswer()
         }
         return true
     }
 
-    private func endAnswer(trailers: HTTPHead?) {
+    private func endAnswer() {
         reading = .done
-        user?.receivedEnd(trailers: trailers)
+        let trailers = head
+        head = nil
+        user?.receivedEnd(trailers: trailers?.count ?? 0 > 0 ? trailers : nil)
+        if let trailers { heads.give(trailers) }
         finishAnswer()
     }
 
@@ -155,12 +172,11 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
     /// its connection is of no use any more.
     private func finishAnswer() {
         guard !closed else { return }
-        if let head { heads.give(head) }
-        head = nil
         user = nil
+        pauses = []
         guard case .done = writing, persists else { return close(telling: nil) }
         reading = .nothing
-        owner.sessionBecameIdle()
+        hasJustEnded = true
     }
 
     // MARK: HTTPStream
@@ -174,26 +190,22 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         isHEAD = head.method.equals("HEAD")
         let framing: HTTP1Framing = end ? .none : head.contentLength.map { .length($0) } ?? .chunked
         HTTP1Writer.write(request: head, framing: framing, to: output)
-        writing = end ? .done : .body(framing)
+        encoder = HTTP1BodyEncoder(framing)
+        writing = end ? .done : .body
         owner.sessionHasOutput()
     }
 
     public func send(body: Span<UInt8>) {
-        guard case .body(let framing) = writing, body.count > 0 else { return }
-        if framing == .chunked {
-            HTTP1Writer.write(chunk: body, to: output)
-        } else {
-            output.append(body)
-        }
+        guard case .body = writing else { return }
+        if !encoder.write(body, to: output) { persists = false }
         owner.sessionHasOutput()
     }
 
     public func sendEnd(trailers: HTTPHead?) {
-        guard case .body(let framing) = writing else { return }
-        if framing == .chunked {
-            HTTP1Writer.write(lastChunkWith: trailers, to: output)
-            owner.sessionHasOutput()
-        }
+        guard case .body = writing else { return }
+        // An upstream that waits for the rest of a body would take the next request for it.
+        guard encoder.writeEnd(trailers: trailers, to: output) else { return close(telling: .canceled) }
+        owner.sessionHasOutput()
         writing = .done
     }
 
@@ -220,6 +232,7 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         let user = user
         self.user = nil
         reading = .done
+        writing = .done
         owner.sessionEnded(lingering: false)
         if let reset { user?.wasReset(reset) }
     }

@@ -23,25 +23,29 @@ struct HTTP1HeadParser {
         var hosts = 0
         /// The target was an absolute URI and set the authority.
         var absoluteTarget = false
-        /// `Connection` named other fields.
-        var namesFields = false
+        /// How many other fields `Connection` named.
+        var namedFields = 0
     }
 
     private let limits: HTTPLimits
     private let kind: Kind
     private var atStart = true
-    private var taken = 0
+    /// The bytes of the lines read so far.
+    private(set) var taken: Int
+    /// How much of the line that has not come whole is known to have no line feed: it is looked at once, however
+    /// small the pieces in which it comes.
+    private var searched = 0
     private var emptyLines = 0
+    private var fieldLines = 0
     private(set) var connection = Connection()
 
-    init(_ kind: Kind, limits: HTTPLimits) {
+    /// Begins a head; `taken` bytes of the limit are used up already.
+    init(_ kind: Kind, limits: HTTPLimits, taken: Int = 0) {
         self.kind = kind
         self.limits = limits
+        self.taken = taken
         atStart = kind != .trailers
     }
-
-    /// Whether a part of the head has been read.
-    var hasBegun: Bool { taken > 0 }
 
     /// Reads lines from `position` on and moves it behind them.
     ///
@@ -51,10 +55,11 @@ struct HTTP1HeadParser {
         from position: inout Int,
         into head: HTTPHead
     ) throws(HTTPFault) -> Bool {
-        while let lineFeed = bytes.firstIndex(of: 0x0a, from: position) {
+        while let lineFeed = bytes.firstIndex(of: 0x0a, from: position + searched) {
+            searched = 0
+            try count(lineFeed + 1 - position)
             guard lineFeed > position, bytes[lineFeed - 1] == 0x0d else { throw .bareLineFeed }
             let line = bytes.extracting(position..<lineFeed - 1)
-            try count(line.count + 2)
             position = lineFeed + 1
             if line.count == 0 {
                 guard atStart else { return try finish(head) }
@@ -66,7 +71,8 @@ struct HTTP1HeadParser {
                 try parseField(line, into: head)
             }
         }
-        guard taken + bytes.count - position <= limits.head else { throw .headTooLarge }
+        searched = bytes.count - position
+        guard taken + searched <= limits.head else { throw .headTooLarge }
         return false
     }
 
@@ -84,6 +90,8 @@ struct HTTP1HeadParser {
     // MARK: Fields
 
     private mutating func parseField(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+        fieldLines += 1
+        guard fieldLines <= limits.fields else { throw .tooManyFields }
         guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
         var colon = 0
         while colon < line.count, HTTP1Grammar.isToken(line[colon]) { colon += 1 }
@@ -95,7 +103,6 @@ struct HTTP1HeadParser {
             throw HTTP1Grammar.fault(of: value[index])
         }
         head.add(name: line.extracting(0..<colon), value: value)
-        guard head.count <= limits.fields else { throw .tooManyFields }
         let known = head.known(at: head.count - 1)
         guard known != .other else { return }
         try note(known, value, in: head)
@@ -104,7 +111,7 @@ struct HTTP1HeadParser {
     /// Takes what frames the message, or belongs to the connection, out of the fields.
     private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
         if kind == .trailers {
-            if known.isHopByHop || known == .contentLength || known == .host { head.removeLast() }
+            if known.isForbiddenInTrailers { head.removeLast() }
             return
         }
         switch known {
@@ -118,8 +125,7 @@ struct HTTP1HeadParser {
             guard kind == .request else { return }
             try noteHost(value, in: head)
         case .connection:
-            noteConnection(value)
-            return
+            return try noteConnection(value)
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
@@ -142,16 +148,18 @@ struct HTTP1HeadParser {
         guard head.authority.equals(value) else { throw .invalidHost }
     }
 
-    private mutating func noteConnection(_ value: Span<UInt8>) {
+    private mutating func noteConnection(_ value: Span<UInt8>) throws(HTTPFault) {
         value.forEachListItem { item in
             if item.equalsIgnoringCase("close") {
                 connection.close = true
             } else if item.equalsIgnoringCase("keep-alive") {
                 connection.keepAlive = true
             } else if item.count > 0 {
-                connection.namesFields = true
+                connection.namedFields += 1
             }
         }
+        // Each name is looked for among all fields: many of each would take long.
+        guard connection.namedFields <= limits.fields else { throw .tooManyFields }
     }
 
     // MARK: The end
@@ -170,7 +178,7 @@ struct HTTP1HeadParser {
     /// Removes `Connection` and all fields that it names (RFC 9110 §7.6.1).
     private func removeConnectionFields(from head: HTTPHead) {
         while let index = head.first(.connection) {
-            let named = connection.namesFields ? head.value(at: index).string : ""
+            let named = connection.namedFields > 0 ? head.value(at: index).string : ""
             head.remove(at: index)
             for name in named.utf8.split(separator: UInt8(ascii: ",")) {
                 head.remove(FieldName(String(decoding: Array(name).span.trimmed.array, as: UTF8.self)))

@@ -9,7 +9,10 @@ public import Bytes
 /// A request that follows too early (pipelining) is left in the owner's hands until the answer before it is sent.
 public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private enum Reading { case head, body, done }
-    private enum Writing { case head, body(HTTP1Framing), done }
+    private enum Writing { case head, body, done }
+
+    /// How much of the answers may wait before no further request is begun, however many have been sent ahead.
+    private static let mostQueued = 256 * 1024
 
     private let owner: any HTTPServerOwner
     private let output: ByteQueue
@@ -20,6 +23,8 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private var writing = Writing.done
     private var parser: HTTP1HeadParser
     private var decoder: HTTP1BodyDecoder
+    private var encoder = HTTP1BodyEncoder(.none)
+    /// The head, or the trailer section, that has come in part.
     private var head: HTTPHead?
     private var user: (any HTTPStreamUser)?
     private var pauses: PauseReason = []
@@ -28,6 +33,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private var isHEAD = false
     private var expectsContinue = false
     private var persists = true
+    private var isHeldBack = false
     private var draining = false
     private var closed = false
 
@@ -42,7 +48,9 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     }
 
     /// Whether a head has come in part.
-    public var isReadingHead: Bool { head != nil || parser.hasBegun }
+    public var isReadingHead: Bool {
+        if case .head = reading { head != nil } else { false }
+    }
 
     // MARK: HTTPSession
 
@@ -57,6 +65,10 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
             while position < bytes.count, !closed {
                 switch reading {
                 case .head:
+                    guard output.count <= Self.mostQueued else {
+                        isHeldBack = true
+                        return position
+                    }
                     guard try readHead(bytes, &position) else { return position }
                 case .body:
                     guard pauses.isEmpty, try readBody(bytes, &position) else { return position }
@@ -79,6 +91,9 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
 
     public func outputDrained() {
         user?.drained()
+        guard isHeldBack else { return }
+        isHeldBack = false
+        owner.sessionWantsInput()
     }
 
     public func drain() {
@@ -90,7 +105,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
 
     /// Refuses a request whose head did not arrive in time.
     public func headTimedOut() {
-        fail(.headTimeout)
+        if isReadingHead { fail(.headTimeout) }
     }
 
     // MARK: Reading
@@ -118,7 +133,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         let end = decoder.hasEnded
         reading = end ? .done : .body
         let user = owner.sessionOpened(self, head: head, end: end)
-        // The user may have answered at once, and then it has been told all it will be told.
+        // The user may have answered or reset at once, and then it has been told all it will be told.
         if case .done = writing { return }
         self.user = user
     }
@@ -126,16 +141,15 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
         let trailers = head ?? heads.take()
         head = trailers
-        let piece = try decoder.next(bytes, from: &position, trailers: trailers)
-        switch piece {
+        switch try decoder.next(bytes, from: &position, trailers: trailers) {
         case .more:
             return false
         case .data(let from, let to):
             expectsContinue = false
             deliver(bytes.extracting(from..<to))
-            if case .body = reading, decoder.hasEnded { endRequest(trailers: nil) }
+            if !closed, decoder.hasEnded { endRequest() }
         case .end:
-            endRequest(trailers: trailers.count > 0 ? trailers : nil)
+            endRequest()
         }
         return true
     }
@@ -146,31 +160,37 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         if discarded > limits.discard { close(lingering: true) }
     }
 
-    private func endRequest(trailers: HTTPHead?) {
+    private func endRequest() {
         reading = .done
-        user?.receivedEnd(trailers: trailers)
-        if let head { heads.give(head) }
+        let trailers = head
         head = nil
+        user?.receivedEnd(trailers: trailers?.count ?? 0 > 0 ? trailers : nil)
+        if let trailers { heads.give(trailers) }
         finishIfDone()
     }
 
     private func fail(_ fault: HTTPFault) {
         persists = false
-        if let head { heads.give(head) }
-        head = nil
+        if case .head = reading { return refuse(fault) }
         reading = .done
-        if case .head = writing, user == nil { return close(lingering: true) }
-        if case .done = writing {
-            guard !isBusyWithDiscarding else { return close(lingering: true) }
-            writing = .head
-            return owner.sessionRefused(self, fault)
-        }
         let user = user
+        self.user = nil
         user?.wasReset(.fault(fault))
+        // What the user has not answered by now, or what nobody waited for any more, is not answered.
+        close(lingering: true)
     }
 
-    /// The answer has been sent, and what fails is the rest of a request nobody waits for.
-    private var isBusyWithDiscarding: Bool { discarded > 0 }
+    /// Has a request refused that has not begun, as far as it is known.
+    private func refuse(_ fault: HTTPFault) {
+        reading = .done
+        writing = .head
+        isOld = parser.connection.isOld
+        isHEAD = head?.method.equals("HEAD") ?? false
+        expectsContinue = false
+        if let head { heads.give(head) }
+        head = nil
+        owner.sessionRefused(self, fault)
+    }
 
     // MARK: HTTPStream
 
@@ -192,34 +212,29 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         let persistence: StaticString =
             persists ? (isOld ? "connection: keep-alive\r\n" : "") : "connection: close\r\n"
         HTTP1Writer.write(answer: head, framing: framing, persistence: persistence, to: output)
+        encoder = HTTP1BodyEncoder(framing)
         owner.sessionHasOutput()
-        writing = .body(framing)
+        writing = .body
         if end { finishAnswer() }
     }
 
     private func framing(of head: HTTPHead, end: Bool) -> HTTP1Framing {
         if isHEAD || head.status == 204 || head.status == 304 { return .none }
-        if let length = head.contentLength { return .length(length) }
         if end { return .length(0) }
+        if let length = head.contentLength { return .length(length) }
         return isOld ? .untilEnd : .chunked
     }
 
     public func send(body: Span<UInt8>) {
-        guard case .body(let framing) = writing, body.count > 0 else { return }
-        switch framing {
-        case .none: return
-        case .chunked: HTTP1Writer.write(chunk: body, to: output)
-        case .length, .untilEnd: output.append(body)
-        }
+        guard case .body = writing else { return }
+        if !encoder.write(body, to: output) { persists = false }
         owner.sessionHasOutput()
     }
 
     public func sendEnd(trailers: HTTPHead?) {
-        guard case .body(let framing) = writing else { return }
-        if framing == .chunked {
-            HTTP1Writer.write(lastChunkWith: trailers, to: output)
-            owner.sessionHasOutput()
-        }
+        guard case .body = writing else { return }
+        if !encoder.writeEnd(trailers: trailers, to: output) { persists = false }
+        owner.sessionHasOutput()
         finishAnswer()
     }
 
@@ -260,6 +275,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private func close(lingering: Bool) {
         guard !closed else { return }
         closed = true
+        writing = .done
         user = nil
         if let head { heads.give(head) }
         head = nil

@@ -34,12 +34,14 @@ enum HTTP1Target {
         head.setAuthority(authority)
         let rest = target.extracting(end..<target.count)
         if rest.count > 0, rest[0] == UInt8(ascii: "/") { return head.setTarget(rest) }
+        // What asks about the server as a whole has no path (RFC 9112 §3.2.4).
+        if rest.count == 0, head.method.equals("OPTIONS") { return head.setTarget([UInt8(ascii: "*")].span) }
         head.setTarget(([UInt8(ascii: "/")] + rest.array).span)
     }
 
     /// Refuses what is not a host with an optional port (RFC 9110 §7.2).
     static func checkHost(_ host: Span<UInt8>) throws(HTTPFault) {
-        guard host.count > 0, host[0] != UInt8(ascii: ":") else { throw .invalidHost }
+        guard host.count > 0 else { throw .invalidHost }
         for index in 0..<host.count where !HTTP1Grammar.isHost(host[index]) { throw .invalidHost }
         let isBracketed = host[0] == UInt8(ascii: "[")
         var end = host.count
@@ -49,6 +51,10 @@ enum HTTP1Target {
         } else if let colon = host.firstIndex(of: UInt8(ascii: ":")) {
             end = colon
         }
+        let name = isBracketed ? host.extracting(1..<end - 1) : host.extracting(0..<end)
+        guard name.count > 0, name.firstIndex(of: UInt8(ascii: "[")) == nil,
+            name.firstIndex(of: UInt8(ascii: "]")) == nil
+        else { throw .invalidHost }
         guard end < host.count else { return }
         let port = host.extracting(end..<host.count)
         guard port[0] == UInt8(ascii: ":"), port.count == 1 || port.extracting(1..<port.count).decimal ?? .max <= 65535

@@ -30,7 +30,7 @@ enum HTTP1Writer {
         queue.append("\r\n")
         writeFields(of: head, to: queue)
         queue.append(persistence)
-        if framing == .none, let length = head.contentLength, head.status != 204 {
+        if framing == .none, let length = head.contentLength, head.status >= 200, head.status != 204 {
             writeFraming(.length(length), to: queue)
         } else {
             writeFraming(framing, to: queue)
