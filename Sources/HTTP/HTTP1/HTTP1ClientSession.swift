@@ -85,6 +85,8 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         return position
     }
 
+    public var isHoldingBack: Bool { !pauses.isEmpty }
+
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {

@@ -82,6 +82,14 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         return closed ? bytes.count : position
     }
 
+    public var isHoldingBack: Bool {
+        switch reading {
+        case .head: isHeldBack
+        case .body: !pauses.isEmpty
+        case .done: true
+        }
+    }
+
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         let user = user
