@@ -1,5 +1,7 @@
-/// The state of one connection's protocol: bytes that arrive become what streams are told, and what streams send
-/// becomes bytes in an output queue. No I/O: the owner of the connection moves the bytes.
+/// The state of one connection's protocol.
+///
+/// Bytes that arrive become what streams are told, and what streams send becomes bytes in an output queue. No I/O: the
+/// owner of the connection moves the bytes.
 ///
 /// The owner holds the session and the session its owner: the owner lets go of the session once it is over.
 public protocol HTTPSession: AnyObject {

@@ -41,7 +41,9 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         decoder = HTTP1BodyDecoder(.none, limits: limits)
     }
 
-    /// Begins an exchange; the session must be idle. What arrives is told to `user`.
+    /// Begins an exchange; the session must be idle.
+    ///
+    /// What arrives is told to `user`.
     public func open(for user: any HTTPStreamUser) -> any HTTPStream {
         precondition(!isBusy && !closed)
         self.user = user
@@ -170,8 +172,10 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         finishAnswer()
     }
 
-    /// Ends the exchange. An upstream that has answered before it had the whole request does not get the rest, and
-    /// its connection is of no use any more.
+    /// Ends the exchange.
+    ///
+    /// An upstream that has answered before it had the whole request does not get the rest, and its connection is of
+    /// no use any more.
     private func finishAnswer() {
         guard !closed else { return }
         user = nil
