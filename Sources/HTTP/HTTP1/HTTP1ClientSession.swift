@@ -87,6 +87,8 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         return position
     }
 
+    public var isHoldingBack: Bool { !pauses.isEmpty }
+
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {

@@ -75,6 +75,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         return used
     }
 
+    var isHoldingBack: Bool { session?.isHoldingBack ?? false }
+
     func wireEnded(errno: Int32?) {
         session?.receiveEnd(errno: errno)
     }

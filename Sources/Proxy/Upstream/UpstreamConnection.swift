@@ -67,6 +67,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         session?.receive(bytes) ?? bytes.count
     }
 
+    var isHoldingBack: Bool { session?.isHoldingBack ?? false }
+
     func wireEnded(errno: Int32?) {
         session?.receiveEnd(errno: errno)
         wire?.close()
