@@ -15,6 +15,7 @@ final class MemoryTransport: Transport {
 
     private var arrived: [UInt8] = []
     private var hasEnded = false
+    private var isLate = false
     private var failure: Int32?
     private var isClosed = false
     private weak var other: MemoryTransport?
@@ -37,7 +38,8 @@ final class MemoryTransport: Transport {
     func tell() {
         guard let loop, !isClosed else { return }
         loop.timers.touch(loop.clock.now)
-        if wantsRead, !arrived.isEmpty || hasEnded || failure != nil { watcher?.readable() }
+        if wantsRead, !isLate, !arrived.isEmpty || hasEnded || failure != nil { watcher?.readable() }
+        isLate = false
         guard wantsWrite, !isClosed else { return }
         switch connect {
         case .pending: return
@@ -53,10 +55,11 @@ final class MemoryTransport: Transport {
         other?.failure = ECONNRESET
     }
 
-    /// Lets the next write of the other end fail, as if this end had closed with bytes unread; what it has sent stays.
+    /// Lets the next write of the other end fail before it notices what this end has sent, which it can still read.
     func refuseMore() {
         isClosed = true
         other?.hasEnded = true
+        other?.isLate = true
     }
 
     private var canSend: Bool {

@@ -35,3 +35,9 @@ let plain = """
     listen: 127.0.0.1:8080
     upstream: http://127.0.0.1:9000
     """
+
+/// The bytes that hexadecimal text stands for.
+func bytes(_ hexadecimal: String) -> [UInt8] {
+    let digits = Array(hexadecimal)
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0..<($0 + 2)]), radix: 16)! }
+}

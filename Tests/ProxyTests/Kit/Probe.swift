@@ -26,12 +26,28 @@ final class Probe: Interceptor {
             name: "probe",
             summary: "Keeps a diary.",
             options: [
-                Option("request", .choice(["next", "reject", "respond"]), default: "next", "The verdict on a request."),
-                Option("response", .choice(["next", "reject", "respond"]), default: "next", "The verdict on an answer."),
+                Option(
+                    "request",
+                    .choice(["next", "reject", "respond"]),
+                    default: "next",
+                    "The verdict on a request."
+                ),
+                Option(
+                    "response",
+                    .choice(["next", "reject", "respond"]),
+                    default: "next",
+                    "The verdict on an answer."
+                ),
                 Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
             ],
             make: { section, context in
-                Probe(context.name, diary, section.string("request"), section.string("response"), section.bool("numbers"))
+                Probe(
+                    context.name,
+                    diary,
+                    section.string("request"),
+                    section.string("response"),
+                    section.bool("numbers")
+                )
             }
         )
     }

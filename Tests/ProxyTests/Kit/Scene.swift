@@ -30,6 +30,7 @@ final class Scene {
         self.stage = stage
         loop = EventLoop(clock: .manual(clock))
         let kinds = Registry.kinds + [Probe.kind(diary)]
+        network.scene = self
         worker = Worker(loop: loop, lineWriters: lineWriters, network: network, kinds: kinds)
         for listener in use(yaml).listeners { listen(listener) }
     }
@@ -38,7 +39,9 @@ final class Scene {
 
     /// Lets the worker go by another configuration.
     @discardableResult
-    func use(_ yaml: String, tokens: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation) -> Settings {
+    func use(_ yaml: String, tokens: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation)
+        -> Settings
+    {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array(yaml.utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics, answeringKinds: ["reject", "respond", "probe"])
@@ -78,7 +81,7 @@ final class Scene {
 
     /// The upstream at an address.
     func upstream(_ address: String = "127.0.0.1:9000") -> ScriptedUpstream {
-        network.upstream(address, in: self)
+        network.upstream(address)
     }
 
     func peer(_ end: SocketEnd) -> ScriptedPeer {
@@ -98,14 +101,27 @@ final class Scene {
     func watched(_ connect: MemoryTransport.Connect) -> MemoryTransport {
         let end = MemoryTransport { [census] in census.note($0) }
         end.connect = connect
+        end.room = 64 * 1024
         ends.append(end)
         return end
     }
 
     // MARK: Time
 
+    private var isTold = true
+
+    /// Lets the worker notice nothing, so that several things happen to it at once.
+    func stopTelling() { isTold = false }
+
+    /// Lets the worker notice things again.
+    func startTelling() {
+        isTold = true
+        turn()
+    }
+
     /// Takes a turn of the loop, and moves the bytes on both sides of it.
     func turn() {
+        guard isTold else { return }
         for end in ends { end.tell() }
         loop.turn(waiting: false)
         network.move()
@@ -114,8 +130,9 @@ final class Scene {
 
     /// Takes turns until `condition` holds, or as many as it could take.
     func until(_ condition: () -> Bool) {
-        let patience = stage == .memory ? 50 : 20_000
-        for round in 0..<patience where !condition() {
+        let patience = stage == .memory ? 300 : 20_000
+        for round in 0..<patience {
+            if condition() { return }
             if round > 100 { usleep(100) }
             turn()
         }
@@ -127,9 +144,9 @@ final class Scene {
     }
 
     /// Lets time pass.
-    func pass(_ time: Nanoseconds) {
+    func pass(_ time: Duration) {
         settle()
-        clock.now += time
+        clock.now += Nanoseconds(time)
         settle()
     }
 
@@ -156,12 +173,12 @@ final class Scene {
         #expect(worker.liveGenerations == 1, "old generations are alive", sourceLocation: sourceLocation)
         worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, tokens: [:])
         worker.drain()
-        pass(7200 * .second)
+        pass(.seconds(7200))
         #expect(worker.connectionCount == 0, "callers' connections are open", sourceLocation: sourceLocation)
         #expect(census.living == [], "connections are alive", sourceLocation: sourceLocation)
         #expect(metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"], sourceLocation: sourceLocation)
         lineWriters.finish()
-            weak let worker = worker
+        weak let worker = worker
         self.worker = nil
         #expect(worker == nil, "the worker is alive", sourceLocation: sourceLocation)
     }
@@ -169,7 +186,7 @@ final class Scene {
 
 /// Plays a script, and sees to it that nothing is left over.
 func play(
-    _ stage: Stage = .memory,
+    _ stage: Stage,
     _ yaml: String,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ script: (Scene) throws -> Void
@@ -177,4 +194,10 @@ func play(
     let scene = Scene(stage, yaml)
     try script(scene)
     scene.finish(sourceLocation: sourceLocation)
+}
+
+/// Plays a script in memory.
+func play(_ yaml: String, sourceLocation: SourceLocation = #_sourceLocation, _ script: (Scene) throws -> Void) rethrows
+{
+    try play(.memory, yaml, sourceLocation: sourceLocation, script)
 }

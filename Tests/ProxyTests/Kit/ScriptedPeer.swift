@@ -18,8 +18,7 @@ final class ScriptedPeer {
     private(set) var received: [UInt8] = []
     /// How the worker's end has gone, once it has.
     private(set) var end: End?
-    /// Whether the peer reads; one that does not is a slow one.
-    var reads = true
+    private var reads = true
 
     init(_ transport: any Transport, in scene: Scene, breakOff: @escaping () -> Void) {
         self.transport = transport
@@ -55,11 +54,29 @@ final class ScriptedPeer {
         scene.turn()
     }
 
+    /// Takes nothing more, while what it has sent can still be read; in memory only.
+    func refuseMore() {
+        isClosed = true
+        (transport as? MemoryTransport)?.refuseMore()
+    }
+
     func reset() {
         guard !isClosed else { return }
         isClosed = true
         breakOff()
         scene.turn()
+    }
+
+    /// Reads no more; in memory, `room` bytes more find room.
+    func stopReading(room: Int) {
+        reads = false
+        (transport as? MemoryTransport)?.room = room
+    }
+
+    /// Reads again.
+    func startReading() {
+        reads = true
+        (transport as? MemoryTransport)?.room = .max
     }
 
     /// Moves what can be moved, both ways.
@@ -74,8 +91,12 @@ final class ScriptedPeer {
                 received += queue.readable.array
                 queue.removeAll()
             case .notNow: return
-            case .end: return end = .inOrder
-            case .failed: return end = .broken
+            case .end:
+                end = .inOrder
+                return
+            case .failed:
+                end = .broken
+                return
             }
         }
     }
@@ -92,8 +113,16 @@ final class ScriptedPeer {
     func expect(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let count = text.utf8.count
         scene.until { received.count >= count || end != nil }
-        #expect(String(decoding: received.prefix(count), as: UTF8.self) == text, sourceLocation: sourceLocation)
+        let came = String(decoding: received.prefix(count), as: UTF8.self)
+        if came != text {
+            Issue.record("\(came.prefix(800)) instead of \(text.prefix(800))", sourceLocation: sourceLocation)
+        }
         received.removeFirst(min(count, received.count))
+    }
+
+    /// Exactly these bytes come next.
+    func expect(_ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(take(bytes.count) == bytes, sourceLocation: sourceLocation)
     }
 
     /// Nothing comes.

@@ -15,6 +15,7 @@ final class ScriptedUpstream {
     private unowned let scene: Scene
     private let listener: LoopbackListener?
     private var waiting: [ScriptedPeer] = []
+    private var hanging: [MemoryTransport] = []
 
     init(in scene: Scene) {
         self.scene = scene
@@ -42,31 +43,48 @@ final class ScriptedUpstream {
         while let end = listener?.accept() { waiting.append(scene.peer(end)) }
     }
 
+    /// Lets the connections be made that have hung until now.
+    func admit() {
+        for near in hanging {
+            near.connect = .done
+            admit(near)
+        }
+        hanging = []
+    }
+
+    private func admit(_ near: MemoryTransport) {
+        let far = MemoryTransport()
+        MemoryTransport.join(near, far)
+        waiting.append(scene.peer(far))
+    }
+
     /// Begins a connection for the worker.
     func connect() -> Result<any Transport, SystemError> {
         connects += 1
         switch behaviour {
         case .isUnreachable: return .failure(SystemError(ENETUNREACH))
-        case .hangs: return .success(scene.watched(.pending))
+        case .hangs:
+            hanging.append(scene.watched(.pending))
+            return .success(hanging.last!)
         case .refuses: return .success(scene.watched(.failed(ECONNREFUSED)))
         case .accepts:
             if let listener { return Socket.connect(to: listener.address).map { $0 } }
-            let (near, far) = (scene.watched(.done), MemoryTransport())
-            MemoryTransport.join(near, far)
-            waiting.append(scene.peer(far))
+            let near = scene.watched(.done)
+            admit(near)
             return .success(near)
         }
     }
 }
 
-/// The network that a scene's worker sees.
+/// The network that a scene's worker sees: whatever address it connects to, there is an upstream.
 final class ScriptedNetwork: Network {
+    weak var scene: Scene?
     private var upstreams: [String: ScriptedUpstream] = [:]
 
     /// The upstream at an address, written as in a URL.
-    func upstream(_ address: String, in scene: Scene) -> ScriptedUpstream {
+    func upstream(_ address: String) -> ScriptedUpstream {
         if let known = upstreams[address] { return known }
-        let new = ScriptedUpstream(in: scene)
+        let new = ScriptedUpstream(in: scene!)
         upstreams[address] = new
         return new
     }
@@ -76,6 +94,6 @@ final class ScriptedNetwork: Network {
     }
 
     func connect(to address: SocketAddress) -> Result<any Transport, SystemError> {
-        upstreams["\(address)"]?.connect() ?? .failure(SystemError(EHOSTUNREACH))
+        upstream("\(address)").connect()
     }
 }
