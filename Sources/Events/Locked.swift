@@ -21,7 +21,9 @@ public final class Locked<Value>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Does `body` while no other thread can see the value. Keep it short.
+    /// Does `body` while no other thread can see the value.
+    ///
+    /// Keep it short.
     public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

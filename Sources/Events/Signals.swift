@@ -8,7 +8,9 @@ public final class Signals {
     private var events: [OpaquePointer] = unsafe []
     private let action: (Int32) -> Void
 
-    /// Does `action` for each of `numbers` that arrives. SIGPIPE is ignored from now on.
+    /// Does `action` for each of `numbers` that arrives.
+    ///
+    /// SIGPIPE is ignored from now on.
     public init(_ numbers: [Int32], on loop: EventLoop, action: @escaping (Int32) -> Void) {
         self.loop = loop
         self.action = action

@@ -45,7 +45,8 @@ public final class Socket: Transport {
         var credentials = PeerCredentials(uid: 0, gid: 0)
         var process: pid_t = 0
         let failure = unsafe martlet_peer_credentials(descriptor, &credentials.uid, &credentials.gid, &process)
-        return failure == 0 ? credentials : nil
+        // On a TCP socket the kernel answers that nobody is there.
+        return failure == 0 && credentials.uid != .max ? credentials : nil
     }
 
     public func start(on loop: EventLoop, watcher: any Watcher) {

@@ -16,7 +16,9 @@ public final class WorkerThread {
 
     private var thread = pthread_t()
 
-    /// Starts a thread that runs `body`. All signals are blocked in it: they belong to the main thread.
+    /// Starts a thread that runs `body`.
+    ///
+    /// All signals are blocked in it: they belong to the main thread.
     public init(name: String, body: @escaping @Sendable () -> Void) {
         var all = sigset_t()
         var before = sigset_t()

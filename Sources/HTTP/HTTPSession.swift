@@ -1,5 +1,7 @@
-/// The state of one connection's protocol: bytes that arrive become what streams are told, and what streams send
-/// becomes bytes in an output queue. No I/O: the owner of the connection moves the bytes.
+/// The state of one connection's protocol.
+///
+/// Bytes that arrive become what streams are told, and what streams send becomes bytes in an output queue. No I/O: the
+/// owner of the connection moves the bytes.
 ///
 /// The owner holds the session and the session its owner: the owner lets go of the session once it is over.
 public protocol HTTPSession: AnyObject {
@@ -8,6 +10,8 @@ public protocol HTTPSession: AnyObject {
     /// - Returns: how many it could use. The rest is to be given again, with what follows it, once more has arrived or
     ///   the owner is told `sessionWantsInput`.
     func receive(_ bytes: Span<UInt8>) -> Int
+    /// Whether the bytes that it leaves could be used, but later; else they are not whole yet.
+    var isHoldingBack: Bool { get }
     /// Takes the end of what the peer sends, after the bytes; `errno` says why, if it was not in order.
     func receiveEnd(errno: Int32?)
     /// The output queue has been taken by the peer; told every time, since a session may hold back until then.

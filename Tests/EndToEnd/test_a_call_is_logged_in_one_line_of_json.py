@@ -4,6 +4,7 @@ import json
 import re
 
 from support import dialect
+from support.recorder import JSON
 
 KEYS = {
     *["time", "call", "listener", "peer", "dialect", "service", "method", "http_method", "host", "path", "route"],
@@ -18,7 +19,7 @@ def lines(proxy, count):
 
 
 def test_a_call_that_went_well(martlet, recorder):
-    upstream = recorder()
+    upstream = recorder(answer=JSON)
     proxy = martlet(upstream=upstream.url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
         dialect.CONNECT_UNARY_JSON.call(http, headers={"host": "a.example"})
@@ -33,7 +34,7 @@ def test_a_call_that_went_well(martlet, recorder):
         "service": "connectrpc.eliza.v1.ElizaService",
         "method": "Say",
         "http_method": "POST",
-        "host": "a.example",
+        "host": f"127.0.0.1:{upstream.port}",
         "path": "/connectrpc.eliza.v1.ElizaService/Say",
         "upstream": "default",
         "code": "ok",

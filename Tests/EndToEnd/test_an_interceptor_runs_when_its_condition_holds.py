@@ -1,4 +1,7 @@
-"""`when` looks at service, method, path, host, header and peer; all that is given must hold."""
+"""`when` looks at service, method, path, host, header and peer; all that is given must hold.
+
+The host is the one that the call goes to. Whoever calls cannot say another, so that a token stays where it belongs.
+"""
 
 import os
 
@@ -14,8 +17,8 @@ CASES = {
     "method": ("method: Say", [(SAY, {}), ("/a.B/Say", {})], [("/a.B/say", {})]),
     "path": ("path: /exact", [("/exact", {}), ("/exact?q=1", {})], [("/exact/", {}), ("/exactly", {})]),
     "prefix": ("path: /admin/", [("/admin/", {}), ("/admin/x", {})], [("/admin", {}), ("/Admin/", {})]),
-    "host": ("host: a.example", [("/", {"host": "A.Example:81"})], [("/", {"host": "b.a.example"})]),
-    "suffix": ('host: "*.example"', [("/", {"host": "a.b.example"})], [("/", {"host": "example"})]),
+    "host": ("host: 127.0.0.1", [("/", {}), ("/", {"host": "b.example"})], []),
+    "the host the caller says": ("host: b.example", [], [("/", {"host": "b.example"})]),
     "exact header": ("header: { x-a: one }", [("/", {"x-a": "one"})], [("/", {"x-a": "One"}), ("/", {})]),
     "present": ("header: { x-a: present }", [("/", {"x-a": "one"})], [("/", {})]),
     "absent": ("header: { x-a: absent }", [("/", {})], [("/", {"x-a": "one"})]),
@@ -44,6 +47,28 @@ def test_conditions(martlet, recorder, name):
             for path, headers in calls:
                 answer = CONNECT_UNARY_JSON.call(http, path, headers)
                 assert answer.headers.get("x-ran") == expected, (path, headers)
+
+
+@pytest.mark.parametrize(
+    "condition, holds, fails",
+    [("a.example", "A.Example:81", "b.a.example"), ('"*.example"', "a.b.example", "example")],
+    ids=["exact", "suffix"],
+)
+def test_the_host_of_the_caller_where_the_upstream_gets_it(martlet, recorder, condition, holds, fails):
+    upstream = recorder()
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{upstream.url}", host: caller }} }}
+        interceptors:
+          - when: {{ host: {condition} }}
+            headers: {{ response: {{ set: {{ x-ran: "{{host}}" }} }} }}
+        """
+    )
+    with proxy.http() as http:
+        assert http.get("/", headers={"host": holds}).headers.get("x-ran") == holds
+        assert http.get("/", headers={"host": fails}).headers.get("x-ran") is None
+    assert [request.header("host") for request in upstream.requests] == [holds, fails]
 
 
 @pytest.mark.parametrize("uid", [os.getuid(), f"[7, {os.getuid()}]", os.getuid() + 1])

@@ -30,7 +30,7 @@ EXPECTED = {
     4: (10, 70, ""),
     6: (5, 5, '"headers"'),
     7: (5, 30, ""),
-    8: (19, 19, '"permission_denied"'),
+    8: (21, 21, '"permission_denied"'),
     9: (32, 48, "content-length"),
     10: (32, 45, "nothing"),
     12: (29, 38, ""),

@@ -49,6 +49,7 @@ def test_connections_to_an_upstream(martlet, recorder):
         listen: 127.0.0.1:0
         upstreams:
           default: {{ url: "{upstream.url}", limits: {{ connections: 1, waiting: 1 }} }}
+        interceptors: [ metrics: {{}} ]
         workers: 1
         """
     )

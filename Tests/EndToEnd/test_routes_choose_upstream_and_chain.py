@@ -31,3 +31,23 @@ def test_first_match_wins(martlet, recorder):
     assert answers[0].json() == {"code": "permission_denied", "message": "not from here"}
     assert [answer.text for answer in answers[1:]] == ["two", "two", "one"]
     assert [answer.headers.get("x-chain") for answer in answers] == [None, None, "default", "default"]
+
+
+def test_the_host_of_a_route_is_the_one_the_caller_says(martlet, recorder):
+    one, two = recorder(), recorder()
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ one: "{one.url}", two: {{ url: "{two.url}", host: caller }} }}
+        routes:
+          - match: {{ host: one.example }}
+            upstream: one
+          - match: {{ host: "*.example" }}
+            upstream: two
+        """
+    )
+    with proxy.http() as http:
+        answers = [http.get("/", headers={"host": host}) for host in ("One.example:80", "two.example", "127.0.0.1")]
+    assert [answer.status_code for answer in answers] == [200, 200, 404]
+    assert [request.header("host") for request in one.requests] == [f"127.0.0.1:{one.port}"]
+    assert [request.header("host") for request in two.requests] == ["two.example"]

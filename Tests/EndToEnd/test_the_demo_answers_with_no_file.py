@@ -33,7 +33,8 @@ def test_curl(demo):
     command = ["curl", "-sS", "--noproxy", "*", "--fail-with-body", "-H", "content-type: application/json"]
     body = subprocess.check_output([*command, "-d", '{"sentence":"Hi"}', SAY], timeout=10)
     assert json.loads(body) == ANSWER
-    assert subprocess.check_output(["curl", "-sS", "--noproxy", "*", "http://127.0.0.1:9901/healthz"]) == b"ok"
+    health = subprocess.check_output(["curl", "-sS", "--noproxy", "*", "http://127.0.0.1:9901/healthz"], timeout=10)
+    assert health.strip() == b"ok"
 
 
 def test_the_published_client(demo):

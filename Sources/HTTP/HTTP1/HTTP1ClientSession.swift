@@ -41,7 +41,9 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         decoder = HTTP1BodyDecoder(.none, limits: limits)
     }
 
-    /// Begins an exchange; the session must be idle. What arrives is told to `user`.
+    /// Begins an exchange; the session must be idle.
+    ///
+    /// What arrives is told to `user`.
     public func open(for user: any HTTPStreamUser) -> any HTTPStream {
         precondition(!isBusy && !closed)
         self.user = user
@@ -84,6 +86,8 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         }
         return position
     }
+
+    public var isHoldingBack: Bool { !pauses.isEmpty }
 
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
@@ -168,8 +172,10 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         finishAnswer()
     }
 
-    /// Ends the exchange. An upstream that has answered before it had the whole request does not get the rest, and
-    /// its connection is of no use any more.
+    /// Ends the exchange.
+    ///
+    /// An upstream that has answered before it had the whole request does not get the rest, and its connection is of
+    /// no use any more.
     private func finishAnswer() {
         guard !closed else { return }
         user = nil

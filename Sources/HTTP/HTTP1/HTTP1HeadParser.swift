@@ -73,6 +73,10 @@ struct HTTP1HeadParser {
         }
         searched = bytes.count - position
         guard taken + searched <= limits.head else { throw .headTooLarge }
+        // What can never become a first line, such as a greeting of TLS, is not waited for.
+        if atStart, searched > 0, bytes[position] != 0x0d, !HTTP1Grammar.isToken(bytes[position]) {
+            throw kind == .request ? .requestLine : .statusLine
+        }
         return false
     }
 

@@ -82,6 +82,14 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         return closed ? bytes.count : position
     }
 
+    public var isHoldingBack: Bool {
+        switch reading {
+        case .head: isHeldBack
+        case .body: !pauses.isEmpty
+        case .done: true
+        }
+    }
+
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         let user = user
@@ -136,6 +144,15 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         // The user may have answered or reset at once, and then it has been told all it will be told.
         if case .done = writing { return }
         self.user = user
+        askForBody()
+    }
+
+    /// Tells a caller that waits to be told so that its body is wanted (RFC 9110 §10.1.1).
+    private func askForBody() {
+        guard expectsContinue, pauses.isEmpty, case .body = reading, case .head = writing else { return }
+        expectsContinue = false
+        output.append("HTTP/1.1 100 Continue\r\n\r\n")
+        owner.sessionHasOutput()
     }
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
@@ -258,7 +275,9 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     public func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
-        if pauses.isEmpty { owner.sessionWantsInput() }
+        guard pauses.isEmpty else { return }
+        askForBody()
+        owner.sessionWantsInput()
     }
 
     // MARK: The end of an exchange

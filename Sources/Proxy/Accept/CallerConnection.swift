@@ -74,6 +74,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner, EndOfTurn {
         return used
     }
 
+    var isHoldingBack: Bool { session?.isHoldingBack ?? false }
+
     func wireEnded(errno: Int32?) {
         session?.receiveEnd(errno: errno)
     }

@@ -66,6 +66,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
         session?.receive(bytes) ?? bytes.count
     }
 
+    var isHoldingBack: Bool { session?.isHoldingBack ?? false }
+
     func wireEnded(errno: Int32?) {
         session?.receiveEnd(errno: errno)
         wire?.close()

@@ -5,6 +5,8 @@ internal import Events
 protocol WireOwner: AnyObject {
     /// Bytes have arrived; the owner says how many it could use. The rest is given again with what follows it.
     func wireReceived(_ bytes: Span<UInt8>) -> Int
+    /// Whether the bytes that the owner leaves could be used, but later; else they are not whole yet.
+    var isHoldingBack: Bool { get }
     /// The peer sends no more; `errno` says why, if it was not in order.
     func wireEnded(errno: Int32?)
     /// All output has been taken, after some of it had to wait.
@@ -129,11 +131,13 @@ final class Wire: Watcher, EndOfTurn {
         transport.wantsRead = false
         end = (true, errno)
         // What the owner has left comes before the end, unless the connection is broken anyway.
-        if input.isEmpty || errno != nil { owner?.wireEnded(errno: errno) }
+        if !hasUsableInput || errno != nil { owner?.wireEnded(errno: errno) }
     }
 
-    /// Whether the peer has ended while bytes wait that the owner does not want yet.
-    var hasEndedUnread: Bool { end.seen }
+    /// Whether some of what has come is still to be given to the owner.
+    private var hasUsableInput: Bool {
+        !input.isEmpty && (wantsDelivery || owner?.isHoldingBack == true)
+    }
 
     private func readAway() {
         switch transport.receive(into: context.scratch, room: WireContext.readSize) {
@@ -175,7 +179,7 @@ final class Wire: Watcher, EndOfTurn {
             input.drop(used)
         }
         if end.seen {
-            if input.isEmpty { owner?.wireEnded(errno: end.errno) }
+            if !hasUsableInput { owner?.wireEnded(errno: end.errno) }
         } else if input.count < inputLimit, !transport.wantsRead {
             transport.wantsRead = true
         }

@@ -23,5 +23,9 @@ class Metrics:
         """The (labels, value) pairs of a metric whose labels include the given ones."""
         return [(own, value) for sample, own, value in self.samples if sample == name and labels.items() <= own.items()]
 
+    def counted(self, name, label):
+        """The values of a label under which the metric is not zero."""
+        return {labels[label] for labels, value in self.select(name) if value}
+
     def total(self, name, **labels):
         return sum(value for _, value in self.select(name, **labels))

@@ -1,0 +1,79 @@
+import Bytes
+import Glibc
+import Testing
+
+@testable import Events
+
+@Suite struct ListenerTests {
+    let directory = TemporaryDirectory()
+
+    @Test func `connections are handed over with the address they come from`() throws {
+        let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let loop = EventLoop()
+        let host = Host()
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        let callers = try (0..<40).map { _ in try connect(to: listening) }
+        while host.sockets.count < callers.count { loop.turn() }
+        #expect(host.addresses.allSatisfy { $0?.family == .ipv4 })
+        #expect(Set(host.addresses.compactMap { $0?.bytes }).count == callers.count)
+        #expect(host.sockets[0].send("hi") == .bytes(2))
+        listener.end()
+    }
+
+    @Test func `connections to a Unix socket have no address`() throws {
+        let listening = try ListenSocket.open(.unix(path: directory / "s"))
+        let loop = EventLoop()
+        let host = Host()
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        let caller = try connect(to: listening)
+        loop.turn()
+        #expect(host.addresses == [nil])
+        #expect(host.sockets[0].peerCredentials?.uid == getuid())
+        #expect(caller.connectError == 0)
+        listener.end()
+    }
+
+    @Test func `a listener that has ended takes nothing`() throws {
+        let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let loop = EventLoop()
+        let host = Host()
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        listener.end()
+        let caller = try connect(to: listening)
+        loop.turn(waiting: false)
+        #expect(host.sockets.isEmpty)
+        #expect(caller.peerCredentials == nil)
+    }
+
+    @Test func `a listener may end while it takes connections`() throws {
+        let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let loop = EventLoop()
+        let host = Host()
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        host.whenAccepted = { listener.end() }
+        let callers = try (0..<3).map { _ in try connect(to: listening) }
+        loop.turn()
+        loop.turn(waiting: false)
+        #expect(host.sockets.count == 1)
+        #expect(callers.count == 3)
+    }
+
+    private func connect(to listening: ListenSocket) throws -> Socket {
+        let address = try #require(SocketAddress(localOf: listening.descriptor))
+        return try Socket.connect(to: address).get()
+    }
+}
+
+private final class Host: ListenerOwner {
+    private(set) var sockets: [Socket] = []
+    private(set) var addresses: [SocketAddress?] = []
+    var whenAccepted: () -> Void = {}
+
+    func accepted(_ socket: Socket, from address: SocketAddress?) {
+        sockets.append(socket)
+        addresses.append(address)
+        whenAccepted()
+    }
+
+    func outOfDescriptors() {}
+}

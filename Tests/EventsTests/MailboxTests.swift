@@ -1,0 +1,61 @@
+import Events
+import Testing
+
+@Suite struct MailboxTests {
+    @Test func `letters of another thread are opened on the loop, in order`() {
+        let loop = EventLoop()
+        let mailbox = Mailbox<EventLoop>()
+        let opener = MailOpener(mailbox, loop)
+        let opened = Locked<[Int]>([])
+        let thread = WorkerThread(name: "sender") {
+            for number in 0..<1000 {
+                mailbox.post { _ in opened.withLock { $0.append(number) } }
+            }
+            mailbox.post { $0.stop() }
+        }
+        loop.run()
+        thread.join()
+        #expect(opened.withLock { $0 } == Array(0..<1000))
+        #expect(opener.count >= 1)
+    }
+
+    @Test func `letters of many threads all arrive`() {
+        let loop = EventLoop()
+        let mailbox = Mailbox<EventLoop>()
+        let opener = MailOpener(mailbox, loop)
+        let opened = Locked(0)
+        let threads = (0..<4).map { _ in
+            WorkerThread(name: "sender") {
+                for _ in 0..<250 {
+                    mailbox.post { loop in
+                        let count = opened.withLock { count in
+                            count += 1
+                            return count
+                        }
+                        if count == 1000 { loop.stop() }
+                    }
+                }
+            }
+        }
+        loop.run()
+        for thread in threads { thread.join() }
+        #expect(opened.withLock { $0 } == 1000)
+        #expect(opener.count >= 1)
+    }
+
+    @Test func `a letter that posts a letter does not hold the loop`() {
+        let loop = EventLoop()
+        let mailbox = Mailbox<EventLoop>()
+        let opener = MailOpener(mailbox, loop)
+        let opened = Locked<[String]>([])
+        mailbox.post { _ in
+            opened.withLock { $0.append("first") }
+            mailbox.post { _ in opened.withLock { $0.append("second") } }
+        }
+        loop.turn()
+        #expect(opened.withLock { $0 } == ["first"])
+        loop.turn()
+        #expect(opened.withLock { $0 } == ["first", "second"])
+        #expect(opener.count == 2)
+    }
+}

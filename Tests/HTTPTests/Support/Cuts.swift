@@ -1,0 +1,40 @@
+/// What a peer has seen and been sent, to be compared.
+struct Outcome: Equatable {
+    var saw: [String]
+    var sent: String
+}
+
+/// Every way to cut a message: not at all, in two at every place, and into single bytes.
+func everyCut(of text: String) -> [[[UInt8]]] {
+    let bytes = text.bytes
+    let halves = (1..<max(1, bytes.count)).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
+    return [[bytes]] + halves + [bytes.map { [$0] }]
+}
+
+/// Sends the message in every cut to a new caller each; answers the outcome if it was always the same.
+func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller) -> Outcome? {
+    same(
+        everyCut(of: text).map { pieces in
+            let caller = make()
+            for piece in pieces { caller.sends(piece) }
+            if ended { caller.hangsUp() }
+            return Outcome(saw: caller.saw, sent: caller.takes())
+        }
+    )
+}
+
+/// Has a new upstream each answer with the message in every cut; answers what was seen if it was always the same.
+func seen(of text: String, ended: Bool = false, _ make: () -> ScriptedUpstream) -> [String]? {
+    same(
+        everyCut(of: text).map { pieces in
+            let upstream = make()
+            for piece in pieces { upstream.answers(piece) }
+            if ended { upstream.hangsUp() }
+            return upstream.saw
+        }
+    )
+}
+
+private func same<Value: Equatable>(_ values: [Value]) -> Value? {
+    values.allSatisfy { $0 == values[0] } ? values[0] : nil
+}

@@ -1,0 +1,102 @@
+import Bytes
+import HTTP
+
+/// A caller in memory: sends what a test says and shows what comes back, and what the owner of the session and the
+/// users of its streams are told.
+final class ScriptedCaller: HTTPServerOwner {
+    let transcript = Transcript()
+    let heads = HTTPHeadPool()
+    /// The users of all exchanges so far.
+    private(set) var users: [ScriptedUser] = []
+    private(set) var isClosed = false
+    /// What to do with a request when it has begun, before its user is known.
+    var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
+    /// What to do with a request that is refused.
+    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.answer($1.status) }
+    var whenIdle: () -> Void = {}
+
+    private let limits: HTTPLimits
+    private let output = ByteQueue()
+    private var input: [UInt8] = []
+    private var wantsInput = false
+    private(set) lazy var session = HTTP1ServerSession(owner: self, output: output, heads: heads, limits: limits)
+
+    init(limits: HTTPLimits = HTTPLimits()) {
+        self.limits = limits
+    }
+
+    /// A caller whose every request is answered with 200 when it has come whole.
+    static func answered(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
+        let caller = ScriptedCaller(limits: limits)
+        caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200) } }
+        return caller
+    }
+
+    var saw: [String] { transcript.lines }
+
+    /// How many bytes the session has left for later.
+    var unread: Int { input.count }
+
+    func sends(_ text: String) {
+        sends(text.bytes)
+    }
+
+    func sends(_ bytes: some Collection<UInt8>) {
+        input += bytes
+        repeat {
+            wantsInput = false
+            let given = input
+            input.removeFirst(session.receive(given.span))
+        } while wantsInput && !input.isEmpty
+    }
+
+    func hangsUp(errno: Int32? = nil) {
+        session.receiveEnd(errno: errno)
+    }
+
+    /// Takes what has been sent to the caller so far.
+    func takes() -> String {
+        let output = output
+        let text = output.readable.string
+        guard !output.isEmpty else { return text }
+        output.removeAll()
+        session.outputDrained()
+        if wantsInput { sends([]) }
+        return text
+    }
+
+    // MARK: HTTPServerOwner
+
+    func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
+        transcript.note("request", head)
+        if end { transcript.note("end") }
+        heads.give(head)
+        let user = ScriptedUser(transcript)
+        user.use(stream)
+        users.append(user)
+        whenOpened(user, stream)
+        if end { user.whenEnd(stream) }
+        return user
+    }
+
+    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault) {
+        transcript.note("refused: \(fault)")
+        whenRefused(stream, fault)
+    }
+
+    func sessionBecameIdle() {
+        transcript.note("idle")
+        whenIdle()
+    }
+
+    func sessionHasOutput() {}
+
+    func sessionWantsInput() {
+        wantsInput = true
+    }
+
+    func sessionEnded(lingering: Bool) {
+        transcript.note(lingering ? "closed, lingering" : "closed")
+        isClosed = true
+    }
+}

@@ -1,0 +1,85 @@
+import Bytes
+import HTTP
+
+/// An upstream in memory: answers what a test says and shows what was asked of it.
+final class ScriptedUpstream: HTTPClientOwner {
+    let transcript = Transcript()
+    let heads = HTTPHeadPool()
+    private(set) var isClosed = false
+    var whenIdle: () -> Void = {}
+
+    private let limits: HTTPLimits
+    private let output = ByteQueue()
+    private var input: [UInt8] = []
+    private var wantsInput = false
+    private(set) lazy var session = HTTP1ClientSession(owner: self, output: output, heads: heads, limits: limits)
+
+    init(limits: HTTPLimits = HTTPLimits()) {
+        self.limits = limits
+    }
+
+    /// An upstream that has been sent a whole request with this method.
+    static func asked(_ method: String = "GET", limits: HTTPLimits = HTTPLimits()) -> ScriptedUpstream {
+        let upstream = ScriptedUpstream(limits: limits)
+        upstream.opens().stream?.send(head: Message.request(method), end: true)
+        return upstream
+    }
+
+    var saw: [String] { transcript.lines }
+
+    /// How many bytes the session has left for later.
+    var unread: Int { input.count }
+
+    /// Begins an exchange.
+    @discardableResult
+    func opens() -> ScriptedUser {
+        let user = ScriptedUser(transcript)
+        user.use(session.open(for: user))
+        return user
+    }
+
+    func answers(_ text: String) {
+        answers(text.bytes)
+    }
+
+    func answers(_ bytes: some Collection<UInt8>) {
+        input += bytes
+        repeat {
+            wantsInput = false
+            let given = input
+            input.removeFirst(session.receive(given.span))
+        } while wantsInput && !input.isEmpty
+    }
+
+    func hangsUp(errno: Int32? = nil) {
+        session.receiveEnd(errno: errno)
+    }
+
+    /// Takes what has been sent to the upstream so far.
+    func takes() -> String {
+        let output = output
+        let text = output.readable.string
+        guard !output.isEmpty else { return text }
+        output.removeAll()
+        session.outputDrained()
+        return text
+    }
+
+    // MARK: HTTPClientOwner
+
+    func sessionBecameIdle() {
+        transcript.note("idle")
+        whenIdle()
+    }
+
+    func sessionHasOutput() {}
+
+    func sessionWantsInput() {
+        wantsInput = true
+    }
+
+    func sessionEnded(lingering: Bool) {
+        transcript.note("closed")
+        isClosed = true
+    }
+}

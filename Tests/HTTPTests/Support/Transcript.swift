@@ -1,0 +1,60 @@
+import Bytes
+import HTTP
+
+/// What happened on a connection, one line each, in order.
+///
+/// Pieces of a body are put together, so that the same bytes make the same transcript however they were cut.
+final class Transcript {
+    private(set) var lines: [String] = []
+
+    func note(_ line: String) {
+        lines.append(line)
+    }
+
+    func note(body: Span<UInt8>) {
+        let text = body.string
+        if let last = lines.last, last.hasPrefix("body ") {
+            lines[lines.count - 1] = last + text
+        } else {
+            lines.append("body " + text)
+        }
+    }
+
+    /// Notes a head as its first line and one line for each field.
+    func note(_ kind: String, _ head: HTTPHead) {
+        lines.append("\(kind) \(head.summary)")
+        note(fieldsOf: head)
+    }
+
+    func note(fieldsOf head: HTTPHead) {
+        for index in 0..<head.count {
+            lines.append("  \(head.name(at: index).string): \(head.value(at: index).string)")
+        }
+    }
+}
+
+extension HTTPHead {
+    /// The control data in words: `POST /path host=a length=5`, or `200 OK`.
+    fileprivate var summary: String {
+        var words: [String] = []
+        if status > 0 {
+            words = ["\(status)", reason.string]
+        } else {
+            words = [method.string, target.string, authority.count > 0 ? "host=\(authority.string)" : ""]
+        }
+        if let contentLength { words.append("length=\(contentLength)") }
+        if expectsContinue { words.append("expects=continue") }
+        if acceptsTrailers { words.append("te=trailers") }
+        return words.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+extension HTTPReset {
+    var words: String {
+        switch self {
+        case .canceled: "canceled"
+        case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
+        case .fault(let fault): "fault \(fault)"
+        }
+    }
+}
