@@ -72,12 +72,15 @@ public final class ByteArena {
         add(unsafe Span(_unsafeStart: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Adds a copy of `bytes` with the ASCII capitals made small.
-    public func add(lowercasing bytes: Span<UInt8>) -> ByteRange {
+    /// Adds a copy of `bytes` with the ASCII capitals among the first `capitals` of them made small.
+    public func add(_ bytes: Span<UInt8>, lowercasing capitals: Int) -> ByteRange {
+        precondition(capitals <= bytes.count)
         let range = add(bytes)
-        for index in Int(range.offset)..<count {
-            let byte = unsafe base[index]
-            if byte &- UInt8(ascii: "A") < 26 { unsafe base[index] = byte | 0x20 }
+        let start = unsafe base + Int(range.offset)
+        // Without a branch in it, the loop becomes vector instructions.
+        for index in 0..<capitals {
+            let byte = unsafe start[index]
+            unsafe start[index] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
         }
         return range
     }

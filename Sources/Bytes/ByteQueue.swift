@@ -64,6 +64,25 @@ public final class ByteQueue {
         append(unsafe Span(_unsafeStart: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Appends four pieces at once, which costs less than one after the other.
+    public func append(_ first: Span<UInt8>, _ between: StaticString, _ second: Span<UInt8>, _ last: StaticString) {
+        let pieces = (first.count, between.utf8CodeUnitCount, second.count, last.utf8CodeUnitCount)
+        let total = pieces.0 + pieces.1 + pieces.2 + pieces.3
+        guard total > 0 else { return }
+        var tail = unsafe reserve(total)
+        unsafe first.withUnsafeBufferPointer { unsafe Self.copy($0.baseAddress, pieces.0, to: &tail) }
+        unsafe Self.copy(between.utf8Start, pieces.1, to: &tail)
+        unsafe second.withUnsafeBufferPointer { unsafe Self.copy($0.baseAddress, pieces.2, to: &tail) }
+        unsafe Self.copy(last.utf8Start, pieces.3, to: &tail)
+        end += total
+    }
+
+    private static func copy(_ from: UnsafePointer<UInt8>?, _ count: Int, to tail: inout UnsafeMutablePointer<UInt8>) {
+        guard let from = unsafe from else { return }
+        unsafe tail.update(from: from, count: count)
+        unsafe tail += count
+    }
+
     /// Appends the UTF-8 of `text`; not for the path of a call.
     public func append(text: String) {
         append(Array(text.utf8).span)

@@ -51,17 +51,6 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The offset of the first `byte` at or after `start`, if there is one.
-    @inlinable
-    public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
-        var index = start
-        while index < count {
-            if unsafe self[unchecked: index] == byte { return index }
-            index += 1
-        }
-        return nil
-    }
-
     /// The bytes without spaces and tabs at both ends (OWS of RFC 9110 §5.6.3).
     public var trimmed: Span<UInt8> {
         @_lifetime(copy self)

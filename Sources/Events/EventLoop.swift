@@ -23,6 +23,8 @@ public final class EventLoop {
     private var atEnd: [any EndOfTurn] = []
     private var doing: [any EndOfTurn] = []
     private var stopping = false
+    /// Whether the time has been read in this turn.
+    private var isAwake = false
 
     /// Makes a loop of one thread, without locks.
     public init(clock: Clock = .system) {
@@ -89,11 +91,14 @@ public final class EventLoop {
             for work in doing { work.endOfTurn() }
             doing.removeAll(keepingCapacity: true)
         }
+        isAwake = false
         setAlarm()
     }
 
     /// Tells the timers the time: callbacks of a turn call this before they do anything that looks at it.
     func wake() {
+        guard !isAwake else { return }
+        isAwake = true
         timers.touch(clock.now)
     }
 

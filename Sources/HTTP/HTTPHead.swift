@@ -160,8 +160,21 @@ public final class HTTPHead {
 
     /// Adds a field whose name may have capitals.
     public func add(name: Span<UInt8>, value: Span<UInt8>) {
-        let range = arena.add(lowercasing: name)
+        let range = arena.add(name, lowercasing: name.count)
         fields.append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
+    }
+
+    /// Adds the field whose name is the first `nameCount` bytes of a line and whose value lies in `value` of it.
+    func add(line: Span<UInt8>, nameCount: Int, value: Range<Int>) {
+        let start = Int(arena.add(line, lowercasing: nameCount).offset)
+        let name = ByteRange(offset: start, count: nameCount)
+        fields.append(
+            Field(
+                name: name,
+                value: ByteRange(offset: start + value.lowerBound, count: value.count),
+                known: KnownField(bytes(name))
+            )
+        )
     }
 
     /// Gives the field the value, in the place of the first one of that name; others of that name go.

@@ -102,14 +102,23 @@ struct HTTP1HeadParser {
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             throw colon < line.count && line[colon] == 0 ? .nullByte : .fieldName
         }
-        let value = line.extracting(colon + 1..<line.count).trimmed
-        for index in 0..<value.count where !HTTP1Grammar.isValue(value[index]) {
-            throw HTTP1Grammar.fault(of: value[index])
-        }
-        head.add(name: line.extracting(0..<colon), value: value)
+        var start = colon + 1
+        var end = line.count
+        while start < end, line[start].isSpaceOrTab { start += 1 }
+        while end > start, line[end - 1].isSpaceOrTab { end -= 1 }
+        let value = line.extracting(start..<end)
+        try check(value)
+        head.add(line: line, nameCount: colon, value: start..<end)
         let known = head.known(at: head.count - 1)
         guard known != .other else { return }
         try note(known, value, in: head)
+    }
+
+    private func check(_ value: Span<UInt8>) throws(HTTPFault) {
+        guard let control = value.firstControl else { return }
+        for index in control..<value.count where !HTTP1Grammar.isValue(value[index]) {
+            throw HTTP1Grammar.fault(of: value[index])
+        }
     }
 
     /// Takes what frames the message, or belongs to the connection, out of the fields.

@@ -202,9 +202,12 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         reading = .done
         writing = .head
         isOld = parser.connection.isOld
-        isHEAD = head?.method.equals("HEAD") ?? false
+        isHEAD = false
         expectsContinue = false
-        if let head { heads.give(head) }
+        if let head {
+            isHEAD = head.method.equals("HEAD")
+            heads.give(head)
+        }
         head = nil
         owner.sessionRefused(self, fault)
     }

@@ -55,10 +55,7 @@ enum HTTP1Writer {
 
     private static func writeFields(of head: HTTPHead, to queue: ByteQueue) {
         for index in 0..<head.count {
-            queue.append(head.name(at: index))
-            queue.append(": ")
-            queue.append(head.value(at: index))
-            queue.append("\r\n")
+            queue.append(head.name(at: index), ": ", head.value(at: index), "\r\n")
         }
     }
 

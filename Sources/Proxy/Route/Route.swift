@@ -1,5 +1,5 @@
 /// Where the calls go that a route takes.
-struct Route {
+final class Route {
     /// Its number in the file, from 0; nil for the one that takes what no other does.
     let number: Int?
     /// The calls it takes; nil for all.
@@ -7,4 +7,11 @@ struct Route {
     let chain: CompiledChain
     /// Nil where the chain answers, or nobody.
     let upstream: Upstream?
+
+    init(number: Int?, condition: Condition?, chain: CompiledChain, upstream: Upstream?) {
+        self.number = number
+        self.condition = condition
+        self.chain = chain
+        self.upstream = upstream
+    }
 }

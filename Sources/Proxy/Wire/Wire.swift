@@ -232,8 +232,8 @@ final class Wire: Watcher, EndOfTurn {
         if isStuck {
             isStuck = false
             transport.wantsWrite = false
-            if case .open = state { owner?.wireDrained() }
         }
+        if case .open = state { owner?.wireDrained() }
         guard case .finishing(let lingering) = state, output.isEmpty else { return }
         guard lingering, !end.seen else { return close() }
         state = .lingering
