@@ -57,7 +57,7 @@ extension Call {
 
     /// Ends a call whose answer from the upstream is complete.
     func conclude(_ conclusion: Conclusion) {
-        if let attempt { worker.counters.attempt(attempt.upstream.counter, .ok) }
+        attempt?.count(.ok)
         let code: RPCCode
         switch conclusion {
         case .code(let known, let message):
@@ -87,7 +87,7 @@ extension Call {
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
-        if case .caller = decider, let attempt { worker.counters.attempt(attempt.upstream.counter, .canceled) }
+        attempt?.count(.canceled)
         run.finished(self)
         callTimer?.cancel()
         callTimer = nil

@@ -139,7 +139,8 @@ extension Call {
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
     func attemptFailed(_ failure: UpstreamFailure) {
         guard !isOver, let attempt else { return }
-        worker.counters.attempt(attempt.upstream.counter, failure.result)
+        attempt.count(failure.result)
+        if let limit = failure.limit { worker.counters.limitHit(limit) }
         guard !attempt.canBeResent(after: failure) || !isReplayable || record.attempts > 2 else {
             worker.counters.resend(attempt.upstream.counter)
             return tryUpstream(attempt.upstream)
