@@ -59,8 +59,8 @@ struct ChainCompiler {
     }
 
     private func compile(_ item: ChainItem) -> CompiledChain.Link? {
-        guard let kind = Registry.kind(item.kind) else {
-            let suggestion = Suggestion.text(for: item.kind, among: Registry.kinds.map(\.name))
+        guard let kind = context.kinds.first(where: { $0.name == item.kind }) else {
+            let suggestion = Suggestion.text(for: item.kind, among: context.kinds.map(\.name))
             diagnostics.report("unknown kind \(Diagnostic.quote(item.kind)); \(suggestion)", at: item.kindMark)
             return nil
         }

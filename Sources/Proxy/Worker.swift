@@ -21,19 +21,22 @@ public final class Worker {
     private let lineWriters: LineWriters
     private let network: any Network
     private let names: NameService
+    private let kinds: [InterceptorKind]
     private var upstreams: [String: Upstream] = [:]
     private var older: [Generation] = []
-    private var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
+    private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
 
     /// Makes a worker that has no configuration yet, on the thread that is to be its own.
     public convenience init(loop: EventLoop, lineWriters: LineWriters) {
         self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork())
     }
 
-    init(loop: EventLoop, lineWriters: LineWriters, network: any Network) {
+    /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
+    init(loop: EventLoop, lineWriters: LineWriters, network: any Network, kinds: [InterceptorKind] = Registry.kinds) {
         context = WireContext(loop: loop)
         self.lineWriters = lineWriters
         self.network = network
+        self.kinds = kinds
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
     }
@@ -44,7 +47,7 @@ public final class Worker {
     public func use(_ settings: Settings, number: Int, tokens values: [String: [UInt8]]) {
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
-        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters)
+        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, kinds: kinds)
         let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
         for (path, value) in values { tokens.update(path, value) }
         retire(generation)

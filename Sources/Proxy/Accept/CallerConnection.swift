@@ -53,6 +53,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Lets the call under way end, and closes then; an idle connection is closed now.
     func drain() {
+        // A request that has come already is no idle connection.
+        wire?.readable()
         session?.drain()
     }
 

@@ -1,7 +1,7 @@
-internal import Events
 internal import Bytes
 internal import Dialects
 internal import Documents
+internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
@@ -35,10 +35,7 @@ extension Call {
     func send(_ answer: LocalAnswer, code: RPCCode) {
         let head = worker.context.heads.take()
         head.fill(with: answer)
-        if !isRejection(code), case .reject(let error) = run.responseHead(head, self) {
-            worker.context.heads.give(head)
-            return fail(error, by: .interceptor(run.deciderName ?? ""))
-        }
+        guard isRejection(code) || passesChain(head) else { return worker.context.heads.give(head) }
         record.status = head.status
         record.responseBytes += answer.body.count
         headSent = true
@@ -60,7 +57,7 @@ extension Call {
 
     /// Ends a call whose answer from the upstream is complete.
     func conclude(_ conclusion: Conclusion) {
-        if let attempt { worker.counters.attempt(attempt.upstream.counter, .ok) }
+        attempt?.count(.ok)
         let code: RPCCode
         switch conclusion {
         case .code(let known, let message):
@@ -90,7 +87,7 @@ extension Call {
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
-        if case .caller = decider, let attempt { worker.counters.attempt(attempt.upstream.counter, .canceled) }
+        attempt?.count(.canceled)
         run.finished(self)
         callTimer?.cancel()
         callTimer = nil

@@ -1,10 +1,10 @@
-internal import Telemetry
-internal import Configuration
 internal import Bytes
+internal import Configuration
 internal import Dialects
 internal import Events
 internal import HTTP
 internal import RPC
+internal import Telemetry
 
 /// The way of a call. Read this first.
 ///
@@ -104,7 +104,8 @@ extension Call {
         wantsTrailers ? answeredEnd(trailers: nil) : conclude(reader.end())
     }
 
-    private func passesChain(_ head: HTTPHead) -> Bool {
+    /// Lets an answer go back through the chain; false if a link has decided otherwise, and that has been done.
+    func passesChain(_ head: HTTPHead) -> Bool {
         switch run.responseHead(head, self) {
         case .next: return true
         case .reject(let error): reject(error)
@@ -138,7 +139,8 @@ extension Call {
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
     func attemptFailed(_ failure: UpstreamFailure) {
         guard !isOver, let attempt else { return }
-        worker.counters.attempt(attempt.upstream.counter, failure.result)
+        attempt.count(failure.result)
+        if let limit = failure.limit { worker.counters.limitHit(limit) }
         guard !attempt.canBeResent(after: failure) || !isReplayable || record.attempts > 2 else {
             worker.counters.resend(attempt.upstream.counter)
             return tryUpstream(attempt.upstream)

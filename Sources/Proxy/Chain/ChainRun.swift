@@ -12,12 +12,12 @@ struct ChainRun {
 
     init(_ chain: CompiledChain) {
         self.chain = chain
-        if chain.hasInstances { instances = chain.links.map { $0.interceptor.forCall() } }
     }
 
     /// The request's head goes through the links, first to last, until one decides.
     mutating func requestHead(_ call: Call) -> Verdict {
         let links = chain.links
+        if chain.hasInstances { instances = links.map { $0.interceptor.forCall() } }
         for index in links.indices {
             if let condition = links[index].condition, !condition.holds(for: call) { continue }
             entered |= 1 << UInt64(index)
@@ -31,8 +31,11 @@ struct ChainRun {
     }
 
     /// The answer's head goes back through the links that the request came to, until one decides.
+    ///
+    /// An answer that a link has given goes back from there.
     mutating func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        for index in chain.onResponseHead where hasEntered(index) {
+        let start = decider ?? chain.links.count
+        for index in chain.onResponseHead where index < start && hasEntered(index) {
             let verdict = interceptor(index).responseHead(head, call)
             if case .next = verdict { continue }
             decider = index

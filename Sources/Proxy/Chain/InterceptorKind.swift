@@ -22,9 +22,12 @@ final class CompileContext {
     let tokens: TokenStore
     /// Where lines go.
     let lineWriters: LineWriters
+    /// The kinds that there are.
+    let kinds: [InterceptorKind]
 
-    init(tokens: TokenStore, lineWriters: LineWriters) {
+    init(tokens: TokenStore, lineWriters: LineWriters, kinds: [InterceptorKind] = Registry.kinds) {
         self.tokens = tokens
         self.lineWriters = lineWriters
+        self.kinds = kinds
     }
 }

@@ -9,9 +9,4 @@ enum Registry {
         RejectInterceptor.kind,
         RespondInterceptor.kind,
     ]
-
-    /// The kind with the name.
-    static func kind(_ name: String) -> InterceptorKind? {
-        kinds.first { $0.name == name }
-    }
 }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Telemetry
 
 /// One try of a call on one upstream connection.
 final class Attempt: HTTPStreamUser {
@@ -10,7 +11,10 @@ final class Attempt: HTTPStreamUser {
     private var stream: (any HTTPStream)?
     private var firstByteTimer: Timer?
     private var isOver = false
+    /// Something of an answer has come, be it an interim one.
     private var hasAnswered = false
+    private var hasHead = false
+    private var isCounted = false
 
     init(of call: Call, on upstream: Upstream) {
         self.call = call
@@ -32,6 +36,13 @@ final class Attempt: HTTPStreamUser {
         let stream = stream
         self.stream = nil
         stream?.reset(.canceled)
+    }
+
+    /// Counts what became of the attempt, unless that has been counted already.
+    func count(_ result: AttemptResult) {
+        guard !isCounted else { return }
+        isCounted = true
+        call.worker.counters.attempt(upstream.counter, result)
     }
 
     private func end() {
@@ -100,7 +111,7 @@ final class Attempt: HTTPStreamUser {
     func resume() { stream?.resume(.slowPeer) }
 
     private func awaitFirstByte() {
-        guard let limit = upstream.firstByteTimeout, !hasAnswered, !isOver else { return }
+        guard let limit = upstream.firstByteTimeout, !hasHead, !isOver else { return }
         let timer = Timer(on: upstream.context.loop.timers) { [unowned self] in failed(.firstByteTimeout) }
         firstByteTimer = timer
         timer.arm(after: limit)
@@ -115,6 +126,7 @@ final class Attempt: HTTPStreamUser {
 
     func received(head: HTTPHead, end: Bool) {
         hasAnswered = true
+        hasHead = true
         firstByteTimer?.cancel()
         firstByteTimer = nil
         if end { complete() }

@@ -38,6 +38,11 @@ enum UpstreamFailure: Error {
         }
     }
 
+    /// The limit that was met, if it was one.
+    var limit: LimitLabel? {
+        if case .tooManyWaiting = self { .waiting } else { nil }
+    }
+
     /// How the attempt is counted.
     var result: AttemptResult {
         switch self {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Events
+private import Glibc
 
 /// The owner of a wire.
 protocol WireOwner: AnyObject {
@@ -44,6 +45,7 @@ final class Wire: Watcher, EndOfTurn {
     private var isDue = false
     private var wantsDelivery = false
     private var isStuck = false
+    private var isBroken = false
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
     private var lingerTimer: Timer?
 
@@ -214,6 +216,7 @@ final class Wire: Watcher, EndOfTurn {
         case .open, .finishing: break
         }
         let output = output
+        if isBroken { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
         if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
@@ -249,8 +252,15 @@ final class Wire: Watcher, EndOfTurn {
         timer.arm(after: Self.lingerTime)
     }
 
+    /// Nothing more can be sent. What the peer has said before is still read, since it may be an answer that says why;
+    /// behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
+        isBroken = true
+        output.removeAll()
+        transport.wantsWrite = false
+        let peerIsGone = errno == EPIPE || errno == ECONNRESET
+        guard end.seen || !peerIsGone else { return }
         transport.wantsRead = false
         end = (true, errno)
         owner?.wireEnded(errno: errno)

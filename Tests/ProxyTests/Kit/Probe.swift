@@ -1,0 +1,109 @@
+import Configuration
+import Dialects
+import HTTP
+import RPC
+
+@testable import Proxy
+
+/// What the probes of a scene have seen, in order.
+final class Diary: @unchecked Sendable {
+    /// What was seen, an event a line.
+    var events: [String] = []
+    /// How many probes have been made for calls.
+    var instances = 0
+
+    /// The events until now; the diary is empty afterwards.
+    func take() -> [String] {
+        defer { events = [] }
+        return events
+    }
+}
+
+/// An interceptor that keeps a diary and decides what it is told to; one is made for each call.
+final class Probe: Interceptor {
+    static func kind(_ diary: Diary) -> InterceptorKind {
+        InterceptorKind(
+            name: "probe",
+            summary: "Keeps a diary.",
+            options: [
+                Option(
+                    "request",
+                    .choice(["next", "reject", "respond"]),
+                    default: "next",
+                    "The verdict on a request."
+                ),
+                Option(
+                    "response",
+                    .choice(["next", "reject", "respond"]),
+                    default: "next",
+                    "The verdict on an answer."
+                ),
+                Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
+            ],
+            make: { section, context in
+                Probe(
+                    context.name,
+                    diary,
+                    section.string("request"),
+                    section.string("response"),
+                    section.bool("numbers")
+                )
+            }
+        )
+    }
+
+    let events: EventSet = [.requestHead, .responseHead, .responseTrailers, .finished]
+    private let name: String
+    private let diary: Diary
+    private let requestVerdict: String
+    private let responseVerdict: String
+    private let showsNumber: Bool
+    private var number = 0
+
+    init(_ name: String, _ diary: Diary, _ requestVerdict: String, _ responseVerdict: String, _ showsNumber: Bool) {
+        self.name = name
+        self.diary = diary
+        self.requestVerdict = requestVerdict
+        self.responseVerdict = responseVerdict
+        self.showsNumber = showsNumber
+    }
+
+    func forCall() -> any Interceptor {
+        let new = Probe(name, diary, requestVerdict, responseVerdict, showsNumber)
+        diary.instances += 1
+        new.number = diary.instances
+        return new
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        note("request")
+        call.request.add(FieldName("x-trace"), Array(name.utf8).span)
+        return verdict(requestVerdict)
+    }
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        note("response")
+        head.add(FieldName("x-trace"), Array(name.utf8).span)
+        return verdict(responseVerdict)
+    }
+
+    func responseTrailers(_ trailers: HTTPHead, _ call: Call) {
+        note("trailers")
+    }
+
+    func finished(_ call: Call) {
+        note("finished \(call.record.code.name) by \(call.record.decider)")
+    }
+
+    private func note(_ event: String) {
+        diary.events.append("\(name)\(showsNumber ? "#\(number)" : "") \(event)")
+    }
+
+    private func verdict(_ name: String) -> Verdict {
+        switch name {
+        case "reject": .reject(RPCError(.permissionDenied, "no"))
+        case "respond": .respond(LocalAnswer(status: 200, headers: [], body: Array("mine".utf8)))
+        default: .next
+        }
+    }
+}

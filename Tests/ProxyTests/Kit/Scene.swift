@@ -1,0 +1,203 @@
+import Bytes
+import Configuration
+import Documents
+import Events
+import Glibc
+import RPC
+import Telemetry
+import Testing
+
+@testable import Proxy
+
+/// A worker with scripted callers and upstreams around it, and a clock that the test turns.
+///
+/// Nothing of it ever waits: over sockets an expectation takes turns until it is met, or long enough to give it up.
+final class Scene {
+    let stage: Stage
+    let clock = ManualClock(now: 1000 * .second)
+    let loop: EventLoop
+    let diary = Diary()
+    let lineWriters = LineWriters()
+    private(set) var worker: Worker!
+    private let network = ScriptedNetwork()
+    private let census = Census()
+    private var peers: [ScriptedPeer] = []
+    private var ends: [MemoryTransport] = []
+    private var listeners: [String: LoopbackListener] = [:]
+    private var generations = 0
+
+    init(_ stage: Stage, _ yaml: String) {
+        self.stage = stage
+        loop = EventLoop(clock: .manual(clock))
+        let kinds = Registry.kinds + [Probe.kind(diary)]
+        network.scene = self
+        worker = Worker(loop: loop, lineWriters: lineWriters, network: network, kinds: kinds)
+        for listener in use(yaml).listeners { listen(listener) }
+    }
+
+    // MARK: Configuration
+
+    /// Lets the worker go by another configuration.
+    @discardableResult
+    func use(_ yaml: String, tokens: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation)
+        -> Settings
+    {
+        let diagnostics = Diagnostics()
+        let root = YAML.parse(Array(yaml.utf8), into: diagnostics)
+        let settings = Settings(root, into: diagnostics, answeringKinds: ["reject", "respond", "probe"])
+        #expect(diagnostics.lines(file: "scene") == [], sourceLocation: sourceLocation)
+        generations += 1
+        worker.use(settings, number: generations, tokens: tokens.mapValues { Array($0.utf8) })
+        return settings
+    }
+
+    private func listen(_ settings: ListenerSettings) {
+        let listener: LoopbackListener
+        if case .unix = settings.address {
+            listener = LoopbackListener(.abstract(name: "martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
+        } else {
+            listener = LoopbackListener()
+        }
+        listeners["\(settings.address)"] = listener
+        worker.listen(on: listener.socket.descriptor, name: "\(settings.address)", settings: settings)
+    }
+
+    // MARK: Peers
+
+    /// A caller that has connected to a listener.
+    func caller(on address: String = "127.0.0.1:8080") -> ScriptedPeer {
+        let isUnix = address.hasPrefix("unix:")
+        defer { turn() }
+        guard stage == .memory else { return peer(SocketEnd(to: listeners[address]!.address)) }
+        let (near, far) = (watched(.done), MemoryTransport())
+        MemoryTransport.join(near, far)
+        let peer = Peer(
+            address: isUnix ? nil : .ipv4([127, 0, 0, 1], port: 5123),
+            credentials: isUnix ? PeerCredentials(uid: getuid(), gid: getgid()) : nil
+        )
+        worker.acceptors[address]!.acceptor.accept(near, from: peer)
+        return self.peer(far)
+    }
+
+    /// The upstream at an address.
+    func upstream(_ address: String = "127.0.0.1:9000") -> ScriptedUpstream {
+        network.upstream(address)
+    }
+
+    func peer(_ end: SocketEnd) -> ScriptedPeer {
+        remember(ScriptedPeer(end.socket, in: self) { end.reset() })
+    }
+
+    func peer(_ end: MemoryTransport) -> ScriptedPeer {
+        remember(ScriptedPeer(end, in: self) { end.reset() })
+    }
+
+    private func remember(_ peer: ScriptedPeer) -> ScriptedPeer {
+        peers.append(peer)
+        return peer
+    }
+
+    /// An end in memory for the worker.
+    func watched(_ connect: MemoryTransport.Connect) -> MemoryTransport {
+        let end = MemoryTransport { [census] in census.note($0) }
+        end.connect = connect
+        end.room = 64 * 1024
+        ends.append(end)
+        return end
+    }
+
+    // MARK: Time
+
+    private var isTold = true
+
+    /// Lets the worker notice nothing, so that several things happen to it at once.
+    func stopTelling() { isTold = false }
+
+    /// Lets the worker notice things again.
+    func startTelling() {
+        isTold = true
+        turn()
+    }
+
+    /// Takes a turn of the loop, and moves the bytes on both sides of it.
+    func turn() {
+        guard isTold else { return }
+        for end in ends { end.tell() }
+        loop.turn(waiting: false)
+        network.move()
+        for peer in peers { peer.move() }
+    }
+
+    /// Takes turns until `condition` holds, or as many as it could take.
+    func until(_ condition: () -> Bool) {
+        let patience = stage == .memory ? 300 : 20_000
+        for round in 0..<patience {
+            if condition() { return }
+            if round > 100 { usleep(100) }
+            turn()
+        }
+    }
+
+    /// Takes so many turns that whatever was to happen has happened.
+    func settle() {
+        for _ in 0..<(stage == .memory ? 10 : 50) { turn() }
+    }
+
+    /// Lets time pass.
+    func pass(_ time: Duration) {
+        settle()
+        clock.now += Nanoseconds(time)
+        settle()
+    }
+
+    // MARK: Looking
+
+    /// The sample lines of the metrics whose names begin like this.
+    func metrics(_ name: String) -> [String] {
+        let queue = ByteQueue()
+        PrometheusText(to: queue).append(worker.snapshot().families(codeNames: RPCCode.allCases.map(\.name)))
+        let lines = queue.readable.string.split(separator: "\n").map(String.init)
+        return lines.filter { $0.hasPrefix(name) }
+    }
+
+    /// The calls that exist.
+    var livingCalls: Int { worker.generation.calls }
+
+    // MARK: The end
+
+    /// Ends everything and looks for what has been left over.
+    func finish(sourceLocation: SourceLocation = #_sourceLocation) {
+        for peer in peers { peer.close() }
+        settle()
+        #expect(livingCalls == 0, "calls are alive", sourceLocation: sourceLocation)
+        #expect(worker.liveGenerations == 1, "old generations are alive", sourceLocation: sourceLocation)
+        worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, tokens: [:])
+        worker.drain()
+        pass(.seconds(7200))
+        #expect(worker.connectionCount == 0, "callers' connections are open", sourceLocation: sourceLocation)
+        #expect(census.living == [], "connections are alive", sourceLocation: sourceLocation)
+        #expect(metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"], sourceLocation: sourceLocation)
+        lineWriters.finish()
+        weak let worker = worker
+        self.worker = nil
+        #expect(worker == nil, "the worker is alive", sourceLocation: sourceLocation)
+    }
+}
+
+/// Plays a script, and sees to it that nothing is left over.
+func play(
+    _ stage: Stage,
+    _ yaml: String,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ script: (Scene) throws -> Void
+) rethrows {
+    let scene = Scene(stage, yaml)
+    try script(scene)
+    scene.finish(sourceLocation: sourceLocation)
+}
+
+/// Plays a script in memory.
+func play(_ yaml: String, sourceLocation: SourceLocation = #_sourceLocation, _ script: (Scene) throws -> Void) rethrows
+{
+    try play(.memory, yaml, sourceLocation: sourceLocation, script)
+}

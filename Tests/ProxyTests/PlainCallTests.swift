@@ -1,0 +1,145 @@
+import Testing
+
+@Suite struct PlainCallTests {
+    @Test(arguments: Stage.allCases)
+    func `a call goes to the upstream and its answer to the caller`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let connection = scene.upstream().accept()
+            connection.expect(saidUpstream)
+            connection.send(fine)
+            caller.expect(fine)
+            caller.expectNothing()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `bytes pass as they come, in both directions`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "transfer-encoding: chunked", body: "3\r\none\r\n"))
+            let upstream = scene.upstream().accept()
+            let head = http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "transfer-encoding: chunked")
+            upstream.expect(head + "3\r\none\r\n")
+            caller.send("3\r\ntwo\r\n")
+            upstream.expect("3\r\ntwo\r\n")
+            upstream.send(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "1\r\na\r\n"))
+            caller.expect(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "1\r\na\r\n"))
+            caller.send("0\r\nx-sum: 6\r\n\r\n")
+            upstream.expect("0\r\nx-sum: 6\r\n\r\n")
+            upstream.send("1\r\nb\r\n0\r\nx-more: no\r\n\r\n")
+            caller.expect("1\r\nb\r\n0\r\nx-more: no\r\n\r\n")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `pipelined requests are answered in their order`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(say + get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(saidUpstream)
+            upstream.expectNothing()
+            upstream.send(fine)
+            upstream.expect(gotUpstream)
+            upstream.send(http("HTTP/1.1 204 No Content"))
+            caller.expect(fine + http("HTTP/1.1 204 No Content"))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `interim answers pass`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(http("HTTP/1.1 103 Early Hints", "link: </a>"))
+            caller.expect(http("HTTP/1.1 103 Early Hints", "link: </a>"))
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an answer that comes before the whole request is passed on`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 10", body: "12345"))
+            let upstream = scene.upstream().accept()
+            upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 10", body: "12345"))
+            let answer = http("HTTP/1.1 413 Too Much", "content-length: 0")
+            upstream.send(answer)
+            caller.expect(answer)
+            upstream.expectGone()
+            caller.send("67890" + get)
+            let next = scene.upstream().accept()
+            next.expect(gotUpstream)
+            next.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test func `an answer is passed on although the upstream takes no more of the request`() {
+        play(plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 10", body: "12345"))
+            let upstream = scene.upstream().accept()
+            upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 10", body: "12345"))
+            // The answer and the rest of the body pass each other: writing fails before the answer has been read.
+            let answer = http("HTTP/1.1 413 Too Much", "content-length: 0")
+            scene.stopTelling()
+            upstream.send(answer)
+            upstream.refuseMore()
+            caller.send("67890")
+            scene.startTelling()
+            caller.expect(answer)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a caller that waits for 100 Continue gets it from us or from the upstream`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "expect: 100-continue", "content-length: 5"))
+            let upstream = scene.upstream().accept()
+            let head = upstream.head()
+            #expect(head.hasPrefix("POST /p HTTP/1.1\r\nhost: 127.0.0.1:9000\r\n"))
+            if head.contains("expect: 100-continue") { upstream.send(http("HTTP/1.1 100 Continue")) }
+            caller.expect(http("HTTP/1.1 100 Continue"))
+            caller.send("hello")
+            upstream.expect("hello")
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a body may take longer than a head`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 2", body: "1"))
+            let upstream = scene.upstream().accept()
+            upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 2", body: "1"))
+            scene.pass(.seconds(60))
+            caller.send("2")
+            upstream.expect("2")
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a caller of HTTP 1 point 0 gets a body that ends with the connection`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /p HTTP/1.0", "host: a"))
+            let upstream = scene.upstream().accept()
+            upstream.expect(http("GET /p HTTP/1.1", "host: 127.0.0.1:9000"))
+            upstream.send(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "2\r\nok\r\n0\r\n\r\n"))
+            caller.expect(http("HTTP/1.1 200 OK", "connection: close", body: "ok"))
+            caller.expectEnd()
+        }
+    }
+}
