@@ -25,6 +25,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var session: HTTP1ClientSession?
     private var idleTimer: Timer?
     private var sentBefore = 0
+    /// What the wire had sent when it was closed: whoever was using it asks after that.
+    private var sentInAll = 0
 
     init(_ transport: any Transport, to address: SocketAddress, limits: HTTPLimits, context: WireContext, owner: any Owner) {
         self.address = address
@@ -44,7 +46,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     /// Whether bytes of the exchange have left this process.
-    var hasSent: Bool { (wire?.bytesSent ?? 0) > sentBefore }
+    var hasSent: Bool { (wire?.bytesSent ?? sentInAll) > sentBefore }
 
     /// Closes the connection if `time` passes before it is used.
     func close(after time: Nanoseconds?) {
@@ -83,6 +85,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     func wireClosed() {
+        sentInAll = wire?.bytesSent ?? 0
         session?.receiveEnd(errno: ECONNABORTED)
         idleTimer?.cancel()
         owner.closed(self)
