@@ -49,7 +49,9 @@ final class Upstream {
             connection.idlePosition = nil
             return attempt.connected(connection)
         }
-        guard waiting.count < settings.limits.waiting || open + dials.count < settings.limits.connections else {
+        // A call whose connection is being made waits for that alone, not for another call to end.
+        let queued = waiting.count - dials.count
+        guard queued < settings.limits.waiting || open + dials.count < settings.limits.connections else {
             return attempt.failed(.tooManyWaiting)
         }
         waiting.append(attempt)
