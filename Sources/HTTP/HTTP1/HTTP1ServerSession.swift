@@ -133,7 +133,8 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         isOld = connection.isOld
         persists = !draining && !connection.close && (!isOld || connection.keepAlive)
         isHEAD = head.method.equals("HEAD")
-        expectsContinue = head.expectsContinue && !isOld
+        if isOld { head.expectsContinue = false }
+        expectsContinue = head.expectsContinue
         let framing: HTTP1Framing = connection.chunked ? .chunked : head.contentLength.map { .length($0) } ?? .none
         decoder = HTTP1BodyDecoder(framing, limits: limits)
         discarded = 0

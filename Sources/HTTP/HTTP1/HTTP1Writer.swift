@@ -12,6 +12,7 @@ enum HTTP1Writer {
         queue.append("\r\n")
         writeFields(of: head, to: queue)
         if head.acceptsTrailers { queue.append("te: trailers\r\nconnection: te\r\n") }
+        if head.expectsContinue, framing != .none { queue.append("expect: 100-continue\r\n") }
         if framing == .none, expectsLength(head.method) { queue.append("content-length: 0\r\n") }
         writeFraming(framing, to: queue)
         queue.append("\r\n")
