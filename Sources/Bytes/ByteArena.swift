@@ -52,19 +52,22 @@ public final class ByteArena {
     /// Adds a copy of `bytes`, which may lie in this arena.
     public func add(_ bytes: Span<UInt8>) -> ByteRange {
         let offset = count
+        let added = bytes.count
+        guard added > 0 else { return ByteRange(offset: offset, count: 0) }
         unsafe bytes.withUnsafeBufferPointer { source in
-            guard let from = source.baseAddress else { return }
-            let old = unsafe base
-            if count + source.count > capacity {
-                grow(to: count + source.count)
-                unsafe (base + count).update(from: from, count: source.count)
-                unsafe old.deallocate()
-            } else {
-                unsafe (base + count).update(from: from, count: source.count)
-            }
+            if offset + added > capacity { return unsafe addGrowing(source.baseAddress!, added) }
+            unsafe (base + offset).update(from: source.baseAddress!, count: added)
         }
-        count += bytes.count
-        return ByteRange(offset: offset, count: bytes.count)
+        count = offset + added
+        return ByteRange(offset: offset, count: added)
+    }
+
+    /// Moves to a bigger buffer; what is added may lie in the old one, so that goes last.
+    private func addGrowing(_ from: UnsafePointer<UInt8>, _ added: Int) {
+        let old = unsafe base
+        grow(to: count + added)
+        unsafe (base + count).update(from: from, count: added)
+        unsafe old.deallocate()
     }
 
     /// Adds the UTF-8 of a literal.

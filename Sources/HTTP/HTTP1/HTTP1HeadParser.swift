@@ -98,7 +98,7 @@ struct HTTP1HeadParser {
         guard fieldLines <= limits.fields else { throw .tooManyFields }
         guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
         var colon = 0
-        while colon < line.count, HTTP1Grammar.isToken(line[colon]) { colon += 1 }
+        while colon < line.count, HTTP1Grammar.isToken(unsafe line[unchecked: colon]) { colon += 1 }
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             throw colon < line.count && line[colon] == 0 ? .nullByte : .fieldName
         }
