@@ -50,8 +50,15 @@ enum HTTP1Writer {
     }
 
     private static func writeFields(of head: HTTPHead, to queue: ByteQueue) {
-        for index in 0..<head.count {
-            queue.append(head.name(at: index), ": ", head.value(at: index), "\r\n")
+        var index = 0
+        while index < head.count {
+            let lines = head.lines(from: &index)
+            if lines.count > 0 {
+                queue.append(lines)
+            } else {
+                queue.append(head.name(at: index), ": ", head.value(at: index), "\r\n")
+                index += 1
+            }
         }
     }
 
