@@ -74,12 +74,19 @@ final class HeaderRules {
     /// Changes the head.
     func apply(to head: HTTPHead, for call: Call) {
         for name in removed { head.remove(name) }
-        for (from, to) in renamed {
-            while let index = head.first(from) { head.rename(at: index, to: to) }
-        }
+        for (from, to) in renamed { rename(from, to, in: head) }
         for substitution in replaced { replace(substitution, in: head) }
         for value in set { withValue(value, call) { head.set(value.name, $0) } }
         for value in added { withValue(value, call) { head.add(value.name, $0) } }
+    }
+
+    private func rename(_ from: FieldName, _ to: FieldName, in head: HTTPHead) {
+        // Not from the start again: the new name may be the old one.
+        var index = head.first(from)
+        while let found = index {
+            head.rename(at: found, to: to)
+            index = head.first(from, from: found + 1)
+        }
     }
 
     private func replace(_ rule: Substitution, in head: HTTPHead) {
