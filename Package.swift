@@ -60,9 +60,17 @@ let floor4: [Target] = [
     .executableTarget(
         name: "martlet",
         dependencies: [
-            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration", "Bytes",
+            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration",
+            "Bytes",
         ],
-        swiftSettings: strict
+        swiftSettings: strict,
+        linkerSettings: [
+            // Half a megabyte of relocations would be resident otherwise; the linker packs them into a few pages.
+            .unsafeFlags(
+                ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+                .when(configuration: .release)
+            )
+        ]
     )
 ]
 
