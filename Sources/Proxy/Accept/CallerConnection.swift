@@ -1,6 +1,6 @@
-private import Glibc
 internal import Bytes
 public import Events
+private import Glibc
 public import HTTP
 
 /// Serves the requests of accepted connections.
