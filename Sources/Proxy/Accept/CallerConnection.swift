@@ -122,7 +122,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.redeliver()
     }
 
-    public func sessionEnded(lingering: Bool) {
-        wire?.finish(lingering: lingering)
+    public func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    public func sessionEnded(_ end: SessionEnd) {
+        switch end {
+        case .orderly: wire?.finish(lingering: false)
+        case .lingering: wire?.finish(lingering: true)
+        case .abort: wire?.abort()
+        }
     }
 }

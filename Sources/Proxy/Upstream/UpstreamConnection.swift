@@ -117,7 +117,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wire?.redeliver()
     }
 
-    func sessionEnded(lingering: Bool) {
+    func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
         wire?.close()
     }
 }
