@@ -34,7 +34,9 @@ final class Wire: Watcher, EndOfTurn {
     /// From how many bytes on the owner is told that they have gone, even if they went at once.
     private static let muchOutput = 64 * 1024
 
-    /// What is to be sent. After a change the owner calls `outputChanged`.
+    /// What is to be sent.
+    ///
+    /// After a change the owner calls `outputChanged`.
     let output: ByteQueue
     /// The number of bytes that the transport has taken so far.
     private(set) var bytesSent = 0
@@ -276,8 +278,9 @@ final class Wire: Watcher, EndOfTurn {
         timer.arm(after: Self.lingerTime)
     }
 
-    /// Nothing more can be sent. What the peer has said before is still read, since it may be an answer that says why;
-    /// behind it comes the end.
+    /// Nothing more can be sent.
+    ///
+    /// What the peer has said before is still read, since it may be an answer that says why; behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
         isBroken = true
