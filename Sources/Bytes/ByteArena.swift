@@ -62,6 +62,24 @@ public final class ByteArena {
         return ByteRange(offset: offset, count: added)
     }
 
+    /// Lets `fill` write up to `room` bytes and adds as many as it says.
+    ///
+    /// `fill` may write more than it says, within the room.
+    public func add(room: Int, _ fill: (UnsafeMutableRawPointer) -> Int) -> ByteRange {
+        if count + room > capacity { makeRoom(room) }
+        let offset = count
+        let added = unsafe fill(UnsafeMutableRawPointer(base + offset))
+        precondition(added >= 0 && added <= room)
+        count = offset + added
+        return ByteRange(offset: offset, count: added)
+    }
+
+    private func makeRoom(_ room: Int) {
+        let old = unsafe base
+        grow(to: count + room)
+        unsafe old.deallocate()
+    }
+
     /// Moves to a bigger buffer; what is added may lie in the old one, so that goes last.
     private func addGrowing(_ from: UnsafePointer<UInt8>, _ added: Int) {
         let old = unsafe base

@@ -13,6 +13,11 @@ struct MediaType: Equatable {
     let codec: Codec
 
     init(_ field: Span<UInt8>?) {
+        // What most calls say, in the spelling that most use.
+        if let field, field.equals("application/json") {
+            (family, codec) = (.bare, .json)
+            return
+        }
         guard let type = field?.mediaType, type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/")
         else {
             (family, codec) = (.foreign, .other)

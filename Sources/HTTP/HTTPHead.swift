@@ -166,19 +166,16 @@ public final class HTTPHead {
         fields.append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
     }
 
-    /// Adds the field whose name is the first `nameCount` bytes of a line and whose value lies in `value` of it.
-    ///
-    /// `isPlain` says that the line is `name: value` with its CRLF and nothing else.
-    func add(line: Span<UInt8>, nameCount: Int, value: Range<Int>, isPlain: Bool) -> KnownField {
-        let start = Int(arena.add(line, lowercasing: nameCount).offset)
-        let name = ByteRange(offset: start, count: nameCount)
+    /// Adds the field of a line that is in the arena already, and says which of the known fields it is.
+    func add(_ line: HTTP1FieldLine) -> KnownField {
+        let name = ByteRange(offset: line.start, count: line.nameCount)
         let known = KnownField(bytes(name))
         fields.append(
             Field(
                 name: name,
-                value: ByteRange(offset: start + value.lowerBound, count: value.count),
+                value: ByteRange(offset: line.start + line.value.lowerBound, count: line.value.count),
                 known: known,
-                lineCount: isPlain ? Int32(truncatingIfNeeded: line.count) : 0
+                lineCount: line.isPlain ? Int32(truncatingIfNeeded: line.count) : 0
             )
         )
         return known

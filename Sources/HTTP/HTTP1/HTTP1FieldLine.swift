@@ -1,9 +1,16 @@
+internal import Bytes
+
 /// Where the parts of one field line lie: `name ":" SP value CRLF`, as nearly all lines are.
 ///
-/// The fast way to read a head: everything is found in one pass over raw bytes. It accepts nothing that
-/// `HTTP1HeadParser` refuses; what it does not recognise (a line that has not come whole, a tab, a fault) is left to
-/// the parser, which knows what is wrong with it.
+/// The fast way to read a head: a line is checked, its name made small and all of it copied in one pass. It accepts
+/// nothing that `HTTP1HeadParser` refuses; what it does not recognise (a line that has not come whole, a tab, a fault)
+/// is left to the parser, which knows what is wrong with it.
 struct HTTP1FieldLine {
+    /// Longer lines go the slow way; a line is copied before its end is known.
+    private static let longest = 1024
+
+    /// Where the copy of the line begins in the arena.
+    let start: Int
     /// The number of bytes of the name.
     let nameCount: Int
     /// The value without the spaces around it, counted from the start of the line.
@@ -14,61 +21,99 @@ struct HTTP1FieldLine {
     /// Whether the line is written exactly as Martlet writes it, so that it can go on as it is.
     var isPlain: Bool { value.lowerBound == nameCount + 2 && value.upperBound + 2 == count }
 
-    /// Recognises a line that begins at `start`.
-    init?(_ bytes: Span<UInt8>, from start: Int) {
-        let found = unsafe bytes.withUnsafeBytes { raw -> (Int, Int, Int, Int)? in
-            guard start < raw.count else { return nil }
-            return unsafe Self.scan(raw.baseAddress! + start, raw.count - start)
+    /// Recognises a line that begins at `start` and copies it to the arena; copies nothing if it does not.
+    init?(_ bytes: Span<UInt8>, from start: Int, to arena: ByteArena) {
+        let available = min(bytes.count - start, Self.longest)
+        guard available > 0 else { return nil }
+        var copier = Copier(count: available)
+        let range = unsafe bytes.withUnsafeBytes { source in
+            // A word is stored whole even if only a part of it belongs to the line.
+            unsafe arena.add(room: available + 8) { unsafe copier.copy(source.baseAddress! + start, to: $0) }
         }
-        guard let (name, first, last, end) = found else { return nil }
-        nameCount = name
-        value = first..<last
-        count = end
+        guard !range.isEmpty else { return nil }
+        self.start = Int(range.offset)
+        nameCount = copier.name
+        value = copier.first..<copier.last
+        count = Int(range.count)
     }
 
-    private static func scan(_ line: UnsafeRawPointer, _ count: Int) -> (Int, Int, Int, Int)? {
-        var index = 0
-        while index < count, unsafe isNameByte(line.load(fromByteOffset: index, as: UInt8.self)) { index += 1 }
-        let name = index
-        guard name > 0, index < count, unsafe line.load(fromByteOffset: index, as: UInt8.self) == UInt8(ascii: ":")
-        else { return nil }
-        index += 1
-        while index < count, unsafe line.load(fromByteOffset: index, as: UInt8.self) == 0x20 { index += 1 }
-        let first = index
-        index = unsafe firstControl(line, from: index, count)
-        guard index + 1 < count,
-            unsafe line.loadUnaligned(fromByteOffset: index, as: UInt16.self) == 0x0a0d  // CR LF in memory
-        else { return nil }
-        var last = index
-        while last > first, unsafe line.load(fromByteOffset: last - 1, as: UInt8.self) == 0x20 { last -= 1 }
-        return (name, first, last, index + 2)
-    }
+    /// Copies one line and notes where its parts are.
+    private struct Copier {
+        let count: Int
+        var name = 0
+        var first = 0
+        var last = 0
 
-    /// Letters, digits, `-` and `_`: a part of `tchar`.
-    @inline(__always)
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10
-            || byte == UInt8(ascii: "_")
-    }
+        init(count: Int) {
+            self.count = count
+        }
 
-    /// The first byte below 0x20, or 0x7f; eight at a time, as `Span.firstControl`.
-    ///
-    /// The lowest bit found is exact.
-    private static func firstControl(_ line: UnsafeRawPointer, from start: Int, _ count: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var index = start
-        while index + 8 <= count {
-            let word = unsafe line.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let deletes = word ^ (ones &* 0x7f)
-            let found = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & (ones &* 0x80)
-            if found != 0 { return index + found.trailingZeroBitCount / 8 }
-            index += 8
+        /// The number of bytes of the line; 0 if it is not one of those recognised.
+        mutating func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Int {
+            name = unsafe copyName(source, to: target)
+            guard name > 0, name < count, unsafe byte(source, name) == UInt8(ascii: ":") else { return 0 }
+            unsafe target.storeBytes(of: UInt8(ascii: ":"), toByteOffset: name, as: UInt8.self)
+            first = name + 1
+            while first < count, unsafe byte(source, first) == 0x20 {
+                unsafe target.storeBytes(of: 0x20, toByteOffset: first, as: UInt8.self)
+                first += 1
+            }
+            let end = unsafe copyValue(source, to: target)
+            guard end + 1 < count, unsafe source.loadUnaligned(fromByteOffset: end, as: UInt16.self) == Self.crlf
+            else { return 0 }
+            unsafe target.storeBytes(of: Self.crlf, toByteOffset: end, as: UInt16.self)
+            last = end
+            while last > first, unsafe byte(source, last - 1) == 0x20 { last -= 1 }
+            return end + 2
         }
-        while index < count {
-            let byte = unsafe line.load(fromByteOffset: index, as: UInt8.self)
-            if byte < 0x20 || byte == 0x7f { return index }
-            index += 1
+
+        /// Copies letters, digits, `-` and `_`, a part of `tchar`, with letters made small.
+        private func copyName(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Int {
+            var index = 0
+            while index < count {
+                let byte = unsafe byte(source, index)
+                let small = byte | 0x20
+                if small &- UInt8(ascii: "a") < 26 {
+                    unsafe target.storeBytes(of: small, toByteOffset: index, as: UInt8.self)
+                } else if byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "_") {
+                    unsafe target.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+                } else {
+                    return index
+                }
+                index += 1
+            }
+            return index
         }
-        return count
+
+        /// Copies up to the first byte below 0x20, or 0x7f, and says where that is.
+        ///
+        /// Eight bytes at a time, as `Span.firstControl`; the lowest bit that is found is exact.
+        private func copyValue(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Int {
+            let ones: UInt64 = 0x0101_0101_0101_0101
+            var index = first
+            while index + 8 <= count {
+                let word = unsafe source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                unsafe target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+                let deletes = word ^ (ones &* 0x7f)
+                let found = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & (ones &* 0x80)
+                if found != 0 { return index + found.trailingZeroBitCount / 8 }
+                index += 8
+            }
+            while index < count {
+                let byte = unsafe byte(source, index)
+                if byte < 0x20 || byte == 0x7f { return index }
+                unsafe target.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+                index += 1
+            }
+            return index
+        }
+
+        @inline(__always)
+        private func byte(_ source: UnsafeRawPointer, _ index: Int) -> UInt8 {
+            unsafe source.load(fromByteOffset: index, as: UInt8.self)
+        }
+
+        /// CR and LF as they lie in memory.
+        private static let crlf = UInt16(littleEndian: 0x0a0d)
     }
 }

@@ -102,14 +102,14 @@ struct HTTP1HeadParser {
         into head: HTTPHead
     ) throws(HTTPFault) {
         guard !atStart, searched == 0 else { return }
-        while let line = HTTP1FieldLine(bytes, from: position) {
+        while let line = HTTP1FieldLine(bytes, from: position, to: head.arena) {
             try count(line.count)
             fieldLines += 1
             guard fieldLines <= limits.fields else { throw .tooManyFields }
-            let whole = bytes.extracting(position..<position + line.count)
+            let value = position + line.value.lowerBound..<position + line.value.upperBound
             position += line.count
-            let known = head.add(line: whole, nameCount: line.nameCount, value: line.value, isPlain: line.isPlain)
-            if known != .other { try note(known, whole.extracting(line.value), in: head) }
+            let known = head.add(line)
+            if known != .other { try note(known, bytes.extracting(value), in: head) }
         }
     }
 
@@ -128,7 +128,8 @@ struct HTTP1HeadParser {
         while end > start, line[end - 1].isSpaceOrTab { end -= 1 }
         let value = line.extracting(start..<end)
         try check(value)
-        let known = head.add(line: line, nameCount: colon, value: start..<end, isPlain: false)
+        head.add(name: line.extracting(0..<colon), value: value)
+        let known = head.known(at: head.count - 1)
         guard known != .other else { return }
         try note(known, value, in: head)
     }

@@ -42,7 +42,7 @@ enum HTTP1Target {
     /// Refuses what is not a host with an optional port (RFC 9110 §7.2).
     static func checkHost(_ host: Span<UInt8>) throws(HTTPFault) {
         guard host.count > 0 else { throw .invalidHost }
-        for index in 0..<host.count where !HTTP1Grammar.isHost(host[index]) { throw .invalidHost }
+        for index in 0..<host.count where unsafe !HTTP1Grammar.isHost(host[unchecked: index]) { throw .invalidHost }
         let isBracketed = host[0] == UInt8(ascii: "[")
         var end = host.count
         if isBracketed {
