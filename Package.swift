@@ -60,7 +60,8 @@ let floor4: [Target] = [
     .executableTarget(
         name: "martlet",
         dependencies: [
-            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration", "Bytes",
+            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration",
+            "Bytes",
         ],
         swiftSettings: strict
     )

@@ -52,19 +52,22 @@ public final class ByteArena {
     /// Adds a copy of `bytes`, which may lie in this arena.
     public func add(_ bytes: Span<UInt8>) -> ByteRange {
         let offset = count
+        let added = bytes.count
+        guard added > 0 else { return ByteRange(offset: offset, count: 0) }
         unsafe bytes.withUnsafeBufferPointer { source in
-            guard let from = source.baseAddress else { return }
-            let old = unsafe base
-            if count + source.count > capacity {
-                grow(to: count + source.count)
-                unsafe (base + count).update(from: from, count: source.count)
-                unsafe old.deallocate()
-            } else {
-                unsafe (base + count).update(from: from, count: source.count)
-            }
+            if offset + added > capacity { return unsafe addGrowing(source.baseAddress!, added) }
+            unsafe (base + offset).update(from: source.baseAddress!, count: added)
         }
-        count += bytes.count
-        return ByteRange(offset: offset, count: bytes.count)
+        count = offset + added
+        return ByteRange(offset: offset, count: added)
+    }
+
+    /// Moves to a bigger buffer; what is added may lie in the old one, so that goes last.
+    private func addGrowing(_ from: UnsafePointer<UInt8>, _ added: Int) {
+        let old = unsafe base
+        grow(to: count + added)
+        unsafe (base + count).update(from: from, count: added)
+        unsafe old.deallocate()
     }
 
     /// Adds the UTF-8 of a literal.
@@ -76,13 +79,29 @@ public final class ByteArena {
     public func add(_ bytes: Span<UInt8>, lowercasing capitals: Int) -> ByteRange {
         precondition(capitals <= bytes.count)
         let range = add(bytes)
-        let start = unsafe base + Int(range.offset)
-        // Without a branch in it, the loop becomes vector instructions.
-        for index in 0..<capitals {
-            let byte = unsafe start[index]
-            unsafe start[index] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
+        let start = unsafe UnsafeMutableRawPointer(base + Int(range.offset))
+        var index = 0
+        while index + 8 <= capitals {
+            let word = unsafe start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            unsafe start.storeBytes(of: Self.lowercased(word), toByteOffset: index, as: UInt64.self)
+            index += 8
+        }
+        while index < capitals {
+            let byte = unsafe start.load(fromByteOffset: index, as: UInt8.self)
+            unsafe start.storeBytes(of: byte.lowercasedASCII, toByteOffset: index, as: UInt8.self)
+            index += 1
         }
         return range
+    }
+
+    /// Eight bytes with their ASCII capitals made small: the top bit of each byte says whether it is one.
+    private static func lowercased(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let low = word & (ones &* 0x7f)
+        let fromA = low &+ (ones &* UInt64(0x80 - UInt8(ascii: "A")))
+        let beyondZ = low &+ (ones &* UInt64(0x7f - UInt8(ascii: "Z")))
+        let capitals = (fromA ^ beyondZ) & ~word & (ones &* 0x80)
+        return word | capitals >> 2
     }
 
     /// Forgets all bytes and gives memory beyond `keeping` bytes back.

@@ -4,10 +4,10 @@ extension Span<UInt8> {
     /// The offset of the first `byte` at or after `start`, if there is one.
     public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
-        return unsafe withUnsafeBufferPointer { bytes in
-            let base = unsafe UnsafeRawPointer(bytes.baseAddress!)
-            let found = unsafe memchr(base + start, Int32(byte), bytes.count - start)
-            return unsafe found.map { unsafe UnsafeRawPointer($0) - base }
+        return unsafe withUnsafeBytes { bytes in
+            let base = bytes.baseAddress!
+            guard let found = unsafe memchr(base + start, Int32(byte), bytes.count - start) else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
         }
     }
 

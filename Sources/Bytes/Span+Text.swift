@@ -2,16 +2,14 @@ extension Span<UInt8> {
     /// Whether the bytes are exactly the UTF-8 of `text`.
     @inlinable
     public func equals(_ text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount else { return false }
-        return hasPrefix(text)
+        count == text.utf8CodeUnitCount && hasPrefix(text)
     }
 
     /// Whether the bytes are exactly `other`.
     @inlinable
     public func equals(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        for index in 0..<count where unsafe self[unchecked: index] != other[unchecked: index] { return false }
-        return true
+        return unsafe other.withUnsafeBufferPointer { unsafe matches($0.baseAddress, $0.count) }
     }
 
     /// Whether the bytes are exactly `other`.
@@ -23,11 +21,34 @@ extension Span<UInt8> {
     /// Whether the bytes begin with the UTF-8 of `text`.
     @inlinable
     public func hasPrefix(_ text: StaticString) -> Bool {
-        let length = text.utf8CodeUnitCount
-        guard count >= length else { return false }
-        let wanted = unsafe text.utf8Start
-        for index in 0..<length where unsafe self[unchecked: index] != wanted[index] { return false }
-        return true
+        guard count >= text.utf8CodeUnitCount else { return false }
+        return unsafe matches(text.utf8Start, text.utf8CodeUnitCount)
+    }
+
+    /// Whether the first `length` bytes, which there must be, are those at `other`; eight at a time, then one by one.
+    @usableFromInline
+    func matches(_ other: UnsafePointer<UInt8>?, _ length: Int) -> Bool {
+        guard length > 0 else { return true }
+        return unsafe withUnsafeBytes { bytes in
+            let ours = bytes.baseAddress!
+            let theirs = unsafe UnsafeRawPointer(other!)
+            var index = 0
+            while index + 8 <= length {
+                let same =
+                    unsafe ours.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                    == theirs.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                guard same else { return false }
+                index += 8
+            }
+            while index < length {
+                guard
+                    unsafe ours.load(fromByteOffset: index, as: UInt8.self)
+                        == theirs.load(fromByteOffset: index, as: UInt8.self)
+                else { return false }
+                index += 1
+            }
+            return true
+        }
     }
 
     /// Whether the bytes begin with `other`.

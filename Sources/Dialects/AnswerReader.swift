@@ -88,7 +88,7 @@ public struct AnswerReader: Sendable {
     ///   - trailerGRPCStatus: the value of `grpc-status` in the HTTP trailers, if there is one.
     ///   - trailerGRPCMessage: the value of `grpc-message` there, if there is one.
     /// - Returns: how the call went.
-    public func end(
+    public mutating func end(
         trailerGRPCStatus: Span<UInt8>? = nil,
         trailerGRPCMessage: Span<UInt8>? = nil
     ) -> Conclusion {

@@ -22,6 +22,7 @@ public final class EventLoop {
     private var alarmTime = Nanoseconds.max
     private var atEnd: [any EndOfTurn] = []
     private var doing: [any EndOfTurn] = []
+    private var kept: [AnyObject] = []
     private var stopping = false
     /// Whether the time has been read in this turn.
     private var isAwake = false
@@ -61,6 +62,11 @@ public final class EventLoop {
         atEnd.append(work)
     }
 
+    /// Keeps an object until this turn is over, because it may be what called.
+    public func keep(_ object: AnyObject) {
+        kept.append(object)
+    }
+
     /// Takes turns until `stop`.
     public func run() {
         stopping = false
@@ -91,6 +97,7 @@ public final class EventLoop {
             for work in doing { work.endOfTurn() }
             doing.removeAll(keepingCapacity: true)
         }
+        if !kept.isEmpty { kept.removeAll(keepingCapacity: true) }
         isAwake = false
         setAlarm()
     }

@@ -38,6 +38,12 @@ public final class Listener: Watcher {
         end()
     }
 
+    /// Takes all connections that have come until now, and then no more.
+    public func finish() {
+        while watch != nil, takeOne() {}
+        end()
+    }
+
     /// Takes connections no more.
     public func end() {
         restTimer?.cancel()

@@ -29,7 +29,7 @@ public final class Watch {
     }
 
     deinit {
-        end()
+        free()
     }
 
     /// Whether the watcher is told when the descriptor can be read.
@@ -52,6 +52,12 @@ public final class Watch {
 
     /// Tells the watcher nothing any more.
     public func end() {
+        // It may be this watch's callback that leads here.
+        loop.keep(self)
+        free()
+    }
+
+    private func free() {
         if let read = unsafe read { unsafe event_free(read) }
         if let write = unsafe write { unsafe event_free(write) }
         unsafe read = nil
@@ -65,11 +71,10 @@ public final class Watch {
             descriptor,
             Int16(kind | EV_PERSIST),
             { _, kind, context in
-                // The watch outlives its events; a retain keeps it, and so the watcher's call, whole if the
-                // watcher ends it meanwhile.
-                let watch = unsafe Unmanaged<Watch>.fromOpaque(context!).takeUnretainedValue()
-                watch.loop.wake()
-                unsafe kind & Int16(EV_READ) != 0 ? watch.watcher.readable() : watch.watcher.writable()
+                unsafe Unmanaged<Watch>.fromOpaque(context!)._withUnsafeGuaranteedRef { watch in
+                    watch.loop.wake()
+                    unsafe kind & Int16(EV_READ) != 0 ? watch.watcher.readable() : watch.watcher.writable()
+                }
             },
             context
         )!

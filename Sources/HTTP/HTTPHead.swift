@@ -11,6 +11,8 @@ public final class HTTPHead {
         var name: ByteRange
         var value: ByteRange
         var known: KnownField
+        /// The length of the line `name: value` CRLF where the arena has it whole, from the name on; else 0.
+        var lineCount: Int32 = 0
     }
 
     let arena = ByteArena()
@@ -165,34 +167,55 @@ public final class HTTPHead {
     }
 
     /// Adds the field whose name is the first `nameCount` bytes of a line and whose value lies in `value` of it.
-    func add(line: Span<UInt8>, nameCount: Int, value: Range<Int>) {
+    ///
+    /// `isPlain` says that the line is `name: value` with its CRLF and nothing else.
+    func add(line: Span<UInt8>, nameCount: Int, value: Range<Int>, isPlain: Bool) -> KnownField {
         let start = Int(arena.add(line, lowercasing: nameCount).offset)
         let name = ByteRange(offset: start, count: nameCount)
+        let known = KnownField(bytes(name))
         fields.append(
             Field(
                 name: name,
                 value: ByteRange(offset: start + value.lowerBound, count: value.count),
-                known: KnownField(bytes(name))
+                known: known,
+                lineCount: isPlain ? Int32(truncatingIfNeeded: line.count) : 0
             )
         )
+        return known
+    }
+
+    /// The lines of the field at `index` and those behind it, as far as they lie in one piece as HTTP/1 writes them.
+    ///
+    /// Moves `index` behind them; no bytes if the field at `index` is not to be had like this.
+    @_lifetime(borrow self)
+    func lines(from index: inout Int) -> Span<UInt8> {
+        let start = Int(fields[index].name.offset)
+        var end = start
+        while index < fields.count, fields[index].lineCount > 0, Int(fields[index].name.offset) == end {
+            end += Int(fields[index].lineCount)
+            index += 1
+        }
+        return bytes(ByteRange(offset: start, count: end - start))
     }
 
     /// Gives the field the value, in the place of the first one of that name; others of that name go.
     public func set(_ name: FieldName, _ value: Span<UInt8>) {
         guard let index = first(name) else { return add(name, value) }
-        fields[index].value = arena.add(value)
+        setValue(at: index, value)
         remove(name, from: index + 1)
     }
 
     /// Replaces the value of the field at `index`.
     public func setValue(at index: Int, _ value: Span<UInt8>) {
         fields[index].value = arena.add(value)
+        fields[index].lineCount = 0
     }
 
     /// Gives the field at `index` another name.
     public func rename(at index: Int, to name: FieldName) {
         fields[index].name = arena.add(name.bytes.span)
         fields[index].known = name.known
+        fields[index].lineCount = 0
     }
 
     /// Removes all fields with the name, those at or after `start`.

@@ -14,7 +14,7 @@ struct RenderingTests {
                 {"listeners":[{"address":"127.0.0.1:8080","allow_remote":false,\
                 "timeouts":{"head":"10s","idle":"1h"},\
                 "limits":{"head":"64KiB","fields":200,"streams":1000,"connections":10000}}],\
-                "upstreams":{"default":{"url":"http://127.0.0.1:9000",\
+                "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream",\
                 "timeouts":{"connect":"2s","first_byte":"none","call":"none","idle":"60s"},\
                 "limits":{"connections":1024,"waiting":1024}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
@@ -26,7 +26,11 @@ struct RenderingTests {
     @Test func `what is rendered means the same`() {
         let diagnostics = Diagnostics()
         let settings = Reading(SettingsTests.full).settings
-        let again = Settings(YAML.parse(settings.rendered.json, into: diagnostics), into: diagnostics)
+        let again = Settings(
+            YAML.parse(settings.rendered.json, into: diagnostics),
+            into: diagnostics,
+            answeringKinds: ["reject", "respond"]
+        )
         #expect(diagnostics.isEmpty)
         #expect(again.listeners == settings.listeners)
         #expect(again.upstreams == settings.upstreams)

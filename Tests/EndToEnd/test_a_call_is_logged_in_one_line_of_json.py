@@ -45,7 +45,7 @@ def test_a_call_that_went_well(martlet, recorder):
         "decided_by": "upstream",
     }
     assert {key: line[key] for key in expected} == expected
-    assert {"connect_ms", "first_byte_ms"} <= set(line["stages"])
+    assert set(line["stages"]) == {"chain_ms", "connect_ms", "first_byte_ms"}
     assert 0 < line["stages"]["first_byte_ms"] <= line["duration_ms"]
 
 
@@ -73,6 +73,7 @@ def test_who_decided(martlet, recorder, tmp_path):
     assert seen["/closed"]["decided_by"] == "interceptor:gate"
     assert seen["/closed"]["message"] == 'no\n"way"'
     assert (seen["/closed"]["attempts"], seen["/closed"]["route"]) == (0, 0)
+    assert seen["/closed"]["stages"] == {}  # it came to none of them
     assert (seen["/open"]["code"], seen["/open"]["decided_by"]) == ("unimplemented", "upstream")
     assert seen["/open"]["dialect"] == "http"
     written = [json.loads(line) for line in (tmp_path / "access.log").read_text().splitlines()]

@@ -1,18 +1,38 @@
-"""A caller that waits for 100 (Continue) gets it, and its body reaches the upstream."""
+"""A caller that waits for 100 (Continue) gets the one that the upstream says, once, and its body goes on."""
 
 import subprocess
 
 HEAD = b"POST /p HTTP/1.1\r\nhost: a.example\r\nexpect: 100-continue\r\ncontent-length: 5\r\n\r\n"
 
+REFUSAL = b"HTTP/1.1 417 Expectation Failed\r\ncontent-length: 0\r\n\r\n"
+
 
 def test_a_caller_that_waits(martlet, recorder):
-    upstream = recorder()
+    def script(peer):
+        heads.append(peer.head().lower())
+        peer.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        bodies.append(peer.take(5))
+        peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+
+    heads, bodies = [], []
+    upstream = recorder(script=script)
     caller = martlet(upstream=upstream.url).connect()
     caller.send(HEAD)
     assert caller.head().startswith(b"HTTP/1.1 100 ")
     caller.send(b"hello")
-    assert caller.answer("POST").status == 200
-    assert upstream.requests[0].body == b"hello"
+    answer = caller.answer("POST")
+    assert (answer.status, answer.informational) == (200, [])
+    assert b"\r\nexpect: 100-continue\r\n" in heads[0]
+    assert bodies == [b"hello"]
+
+
+def test_a_refusal_instead(martlet, recorder):
+    upstream = recorder(script=lambda peer: (peer.head(), peer.send(REFUSAL), peer.rest()))
+    caller = martlet(upstream=upstream.url).connect()
+    caller.send(HEAD)
+    assert caller.answer("POST").status == 417
+    # Whether the body still follows is not known, so the connection is of no more use.
+    assert caller.has_ended()
 
 
 def test_a_caller_that_does_not_wait(martlet, recorder):

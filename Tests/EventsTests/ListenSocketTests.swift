@@ -1,5 +1,5 @@
-import Configuration
 import Bytes
+import Configuration
 import Glibc
 import Testing
 

@@ -30,6 +30,14 @@ import Testing
         #expect(upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello")
     }
 
+    @Test func `an expectation is for the upstream to meet`() throws {
+        let (upstream, stream) = try stream()
+        let head = Message.request(length: 2)
+        head.expectsContinue = true
+        stream.send(head: head, end: false)
+        #expect(upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+    }
+
     @Test func `a body whose length is not known, with trailers`() throws {
         let (upstream, stream) = try stream()
         let head = Message.request()

@@ -44,9 +44,12 @@ struct HTTP1BodyDecoder {
 
     private var state: State
     private let limits: HTTPLimits
+    /// Whether a trailer section may follow the body; then `next` needs a head for it.
+    let mayHaveTrailers: Bool
 
     init(_ framing: HTTP1Framing, limits: HTTPLimits) {
         self.limits = limits
+        mayHaveTrailers = framing == .chunked
         state =
             switch framing {
             case .none, .length(0): .ended
@@ -65,7 +68,7 @@ struct HTTP1BodyDecoder {
     mutating func next(
         _ bytes: Span<UInt8>,
         from position: inout Int,
-        trailers: HTTPHead
+        trailers: HTTPHead?
     ) throws(HTTPFault) -> Piece {
         while true {
             switch state {
@@ -89,7 +92,7 @@ struct HTTP1BodyDecoder {
                 position += 2
                 state = .size
             case .trailers(var parser):
-                let isComplete = try parser.parse(bytes, from: &position, into: trailers)
+                let isComplete = try parser.parse(bytes, from: &position, into: trailers!)
                 state = isComplete ? .ended : .trailers(parser)
                 if !isComplete { return .more }
             case .ended:

@@ -55,6 +55,7 @@ struct HTTP1HeadParser {
         from position: inout Int,
         into head: HTTPHead
     ) throws(HTTPFault) -> Bool {
+        try parsePlainFields(bytes, from: &position, into: head)
         while let lineFeed = bytes.firstIndex(of: 0x0a, from: position + searched) {
             searched = 0
             try count(lineFeed + 1 - position)
@@ -70,6 +71,7 @@ struct HTTP1HeadParser {
             } else {
                 try parseField(line, into: head)
             }
+            try parsePlainFields(bytes, from: &position, into: head)
         }
         searched = bytes.count - position
         guard taken + searched <= limits.head else { throw .headTooLarge }
@@ -93,12 +95,30 @@ struct HTTP1HeadParser {
 
     // MARK: Fields
 
+    /// Reads the lines that need no second look.
+    private mutating func parsePlainFields(
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        into head: HTTPHead
+    ) throws(HTTPFault) {
+        guard !atStart, searched == 0 else { return }
+        while let line = HTTP1FieldLine(bytes, from: position) {
+            try count(line.count)
+            fieldLines += 1
+            guard fieldLines <= limits.fields else { throw .tooManyFields }
+            let whole = bytes.extracting(position..<position + line.count)
+            position += line.count
+            let known = head.add(line: whole, nameCount: line.nameCount, value: line.value, isPlain: line.isPlain)
+            if known != .other { try note(known, whole.extracting(line.value), in: head) }
+        }
+    }
+
     private mutating func parseField(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
         fieldLines += 1
         guard fieldLines <= limits.fields else { throw .tooManyFields }
         guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
         var colon = 0
-        while colon < line.count, HTTP1Grammar.isToken(line[colon]) { colon += 1 }
+        while colon < line.count, HTTP1Grammar.isToken(unsafe line[unchecked: colon]) { colon += 1 }
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             throw colon < line.count && line[colon] == 0 ? .nullByte : .fieldName
         }
@@ -108,8 +128,7 @@ struct HTTP1HeadParser {
         while end > start, line[end - 1].isSpaceOrTab { end -= 1 }
         let value = line.extracting(start..<end)
         try check(value)
-        head.add(line: line, nameCount: colon, value: start..<end)
-        let known = head.known(at: head.count - 1)
+        let known = head.add(line: line, nameCount: colon, value: start..<end, isPlain: false)
         guard known != .other else { return }
         try note(known, value, in: head)
     }

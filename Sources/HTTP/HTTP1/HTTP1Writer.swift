@@ -4,14 +4,11 @@ internal import Bytes
 enum HTTP1Writer {
     /// Writes a request head.
     static func write(request head: HTTPHead, framing: HTTP1Framing, to queue: ByteQueue) {
-        queue.append(head.method)
-        queue.append(byte: 0x20)
-        queue.append(head.target)
-        queue.append(" HTTP/1.1\r\nhost: ")
-        queue.append(head.authority)
-        queue.append("\r\n")
+        queue.append(head.method, " ", head.target, " HTTP/1.1\r\n")
+        queue.append(Span(), "host: ", head.authority, "\r\n")
         writeFields(of: head, to: queue)
         if head.acceptsTrailers { queue.append("te: trailers\r\nconnection: te\r\n") }
+        if head.expectsContinue, framing != .none { queue.append("expect: 100-continue\r\n") }
         if framing == .none, expectsLength(head.method) { queue.append("content-length: 0\r\n") }
         writeFraming(framing, to: queue)
         queue.append("\r\n")
@@ -21,13 +18,12 @@ enum HTTP1Writer {
     static func write(answer head: HTTPHead, framing: HTTP1Framing, persistence: StaticString, to queue: ByteQueue) {
         queue.append("HTTP/1.1 ")
         queue.append(decimal: head.status)
-        queue.append(byte: 0x20)
         if head.reason.count > 0 {
-            queue.append(head.reason)
+            queue.append(Span(), " ", head.reason, "\r\n")
         } else {
-            queue.append(HTTP1Reason.phrase(head.status))
+            queue.append(Span(), " ", Span(), HTTP1Reason.phrase(head.status))
+            queue.append("\r\n")
         }
-        queue.append("\r\n")
         writeFields(of: head, to: queue)
         queue.append(persistence)
         if framing == .none, let length = head.contentLength, head.status >= 200, head.status != 204 {
@@ -35,14 +31,6 @@ enum HTTP1Writer {
         } else {
             writeFraming(framing, to: queue)
         }
-        queue.append("\r\n")
-    }
-
-    /// Writes a piece of a chunked body.
-    static func write(chunk bytes: Span<UInt8>, to queue: ByteQueue) {
-        queue.append(hexadecimal: bytes.count)
-        queue.append("\r\n")
-        queue.append(bytes)
         queue.append("\r\n")
     }
 
@@ -54,8 +42,15 @@ enum HTTP1Writer {
     }
 
     private static func writeFields(of head: HTTPHead, to queue: ByteQueue) {
-        for index in 0..<head.count {
-            queue.append(head.name(at: index), ": ", head.value(at: index), "\r\n")
+        var index = 0
+        while index < head.count {
+            let lines = head.lines(from: &index)
+            if lines.count > 0 {
+                queue.append(lines)
+            } else {
+                queue.append(head.name(at: index), ": ", head.value(at: index), "\r\n")
+                index += 1
+            }
         }
     }
 

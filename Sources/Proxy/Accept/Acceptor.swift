@@ -46,8 +46,7 @@ public final class Acceptor: ListenerOwner {
 
     /// Accepts no more. What waits in the kernel's queue is taken first, since closing the socket would reset it.
     public func stopAccepting() {
-        listener?.readable()
-        listener?.end()
+        listener?.finish()
         listener = nil
     }
 

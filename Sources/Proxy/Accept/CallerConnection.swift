@@ -1,5 +1,6 @@
 internal import Bytes
 public import Events
+private import Glibc
 public import HTTP
 
 /// Serves the requests of accepted connections.
@@ -17,7 +18,7 @@ public protocol ConnectionService: AnyObject {
 }
 
 /// An accepted connection: a wire, and the session that makes requests of its bytes.
-public final class CallerConnection: WireOwner, HTTPServerOwner, EndOfTurn {
+public final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Where the acceptor keeps the connection in its list.
     var position = 0
 
@@ -89,15 +90,11 @@ public final class CallerConnection: WireOwner, HTTPServerOwner, EndOfTurn {
     func wireConnected(errno: Int32) {}
 
     func wireClosed() {
-        session?.receiveEnd(errno: nil)
+        session?.receiveEnd(errno: ECONNABORTED)
         timer?.cancel()
         whenClosed(self)
-        // The wire and the session may be what called, so they go when the turn is over.
-        context.loop.atEndOfTurn(self)
-    }
-
-    /// Lets go of what holds the connection.
-    public func endOfTurn() {
+        context.loop.keep(self)
+        if let session { context.loop.keep(session) }
         wire = nil
         session = nil
         timer = nil
@@ -125,7 +122,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner, EndOfTurn {
         wire?.redeliver()
     }
 
-    public func sessionEnded(lingering: Bool) {
-        wire?.finish(lingering: lingering)
+    public func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    public func sessionEnded(_ end: SessionEnd) {
+        switch end {
+        case .orderly: wire?.finish(lingering: false)
+        case .lingering: wire?.finish(lingering: true)
+        case .abort: wire?.abort()
+        }
     }
 }

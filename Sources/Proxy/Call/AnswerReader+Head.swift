@@ -31,7 +31,7 @@ extension AnswerReader {
     }
 
     /// Concludes from the trailers.
-    func end(trailers: HTTPHead) -> Conclusion {
+    mutating func end(trailers: HTTPHead) -> Conclusion {
         switch (trailers.first(.grpcStatus), trailers.first(.grpcMessage)) {
         case (nil, _): end()
         case (let code?, nil): end(trailerGRPCStatus: trailers.value(at: code))

@@ -52,7 +52,7 @@ extension Call {
                 by: .martlet
             )
         }
-        record.stages.forwarded = worker.context.loop.now
+        record.stages.forwarded = worker.context.loop.clock.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
             callTimer = timer
@@ -124,7 +124,7 @@ extension Call {
 
     /// The answer is complete.
     func answeredEnd(trailers: HTTPHead?) {
-        let conclusion = trailers.map { reader.end(trailers: $0) } ?? reader.end()
+        let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
         guard run.wantsTrailers else {
             caller.sendEnd(trailers: trailers)
             return conclude(conclusion)

@@ -29,7 +29,13 @@ final class Upstream {
     private var waiting: [Attempt] = []
     private var isDraining = false
 
-    init(_ settings: UpstreamSettings, context: WireContext, network: any Network, names: NameService, counter: UpstreamCounter) {
+    init(
+        _ settings: UpstreamSettings,
+        context: WireContext,
+        network: any Network,
+        names: NameService,
+        counter: UpstreamCounter
+    ) {
         self.settings = settings
         self.context = context
         self.network = network
@@ -49,7 +55,9 @@ final class Upstream {
             connection.idlePosition = nil
             return attempt.connected(connection)
         }
-        guard waiting.count < settings.limits.waiting || open + dials.count < settings.limits.connections else {
+        // A call whose connection is being made waits for that alone, not for another call to end.
+        let queued = waiting.count - dials.count
+        guard queued < settings.limits.waiting || open + dials.count < settings.limits.connections else {
             return attempt.failed(.tooManyWaiting)
         }
         waiting.append(attempt)

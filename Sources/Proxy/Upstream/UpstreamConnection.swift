@@ -1,9 +1,10 @@
 internal import Bytes
 internal import Events
+private import Glibc
 internal import HTTP
 
 /// A connection to an upstream: a wire, and the session that makes exchanges of its bytes.
-final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
+final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Told what becomes of a connection.
     protocol Owner: AnyObject {
         func connectFinished(_ connection: UpstreamConnection, errno: Int32)
@@ -24,8 +25,16 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
     private var session: HTTP1ClientSession?
     private var idleTimer: Timer?
     private var sentBefore = 0
+    /// What the wire had sent when it was closed: whoever was using it asks after that.
+    private var sentInAll = 0
 
-    init(_ transport: any Transport, to address: SocketAddress, limits: HTTPLimits, context: WireContext, owner: any Owner) {
+    init(
+        _ transport: any Transport,
+        to address: SocketAddress,
+        limits: HTTPLimits,
+        context: WireContext,
+        owner: any Owner
+    ) {
         self.address = address
         self.owner = owner
         self.context = context
@@ -43,7 +52,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
     }
 
     /// Whether bytes of the exchange have left this process.
-    var hasSent: Bool { (wire?.bytesSent ?? 0) > sentBefore }
+    var hasSent: Bool { (wire?.bytesSent ?? sentInAll) > sentBefore }
 
     /// Closes the connection if `time` passes before it is used.
     func close(after time: Nanoseconds?) {
@@ -82,14 +91,12 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
     }
 
     func wireClosed() {
-        session?.receiveEnd(errno: nil)
+        sentInAll = wire?.bytesSent ?? 0
+        session?.receiveEnd(errno: ECONNABORTED)
         idleTimer?.cancel()
         owner.closed(self)
-        // The wire and the session may be what called, so they go when the turn is over.
-        context.loop.atEndOfTurn(self)
-    }
-
-    func endOfTurn() {
+        context.loop.keep(self)
+        if let session { context.loop.keep(session) }
         wire = nil
         session = nil
         idleTimer = nil
@@ -110,7 +117,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner, EndOfTurn {
         wire?.redeliver()
     }
 
-    func sessionEnded(lingering: Bool) {
+    func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
         wire?.close()
     }
 }

@@ -28,6 +28,12 @@ final class Wire: Watcher, EndOfTurn {
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Nanoseconds = 2 * .second
 
+    /// From how many bytes on it is worth a system call of its own not to copy them.
+    private static let largeWrite = 16 * 1024
+
+    /// From how many bytes on the owner is told that they have gone, even if they went at once.
+    private static let muchOutput = 64 * 1024
+
     /// What is to be sent. After a change the owner calls `outputChanged`.
     let output: ByteQueue
     /// The number of bytes that the transport has taken so far.
@@ -83,6 +89,27 @@ final class Wire: Watcher, EndOfTurn {
         beDue()
     }
 
+    /// Sends bytes behind the output: large ones at once, as far as the transport takes them, and small ones at the
+    /// end of the turn.
+    func send(_ bytes: Span<UInt8>) {
+        outputChanged()
+        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, !isBroken else {
+            return output.append(bytes)
+        }
+        let output = output
+        guard case .bytes(let count) = transport.send(output.readable, bytes) else { return output.append(bytes) }
+        bytesSent += count
+        let fromOutput = min(count, output.count)
+        output.drop(fromOutput)
+        output.append(bytes.extracting(count - fromOutput..<bytes.count))
+    }
+
+    /// Resets the connection, so that the peer cannot take what it has got for the whole.
+    func abort() {
+        transport.resetsOnClose = true
+        close()
+    }
+
     /// Ends the connection at once; unsent output is lost.
     func close() {
         if case .closed = state { return }
@@ -93,6 +120,7 @@ final class Wire: Watcher, EndOfTurn {
         input.removeAll()
         let owner = owner
         self.owner = nil
+        context.loop.keep(self)
         owner?.wireClosed()
     }
 
@@ -214,6 +242,7 @@ final class Wire: Watcher, EndOfTurn {
         let output = output
         if isBroken { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
+        if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
         case .bytes(let count):
             bytesSent += count
@@ -235,8 +264,8 @@ final class Wire: Watcher, EndOfTurn {
         if isStuck {
             isStuck = false
             transport.wantsWrite = false
+            if case .open = state { owner?.wireDrained() }
         }
-        if case .open = state { owner?.wireDrained() }
         guard case .finishing(let lingering) = state, output.isEmpty else { return }
         guard lingering, !end.seen else { return close() }
         state = .lingering

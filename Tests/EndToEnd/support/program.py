@@ -51,8 +51,11 @@ class Lines:
                 self._changed.wait(left)
         return found[count - 1]
 
-    def close(self):
+    def wait_for_end(self):
         self._reader.join(5)
+
+    def close(self):
+        self.wait_for_end()
         self._stream.close()
 
 
@@ -80,8 +83,11 @@ class Program:
         self.process.send_signal(number)
 
     def exit_code(self, within=10.0):
-        """Waits for the program to end by itself."""
-        return self.process.wait(within)
+        """Waits for the program to end by itself, and for all that it has written."""
+        code = self.process.wait(within)
+        self.stdout.wait_for_end()
+        self.stderr.wait_for_end()
+        return code
 
     def stop(self):
         if self.process.poll() is None:
