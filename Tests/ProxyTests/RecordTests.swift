@@ -8,7 +8,9 @@ import Testing
     private func call(_ scene: Scene, _ path: String, type: String? = nil, answer: String = fine) {
         let caller = scene.caller()
         let content = type.map { ["content-type: \($0)"] } ?? []
-        caller.send((["POST \(path) HTTP/1.1", "host: a"] + content + ["content-length: 0", "", ""]).joined(separator: "\r\n"))
+        caller.send(
+            (["POST \(path) HTTP/1.1", "host: a"] + content + ["content-length: 0", "", ""]).joined(separator: "\r\n")
+        )
         let upstream = scene.upstream().accept()
         _ = upstream.head()
         upstream.send(answer)
@@ -34,7 +36,9 @@ import Testing
             #expect(started.count == 2)
             let handled = scene.metrics("martlet_rpc_handled_total")
             let route = #"route="0","#
-            #expect(handled.contains("martlet_rpc_handled_total{\(route)\(labels("pkg.Service", "Say")),code=\"ok\"} 2"))
+            #expect(
+                handled.contains("martlet_rpc_handled_total{\(route)\(labels("pkg.Service", "Say")),code=\"ok\"} 2")
+            )
             let other = labels("", "_OTHER")
             #expect(handled.contains("martlet_rpc_handled_total{\(route)\(other),code=\"unimplemented\"} 1"))
             #expect(handled.contains("martlet_rpc_handled_total{\(route)\(other),code=\"ok\"} 1"))
