@@ -18,7 +18,9 @@ import Testing
     }
 
     private func limitHits(_ scene: Scene, _ limit: String) -> String? {
-        scene.metrics("martlet_limit_hits_total{limit=\"\(limit)\"}").first.map { String($0.split(separator: " ").last!) }
+        scene.metrics("martlet_limit_hits_total{limit=\"\(limit)\"}").first.map {
+            String($0.split(separator: " ").last!)
+        }
     }
 
     @Test(arguments: Stage.allCases)
@@ -27,7 +29,9 @@ import Testing
             let first = scene.caller()
             scene.settle()
             let second = scene.caller()
-            second.expect(Self.refusal("503 Service Unavailable", "resource_exhausted", "limits.connections is reached"))
+            second.expect(
+                Self.refusal("503 Service Unavailable", "resource_exhausted", "limits.connections is reached")
+            )
             second.expectEnd()
             #expect(limitHits(scene, "connections") == "1")
             #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 1"#])

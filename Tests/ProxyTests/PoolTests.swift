@@ -238,11 +238,12 @@ import Testing
                 caller.send(get)
                 return scene.upstream().accept()
             }
-            for upstream in upstreams { upstream.send(fine) }
-            for (caller, upstream) in zip(callers, upstreams) {
-                caller.expect(fine)
+            scene.settle()
+            for upstream in upstreams {
                 upstream.expect(gotUpstream)
+                upstream.send(fine)
             }
+            for caller in callers { caller.expect(fine) }
             callers[0].send(get)
             for upstream in upstreams.reversed() {
                 scene.settle()

@@ -24,7 +24,10 @@ import Testing
             let caller = scene.caller()
             caller.send(get)
             let upstream = scene.upstream().accept()
-            #expect(upstream.head() == http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "authorization: Bearer one"))
+            #expect(
+                upstream.head()
+                    == http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "authorization: Bearer one")
+            )
             upstream.send(fine)
             caller.expect(fine)
             scene.worker.updateToken("/run/token", Array("two".utf8))
