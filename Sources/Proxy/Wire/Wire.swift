@@ -276,8 +276,9 @@ final class Wire: Watcher, EndOfTurn {
         timer.arm(after: Self.lingerTime)
     }
 
-    /// Nothing more can be sent. What the peer has said before is still read, since it may be an answer that says why;
-    /// behind it comes the end.
+    /// Nothing more can be sent.
+    ///
+    /// What the peer has said before is still read, since it may be an answer that says why; behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
         isBroken = true

@@ -2,7 +2,9 @@ import Bytes
 import Events
 import Glibc
 
-/// One end of a connection in memory. What one end sends, the other receives; readiness is told by `tell`.
+/// One end of a connection in memory.
+///
+/// What one end sends, the other receives; readiness is told by `tell`.
 final class MemoryTransport: Transport {
     /// What becomes of a connect.
     enum Connect { case pending, done, failed(Int32) }
