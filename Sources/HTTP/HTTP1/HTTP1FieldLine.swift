@@ -51,7 +51,9 @@ struct HTTP1FieldLine {
             || byte == UInt8(ascii: "_")
     }
 
-    /// The first byte below 0x20, or 0x7f; eight at a time, as `Span.firstControl`. The lowest bit found is exact.
+    /// The first byte below 0x20, or 0x7f; eight at a time, as `Span.firstControl`.
+    ///
+    /// The lowest bit found is exact.
     private static func firstControl(_ line: UnsafeRawPointer, from start: Int, _ count: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = start

@@ -44,7 +44,9 @@ public final class Acceptor: ListenerOwner {
     /// The number of open connections.
     public var count: Int { connections.count }
 
-    /// Accepts no more. What waits in the kernel's queue is taken first, since closing the socket would reset it.
+    /// Accepts no more.
+    ///
+    /// What waits in the kernel's queue is taken first, since closing the socket would reset it.
     public func stopAccepting() {
         listener?.finish()
         listener = nil

@@ -75,7 +75,9 @@ extension Call {
         return conclusion.code(fromName: Array(name.utf8).span)
     }
 
-    /// Completes the record, tells the chain, and lets go of everything. Later calls of it do nothing.
+    /// Completes the record, tells the chain, and lets go of everything.
+    ///
+    /// Later calls of it do nothing.
     func finish(code: RPCCode, by decider: CallRecord.Decider) {
         guard !isOver else { return }
         isOver = true

@@ -1,6 +1,8 @@
 /// The kinds of interceptors.
 enum Registry {
-    /// All kinds, in the order of the reference page. A new kind is one file in this folder and one line here.
+    /// All kinds, in the order of the reference page.
+    ///
+    /// A new kind is one file in this folder and one line here.
     static let kinds: [InterceptorKind] = [
         TokenInterceptor.kind,
         HeadersInterceptor.kind,

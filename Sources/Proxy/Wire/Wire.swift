@@ -34,7 +34,9 @@ final class Wire: Watcher, EndOfTurn {
     /// From how many bytes on the owner is told that they have gone, even if they went at once.
     private static let muchOutput = 64 * 1024
 
-    /// What is to be sent. After a change the owner calls `outputChanged`.
+    /// What is to be sent.
+    ///
+    /// After a change the owner calls `outputChanged`.
     let output: ByteQueue
     /// The number of bytes that the transport has taken so far.
     private(set) var bytesSent = 0

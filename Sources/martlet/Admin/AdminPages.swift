@@ -35,7 +35,9 @@ struct AdminAnswer {
     }
 }
 
-/// The pages of the admin socket. GET changes nothing; what changes something is POST.
+/// The pages of the admin socket.
+///
+/// GET changes nothing; what changes something is POST.
 final class AdminPages {
     private let daemon: Daemon
 

@@ -4,7 +4,9 @@ private import Glibc
 internal import Proxy
 internal import Telemetry
 
-/// The running program: workers, listeners, reloads and the end. Belongs to the main thread.
+/// The running program: workers, listeners, reloads and the end.
+///
+/// Belongs to the main thread.
 final class Daemon {
     let file: ConfigurationFile
     let log: OperationalLog
