@@ -96,6 +96,31 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `the body of a rejected request is thrown away, and the connection goes on`(_ stage: Stage) {
+        play(stage, chain("{when: {path: /p}, reject: {code: aborted}}")) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 100000"))
+            #expect(caller.head().hasPrefix("HTTP/1.1 409 Conflict\r\n"))
+            caller.expect(#"{"code":"aborted"}"#)
+            caller.send(String(repeating: "a", count: 100_000) + say)
+            scene.upstream().accept().expect(saidUpstream)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `the body of a rejected request that waits for 100 Continue is not asked for`(_ stage: Stage) {
+        play(stage, chain("{when: {path: /p}, reject: {code: aborted}}")) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "expect: 100-continue", "content-length: 100000"))
+            let head = caller.head()
+            #expect(head.hasPrefix("HTTP/1.1 409 Conflict\r\n"))
+            #expect(head.contains("\r\nconnection: close\r\n"))
+            caller.expect(#"{"code":"aborted"}"#)
+            caller.expectEnd()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `an answer that is rejected never reaches the caller`(_ stage: Stage) {
         play(stage, chain("{name: a, probe: {}}", "{name: b, probe: {response: reject}}", "{name: c, probe: {}}")) {
             scene in

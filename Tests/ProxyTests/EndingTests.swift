@@ -275,6 +275,20 @@ import Testing
         }
     }
 
+    @Test(arguments: Stage.allCases)
+    func `the time of the call is over before there is a connection`(_ stage: Stage) {
+        play(stage, Self.limited("call: 5s, connect: none")) { scene in
+            scene.upstream().behaviour = .hangs
+            let caller = scene.caller()
+            caller.send(say)
+            scene.pass(.milliseconds(5100))
+            #expect(caller.head().hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
+            #expect(ends(scene) == ["probe finished deadline_exceeded by martlet"])
+            scene.upstream().admit()
+            scene.upstream().accept().expectNothing()
+        }
+    }
+
     @Test func `an interceptor rejects the answer`() {
         play(plain + "\ninterceptors: [{metrics: {}}, {probe: {response: reject}}]\n") { scene in
             let (_, upstream) = begin(scene)

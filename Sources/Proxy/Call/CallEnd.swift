@@ -25,17 +25,17 @@ extension Call {
             } else {
                 classification.dialect.answer(to: error, requestContentType: Span())
             }
-        send(answer, code: error.code)
+        // What an interceptor rejects does not go back through the chain; what it responds does, and so does a failure
+        // behind the chain, since to those in the chain it is the upstream's.
+        let isRejection = if case .interceptor = decider { true } else { false }
+        send(answer, code: error.code, throughChain: !isRejection)
     }
 
     /// Sends an answer of our own and ends the call.
-    ///
-    /// What an interceptor rejects does not go back through the chain; what it responds does, and so does a failure
-    /// behind the chain, since to those in the chain it is the upstream's.
-    func send(_ answer: LocalAnswer, code: RPCCode) {
+    func send(_ answer: LocalAnswer, code: RPCCode, throughChain: Bool) {
         let head = worker.context.heads.take()
         head.fill(with: answer)
-        guard isRejection(code) || passesChain(head) else { return worker.context.heads.give(head) }
+        guard !throughChain || passesChain(head) else { return worker.context.heads.give(head) }
         record.status = head.status
         record.responseBytes += answer.body.count
         headSent = true
@@ -48,11 +48,6 @@ extension Call {
         }
         worker.context.heads.give(head)
         finish(code: code, by: record.decider)
-    }
-
-    private func isRejection(_ code: RPCCode) -> Bool {
-        if case .interceptor = record.decider { return code != .ok }
-        return false
     }
 
     /// Ends a call whose answer from the upstream is complete.

@@ -41,7 +41,8 @@ extension Call {
         worker.countVerdict(.respond, of: run)
         record.decider = .interceptor(run.deciderName ?? "")
         admitMethod()
-        send(answer, code: .ok)
+        let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
+        send(answer, code: code, throughChain: true)
     }
 
     private func forward() {

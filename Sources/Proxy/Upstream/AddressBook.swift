@@ -59,7 +59,8 @@ final class AddressBook {
         for completion in completions { completion(.success(inTurn)) }
     }
 
-    private func take(_ found: [SocketAddress], until time: Nanoseconds) {
+    /// Knows these addresses until then.
+    func take(_ found: [SocketAddress], until time: Nanoseconds) {
         if found != addresses { first = 0 }
         addresses = found
         expires = time

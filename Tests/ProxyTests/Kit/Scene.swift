@@ -106,6 +106,15 @@ final class Scene {
         return end
     }
 
+    /// Knows the addresses of an upstream as if they had been looked up.
+    func know(_ addresses: [String], as name: String) {
+        let known = addresses.map { address in
+            let parts = address.split(separator: ":")
+            return SocketAddress.ipv4(parts[0].split(separator: ".").map { UInt8($0)! }, port: UInt16(parts[1])!)
+        }
+        worker.generation.upstreams[name]?.addressBook.take(known, until: .max)
+    }
+
     // MARK: Time
 
     private var isTold = true

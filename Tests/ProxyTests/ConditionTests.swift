@@ -1,0 +1,122 @@
+import Glibc
+import Testing
+
+/// `when` of an interceptor, which is the same as `match` of a route.
+@Suite struct ConditionTests {
+    /// Whether a condition holds for a request, on a TCP listener or on a Unix one.
+    private func holds(_ condition: String, _ request: String, unix: Bool = false) -> Bool {
+        let address = unix ? "unix:/run/a.sock" : "127.0.0.1:8080"
+        let yaml = """
+            listen: \(address)
+            interceptors:
+              - {when: {\(condition)}, respond: {body: "yes"}}
+              - respond: {body: "no"}
+            """
+        var answer: [UInt8] = []
+        play(yaml) { scene in
+            let caller = scene.caller(on: address)
+            caller.send(request)
+            _ = caller.head()
+            answer = caller.take(2)
+        }
+        return answer == Array("yes".utf8.prefix(2))
+    }
+
+    private func request(_ path: String, host: String = "app.example:80", _ fields: String...) -> String {
+        (["GET \(path) HTTP/1.1", "host: \(host)"] + fields + ["", ""]).joined(separator: "\r\n")
+    }
+
+    @Test func `a service is exact, and one of a list is enough`() {
+        #expect(holds("service: a.B", request("/a.B/M")))
+        #expect(holds("service: [x.Y, a.B]", request("/a.B/N?q")))
+        #expect(!holds("service: a.B", request("/a.Bc/M")))
+        #expect(!holds("service: a.B", request("/a.b/M")))
+        #expect(!holds("service: a.B", request("/index.html")))
+    }
+
+    @Test func `a method is that of the call, not of HTTP`() {
+        #expect(holds("method: M", request("/a.B/M")))
+        #expect(holds("method: [N, M]", request("/c.D/M")))
+        #expect(!holds("method: GET", request("/a.B/M")))
+        #expect(!holds("method: M", request("/a.B/Mm")))
+    }
+
+    @Test func `a path is exact, or a prefix that ends in a slash`() {
+        #expect(holds("path: /a/b", request("/a/b?q=1")))
+        #expect(!holds("path: /a/b", request("/a/bc")))
+        #expect(!holds("path: /a/b", request("/a/b/c")))
+        #expect(holds("path: /a/", request("/a/b/c")))
+        #expect(!holds("path: /a/", request("/a")))
+        #expect(holds("path: [/x, /a/]", request("/a/")))
+    }
+
+    @Test func `a host is exact or has a suffix, whatever its case and port`() {
+        #expect(holds("host: app.example", request("/", host: "APP.example:8080")))
+        #expect(holds("host: App.Example", request("/", host: "app.example")))
+        #expect(!holds("host: app.example", request("/", host: "xapp.example")))
+        #expect(holds("host: '*.example'", request("/", host: "a.b.example:1")))
+        #expect(!holds("host: '*.example'", request("/", host: "example")))
+        #expect(holds("host: '[::1]'", request("/", host: "[::1]:80")))
+        #expect(holds("host: [a, b]", request("/", host: "b")))
+    }
+
+    @Test func `a header is present, absent, exact, one of a list, or matches`() {
+        #expect(holds("header: {x-a: present}", request("/", "X-A: ")))
+        #expect(!holds("header: {x-a: present}", request("/")))
+        #expect(holds("header: {x-a: absent}", request("/", "x-b: 1")))
+        #expect(!holds("header: {x-a: absent}", request("/", "x-a: 1")))
+        #expect(holds("header: {x-a: \"1\"}", request("/", "x-a: 0", "x-a: 1")))
+        #expect(!holds("header: {x-a: \"1\"}", request("/", "x-a: 11")))
+        #expect(holds("header: {x-a: [one, two]}", request("/", "x-a: two")))
+        #expect(holds("header: {x-a: {exact: present}}", request("/", "x-a: present")))
+        #expect(!holds("header: {x-a: {exact: present}}", request("/", "x-a: 1")))
+        #expect(holds("header: {x-a: {regex: \"^a+$\"}}", request("/", "x-a: b", "x-a: aaa")))
+        #expect(!holds("header: {x-a: {regex: \"^a+$\"}}", request("/", "x-a: aab")))
+    }
+
+    @Test func `all that is given must hold`() {
+        let both = "service: a.B, header: {x-a: present, x-b: absent}"
+        #expect(holds(both, request("/a.B/M", "x-a: 1")))
+        #expect(!holds(both, request("/a.B/M", "x-a: 1", "x-b: 1")))
+        #expect(!holds(both, request("/c.D/M", "x-a: 1")))
+    }
+
+    @Test func `a peer has a user and a group on a Unix socket only`() {
+        let (user, group) = (getuid(), getgid())
+        #expect(holds("peer: {uid: \(user)}", request("/"), unix: true))
+        #expect(holds("peer: {uid: [\(user + 1), \(user)], gid: \(group)}", request("/"), unix: true))
+        #expect(!holds("peer: {uid: \(user + 1)}", request("/"), unix: true))
+        #expect(!holds("peer: {uid: \(user), gid: \(group + 1)}", request("/"), unix: true))
+        #expect(!holds("peer: {uid: \(user)}", request("/")))
+    }
+
+    @Test func `an interceptor sees what those before it have made of the head`() {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            interceptors:
+              - headers: {request: {set: {x-a: "1"}}}
+              - {when: {header: {x-a: "1"}}, respond: {body: "yes"}}
+              - reject: {code: aborted}
+            """
+        play(yaml) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            caller.expect(http("HTTP/1.1 200 OK", "content-length: 3", body: "yes"))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `the user of a Unix socket's peer is known`(_ stage: Stage) {
+        let yaml = """
+            listen: unix:/run/a.sock
+            interceptors:
+              - {when: {peer: {uid: \(getuid()), gid: \(getgid())}}, respond: {body: "yes"}}
+              - reject: {code: aborted}
+            """
+        play(stage, yaml) { scene in
+            let caller = scene.caller(on: "unix:/run/a.sock")
+            caller.send(get)
+            caller.expect(http("HTTP/1.1 200 OK", "content-length: 3", body: "yes"))
+        }
+    }
+}

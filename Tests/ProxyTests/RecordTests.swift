@@ -1,0 +1,167 @@
+import Glibc
+import Testing
+
+/// What is counted and logged of calls.
+@Suite struct RecordTests {
+    private static let counted = plain + "\ninterceptors: [{metrics: {methods: 1}}]\n"
+
+    private func call(_ scene: Scene, _ path: String, type: String? = nil, answer: String = fine) {
+        let caller = scene.caller()
+        let content = type.map { ["content-type: \($0)"] } ?? []
+        caller.send(
+            (["POST \(path) HTTP/1.1", "host: a"] + content + ["content-length: 0", "", ""]).joined(separator: "\r\n")
+        )
+        let upstream = scene.upstream().accept()
+        _ = upstream.head()
+        upstream.send(answer)
+        _ = caller.head()
+        upstream.close()
+        caller.close()
+        scene.settle()
+    }
+
+    @Test func `a method is counted by name once an answer has shown that it exists`() {
+        play(Self.counted) { scene in
+            let unknown = http("HTTP/1.1 404 Not Found", "content-length: 0")
+            call(scene, "/made.Up/Name", type: "application/json", answer: unknown)
+            call(scene, "/pkg.Service/Say", type: "application/json")
+            call(scene, "/pkg.Service/Say", type: "application/json")
+            call(scene, "/pkg.Service/Late", type: "application/json")
+            let labels = { (service: String, method: String) in
+                #"protocol="connect",rpc_service="\#(service)",rpc_method="\#(method)""#
+            }
+            let started = scene.metrics("martlet_rpc_started_total")
+            #expect(started.contains("martlet_rpc_started_total{\(labels("pkg.Service", "Say"))} 2"))
+            #expect(started.contains("martlet_rpc_started_total{\(labels("", "_OTHER"))} 2"))
+            #expect(started.count == 2)
+            let handled = scene.metrics("martlet_rpc_handled_total")
+            let route = #"route="0","#
+            #expect(
+                handled.contains("martlet_rpc_handled_total{\(route)\(labels("pkg.Service", "Say")),code=\"ok\"} 2")
+            )
+            let other = labels("", "_OTHER")
+            #expect(handled.contains("martlet_rpc_handled_total{\(route)\(other),code=\"unimplemented\"} 1"))
+            #expect(handled.contains("martlet_rpc_handled_total{\(route)\(other),code=\"ok\"} 1"))
+        }
+    }
+
+    @Test func `calls are in flight until they end, and their time is that of the clock`() {
+        play(Self.counted) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 1"])
+            scene.pass(.milliseconds(1500))
+            upstream.send(fine)
+            caller.expect(fine)
+            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"])
+            #expect(scene.metrics("martlet_rpc_duration_seconds_sum").first?.hasSuffix(" 1.5") == true)
+        }
+    }
+
+    @Test func `plain HTTP is counted without its paths`() {
+        play(Self.counted) { scene in
+            call(scene, "/index.html", answer: http("HTTP/1.1 200 OK", "content-length: 0"))
+            let labels = #"protocol="http",rpc_service="",rpc_method="_OTHER""#
+            #expect(scene.metrics("martlet_rpc_started_total") == ["martlet_rpc_started_total{\(labels)} 1"])
+        }
+    }
+
+    // MARK: The log
+
+    /// The lines that a script has left in the log, without their times and ids.
+    private func log(_ configuration: String = plain, _ script: (Scene) -> Void) -> [String] {
+        let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).log"
+        defer { unsafe unlink(path) }
+        play(configuration + "\ninterceptors: [{log: {to: \(path)}}]\n", script)
+        return lines(path).map { line in
+            #expect(line.contains(/^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","call":"[0-9a-f]{32}",/))
+            return "{" + line.drop { $0 != "," }.dropFirst(1 + 42)
+        }
+    }
+
+    private func lines(_ path: String) -> [String] {
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let descriptor = unsafe open(path, O_RDONLY)
+        let count = unsafe read(descriptor, &bytes, bytes.count)
+        close(descriptor)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `the log has a line for a call that was answered`() {
+        let lines = log { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let upstream = scene.upstream().accept()
+            upstream.expect(saidUpstream)
+            scene.pass(.milliseconds(20))
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+        let expected = #"""
+            {"listener":"127.0.0.1:8080","peer":"127.0.0.1:5123","dialect":"connect_unary","service":"pkg.Service",\#
+            "method":"Say","http_method":"POST","host":"127.0.0.1:9000","path":"/pkg.Service/Say","route":0,\#
+            "upstream":"default","code":"ok","status":200,"request_bytes":2,"response_bytes":2,"duration_ms":20.000,\#
+            "stages":{"chain_ms":0.000,"connect_ms":0.000,"first_byte_ms":20.000},"attempts":1,"decided_by":"upstream"}
+            """#
+        #expect(lines == [expected])
+    }
+
+    @Test func `the log says what the upstream said about a failure`() {
+        let lines = log { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let upstream = scene.upstream().accept()
+            let error = #"{"code":"not_found","message":"no \"such\" thing"}"#
+            let length = "content-length: \(error.utf8.count)"
+            upstream.send(http("HTTP/1.1 404 Not Found", "content-type: application/json", length, body: error))
+            _ = caller.head()
+        }
+        #expect(lines.count == 1)
+        #expect(lines[0].contains(#""code":"not_found","status":404,"#))
+        #expect(lines[0].hasSuffix(#""decided_by":"upstream","message":"no \"such\" thing"}"#))
+    }
+
+    @Test func `the log says that nobody took a call, and that a caller has gone`() {
+        let lines = log(plain + "\nroutes: [{match: {path: /only}}]") { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /x HTTP/1.1", "host: a"))
+            _ = caller.head()
+            let other = scene.caller()
+            other.send(http("GET /only HTTP/1.1", "host: a"))
+            _ = scene.upstream().accept().head()
+            other.close()
+        }
+        #expect(lines.count == 2)
+        #expect(lines[0].contains(#""route":null,"upstream":null,"code":"unimplemented","status":404,"#))
+        #expect(lines[0].hasSuffix(#""attempts":0,"decided_by":"martlet","message":"no route for /x"}"#))
+        #expect(lines[1].contains(#""code":"canceled","status":0,"#))
+        #expect(lines[1].hasSuffix(#""decided_by":"caller"}"#))
+    }
+
+    @Test func `a canned answer counts as the failure that its status tells`() {
+        let chain = "[{metrics: {}}, {respond: {status: 503}}]"
+        play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /p HTTP/1.1", "host: a"))
+            _ = caller.head()
+            let handled = scene.metrics("martlet_rpc_handled_total")
+            #expect(handled.count == 1)
+            #expect(handled[0].contains(#"code="unavailable""#))
+        }
+    }
+
+    @Test func `the log says which interceptor has decided`() {
+        let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).log"
+        defer { unsafe unlink(path) }
+        let chain = "[{log: {to: \(path)}}, {name: closed, reject: {code: aborted, message: no}}]"
+        play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            _ = caller.head()
+        }
+        #expect(lines(path).count == 1)
+        #expect(lines(path)[0].hasSuffix(#""decided_by":"interceptor:closed","message":"no"}"#))
+    }
+}
