@@ -12,5 +12,11 @@ extension Duration {
         self = .milliseconds(milliseconds)
     }
 
+    /// The duration as a configuration has it, to the millisecond: `250ms`, `90s`.
+    public var text: String {
+        let count = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        return count % 1000 == 0 ? "\(count / 1000)s" : "\(count)ms"
+    }
+
     private static let milliseconds = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000]
 }

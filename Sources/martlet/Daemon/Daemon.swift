@@ -166,7 +166,7 @@ final class Daemon {
         let least = Nanoseconds(settings.drain.min)
         let most = settings.drain.max.map { Nanoseconds($0) }
         drainDeadline = most.map { loop.now + max($0, least) } ?? .max
-        log.log(.info, "draining", ("min", "\(settings.drain.min)"), ("max", settings.drain.max.map { "\($0)" } ?? "none"))
+        log.log(.info, "draining", ("min", settings.drain.min.text), ("max", settings.drain.max?.text ?? "none"))
         manager.stopping(within: most)
         drainTimer = Timer(on: loop.timers) { [unowned self] in closeListeners() }
         drainTimer?.arm(after: least)
