@@ -9,7 +9,7 @@ COPY Package.swift .
 COPY Sources Sources
 COPY Tests Tests
 RUN swift test --disable-xctest
-RUN swift build -c release --static-swift-stdlib --product martlet \
+RUN scripts/build-release \
     && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet
 
 FROM debian:bookworm-slim

@@ -26,7 +26,7 @@ run: build ## Build and serve; without ARGS the demo on 127.0.0.1:8080 (make run
 
 build: ## Install missing C libraries and build the release binary
 	@scripts/install-build-deps
-	swift build -c release --static-swift-stdlib --product martlet
+	@scripts/build-release
 
 test: test-unit test-e2e ## Run every test, installing what the tests need
 

@@ -63,14 +63,7 @@ let floor4: [Target] = [
             "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration",
             "Bytes",
         ],
-        swiftSettings: strict,
-        linkerSettings: [
-            // Half a megabyte of relocations would be resident otherwise; the linker packs them into a few pages.
-            .unsafeFlags(
-                ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
-                .when(configuration: .release)
-            )
-        ]
+        swiftSettings: strict
     )
 ]
 

@@ -34,14 +34,16 @@ extension Span<UInt8> {
             let theirs = unsafe UnsafeRawPointer(other!)
             var index = 0
             while index + 8 <= length {
-                let same = unsafe ours.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let same =
+                    unsafe ours.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                     == theirs.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 guard same else { return false }
                 index += 8
             }
             while index < length {
-                guard unsafe ours.load(fromByteOffset: index, as: UInt8.self)
-                    == theirs.load(fromByteOffset: index, as: UInt8.self)
+                guard
+                    unsafe ours.load(fromByteOffset: index, as: UInt8.self)
+                        == theirs.load(fromByteOffset: index, as: UInt8.self)
                 else { return false }
                 index += 1
             }

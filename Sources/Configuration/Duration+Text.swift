@@ -12,10 +12,15 @@ extension Duration {
         self = .milliseconds(milliseconds)
     }
 
-    /// The duration as a configuration has it, to the millisecond: `250ms`, `90s`.
+    /// The duration as the file would write it, in the largest unit that is exact: `30s`, `1h`, `250ms`.
     public var text: String {
-        let count = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-        return count % 1000 == 0 ? "\(count / 1000)s" : "\(count)ms"
+        let (seconds, attoseconds) = components
+        let milliseconds = Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+        let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)]
+        guard let (unit, length) = units.first(where: { milliseconds > 0 && milliseconds % $0.1 == 0 }) else {
+            return milliseconds == 0 ? "0s" : "\(milliseconds)ms"
+        }
+        return "\(milliseconds / length)\(unit)"
     }
 
     private static let milliseconds = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000]

@@ -31,7 +31,7 @@ public struct Settings: Equatable, Sendable {
     ///   - root: the document; none if the file is empty.
     ///   - diagnostics: where errors go.
     ///   - answeringKinds: the kinds of interceptors that answer calls, so that a route may do without an upstream.
-    public init(_ root: Node?, into diagnostics: Diagnostics, answeringKinds: Set<String> = ["reject", "respond"]) {
+    public init(_ root: Node?, into diagnostics: Diagnostics, answeringKinds: Set<String> = []) {
         let root = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)

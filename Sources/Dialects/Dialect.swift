@@ -28,16 +28,6 @@ public enum Dialect: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The value of the label `protocol` in the metrics.
-    public var metricLabel: StaticString {
-        switch self {
-        case .connectUnary, .connectGet, .connectStream: "connect"
-        case .grpc: "grpc"
-        case .grpcWeb, .grpcWebText: "grpc_web"
-        case .http: "http"
-        }
-    }
-
     /// The header field that tells how messages are compressed.
     public var encodingField: StaticString {
         switch self {

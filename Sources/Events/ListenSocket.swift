@@ -73,6 +73,12 @@ public final class ListenSocket: Sendable {
         return ListenSocket(adopting: copy)
     }
 
+    /// Gives the file of a Unix socket another mode, owner or group; does nothing to other sockets.
+    public func setPermissions(_ permissions: SocketPermissions) throws(ListenError) {
+        guard let file else { return }
+        try permissions.apply(to: file.path)
+    }
+
     /// Stops listening and removes the file of a Unix socket, if it is still this socket's; may be called twice.
     public func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }

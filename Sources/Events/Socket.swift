@@ -10,6 +10,8 @@ public final class Socket: Transport {
     /// -1 once it is closed, so that a late call cannot reach whoever got the number next.
     private var descriptor: Int32
     private var watch: Watch?
+    /// Whether `close` resets the connection instead of ending it in order.
+    public var resetsOnClose = false
 
     /// Takes over a connected or connecting, non-blocking descriptor.
     public init(owning descriptor: Int32) {
@@ -86,6 +88,13 @@ public final class Socket: Transport {
         return result >= 0 ? .bytes(result) : Self.transfer(failure: Int32(-result))
     }
 
+    public func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer {
+        let result = unsafe first.withUnsafeBytes { first in
+            unsafe second.withUnsafeBytes { unsafe Self.send(descriptor, first, $0) }
+        }
+        return result >= 0 ? .bytes(result) : Self.transfer(failure: Int32(-result))
+    }
+
     public func endSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -94,6 +103,10 @@ public final class Socket: Transport {
         guard descriptor >= 0 else { return }
         watch?.end()
         watch = nil
+        if resetsOnClose {
+            var none = linger(l_onoff: 1, l_linger: 0)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, socklen_t(MemoryLayout<linger>.size))
+        }
         Glibc.close(descriptor)
         descriptor = -1
     }
@@ -112,6 +125,25 @@ public final class Socket: Transport {
     private static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         return count < 0 ? -Int(errno) : count
+    }
+
+    @inline(never)
+    private static func send(
+        _ descriptor: Int32,
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) -> Int {
+        var pieces = (
+            unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+            unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+        )
+        return unsafe withUnsafeMutablePointer(to: &pieces) { pieces in
+            var message = unsafe msghdr()
+            unsafe message.msg_iov = UnsafeMutableRawPointer(pieces).assumingMemoryBound(to: iovec.self)
+            unsafe message.msg_iovlen = 2
+            let count = unsafe sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+            return count < 0 ? -Int(errno) : count
+        }
     }
 
     @inline(never)

@@ -24,10 +24,24 @@ public protocol Transport: AnyObject {
     var wantsRead: Bool { get set }
     /// Whether the watcher is told when writing is possible.
     var wantsWrite: Bool { get set }
+    /// Writes from the beginning of `first` and goes on with `second`, as much as goes.
+    func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer
+    /// Whether `close` resets the connection, so that the peer sees that something was broken off.
+    var resetsOnClose: Bool { get set }
     /// Says to the other end that no more bytes come.
     func endSending()
     /// Ends both directions; the transport is of no use afterwards.
     func close()
     /// The error of a connect that has finished, as an errno; 0 if it is connected.
     var connectError: Int32 { get }
+}
+
+extension Transport {
+    /// Writes one after the other, for transports that cannot do it in one go.
+    public func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer {
+        guard first.count > 0 else { return send(second) }
+        let outcome = send(first)
+        guard outcome == .bytes(first.count), case .bytes(let more) = send(second) else { return outcome }
+        return .bytes(first.count + more)
+    }
 }

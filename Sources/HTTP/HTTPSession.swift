@@ -22,17 +22,27 @@ public protocol HTTPSession: AnyObject {
     var isBusy: Bool { get }
 }
 
+/// How a session leaves its connection.
+public enum SessionEnd: Equatable, Sendable {
+    /// What is in the output queue is sent, and the connection closed.
+    case orderly
+    /// Likewise, but the peer may still be sending: the connection is read empty for a while, since closing it at once
+    /// could destroy the last answer on its way.
+    case lingering
+    /// The connection is reset at once, so that the peer cannot take what it has got for the whole.
+    case abort
+}
+
 /// The owner of a session's connection, on either side.
 public protocol HTTPSessionOwner: AnyObject {
     /// There are new bytes in the output queue.
     func sessionHasOutput()
+    /// Bytes of a body go out behind the output queue; large ones can be sent at once, without a copy of them.
+    func sessionSends(_ body: Span<UInt8>)
     /// The session can use bytes that it left before.
     func sessionWantsInput()
-    /// The session is over: what is in the output queue is still to be sent.
-    ///
-    /// - Parameter lingering: whether the peer may still be sending, so that the connection is better read empty for a
-    ///   while than closed at once, which could destroy the last answer on its way.
-    func sessionEnded(lingering: Bool)
+    /// The session is over.
+    func sessionEnded(_ end: SessionEnd)
 }
 
 /// The owner of a caller's connection.

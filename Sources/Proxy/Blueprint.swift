@@ -1,34 +1,43 @@
 public import Configuration
 internal import Telemetry
 
-/// Checks what only the proxy itself can: the kinds of interceptors and their options, templates, patterns.
-public enum Blueprint {
-    /// Compiles everything once and reports what is wrong.
-    ///
-    /// - Returns: the files that tokens come from.
-    public static func check(_ settings: Settings, into diagnostics: Diagnostics) -> [String] {
+/// Reads a configuration as a whole: what every part of it can check by itself, and what only the proxy can, which
+/// knows the kinds of interceptors.
+public struct Blueprint {
+    /// The settings; good for use only if nothing was reported.
+    public let settings: Settings
+    /// The files that tokens come from.
+    public let tokenFiles: [String]
+
+    /// Reads the root of a file, compiles everything once, and reports what is wrong.
+    public init(_ root: Node?, into diagnostics: Diagnostics) {
+        let answering = Registry.kinds.filter(\.answers).map(\.name)
+        let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
         let context = CompileContext(tokens: TokenStore(), lineWriters: LineWriters())
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
-        _ = compiler.chains(of: settings)
+        let chains = compiler.chains(of: settings)
         for route in settings.routes {
             if let match = route.match { _ = Condition(match, into: diagnostics) }
+            guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }) else { continue }
+            let chain = route.chain.flatMap { chains.named[$0] } ?? chains.default
+            chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
-        checkClearText(settings, into: diagnostics)
-        return context.tokens.paths
+        self.settings = settings
+        tokenFiles = context.tokens.paths
     }
+}
 
-    /// A token that every call gets must not be able to reach an upstream that anybody on the way can read.
-    private static func checkClearText(_ settings: Settings, into diagnostics: Diagnostics) {
-        for route in settings.routes {
-            guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }), !upstream.url.isLoopback
-            else { continue }
-            for item in settings.items(of: route) where item.kind == "token" && item.when == nil {
-                guard item.options["allow_clear_text"]?.text != "true" else { continue }
-                diagnostics.report(
-                    "the token would go to \(upstream.url) in clear text; add allow_clear_text: true if that is meant",
-                    at: item.kindMark
-                )
-            }
+extension CompiledChain {
+    /// Reports what the links that every call comes to have against an upstream.
+    fileprivate func reportObjections(
+        to upstream: UpstreamSettings,
+        of items: [ChainItem],
+        into diagnostics: Diagnostics
+    ) {
+        for link in links where link.condition == nil {
+            guard let objection = link.interceptor.objection(to: upstream) else { continue }
+            let mark = items.first { $0.name == link.name }?.kindMark ?? upstream.mark
+            diagnostics.report(objection, at: mark)
         }
     }
 }

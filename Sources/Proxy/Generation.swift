@@ -17,7 +17,13 @@ final class Generation {
     /// Called when the last call has ended.
     var unused: (() -> Void)?
 
-    init(_ settings: Settings, number: Int, upstreams: [String: Upstream], context: CompileContext, counters: WorkerCounters) {
+    init(
+        _ settings: Settings,
+        number: Int,
+        upstreams: [String: Upstream],
+        context: CompileContext,
+        counters: WorkerCounters
+    ) {
         self.number = number
         self.upstreams = upstreams
         let diagnostics = Diagnostics()

@@ -85,7 +85,8 @@ public final class Worker {
         let service = CallerService(settings, name: name, worker: self)
         let counter = counters.listener(name)
         let counters = counters
-        let acceptor = Acceptor(descriptor, context: context, service: service, limit: settings.limits.connections) { event in
+        let acceptor = Acceptor(descriptor, context: context, service: service, limit: settings.limits.connections) {
+            event in
             switch event {
             case .accepted: counters.connectionOpened(counter)
             case .closed: counters.connectionClosed(counter)

@@ -8,7 +8,11 @@ struct Reading {
 
     init(_ yaml: String) {
         let diagnostics = Diagnostics()
-        settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        settings = Settings(
+            YAML.parse(Array(yaml.utf8), into: diagnostics),
+            into: diagnostics,
+            answeringKinds: ["reject", "respond"]
+        )
         errors = diagnostics.sorted.map { "\($0.mark.line):\($0.mark.column): \($0.message)" }
     }
 }

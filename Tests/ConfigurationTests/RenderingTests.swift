@@ -26,7 +26,11 @@ struct RenderingTests {
     @Test func `what is rendered means the same`() {
         let diagnostics = Diagnostics()
         let settings = Reading(SettingsTests.full).settings
-        let again = Settings(YAML.parse(settings.rendered.json, into: diagnostics), into: diagnostics)
+        let again = Settings(
+            YAML.parse(settings.rendered.json, into: diagnostics),
+            into: diagnostics,
+            answeringKinds: ["reject", "respond"]
+        )
         #expect(diagnostics.isEmpty)
         #expect(again.listeners == settings.listeners)
         #expect(again.upstreams == settings.upstreams)

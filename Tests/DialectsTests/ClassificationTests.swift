@@ -100,15 +100,10 @@ func `a path that names no procedure has none`(path: String) {
     #expect(Request(method: "GET").classification.procedure != nil)
 }
 
-@Test func `dialects have names for logs and metrics`() {
+@Test func `dialects have names for logs`() {
     #expect(
         Dialect.allCases.map { "\($0.name)" } == [
             "connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web", "grpc_web_text", "http",
-        ]
-    )
-    #expect(
-        Dialect.allCases.map { "\($0.metricLabel)" } == [
-            "connect", "connect", "connect", "grpc", "grpc_web", "grpc_web", "http",
         ]
     )
 }

@@ -13,7 +13,9 @@ import Testing
     private func request(_ rules: String, _ fields: String..., on listener: String? = nil) -> [String] {
         var got: [String] = []
         play(Self.headers("request: {\(rules)}")) { scene in
-            scene.caller().send((["GET /pkg.Service/Look?q=1 HTTP/1.1", "host: App:80"] + fields + ["", ""]).joined(separator: "\r\n"))
+            scene.caller().send(
+                (["GET /pkg.Service/Look?q=1 HTTP/1.1", "host: App:80"] + fields + ["", ""]).joined(separator: "\r\n")
+            )
             got = self.fields(scene.upstream().accept().head()).filter { !$0.hasPrefix("host:") }
         }
         return got
@@ -81,13 +83,17 @@ import Testing
     @Test func `trailers are changed, and made where there are none`() {
         play(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug]}")) { scene in
             let caller = scene.caller()
-            caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0"))
+            caller.send(
+                http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0")
+            )
             let upstream = scene.upstream().accept()
             _ = upstream.head()
             let head = http("HTTP/1.1 200 OK", "content-type: application/grpc", "transfer-encoding: chunked")
             upstream.send(head + "0\r\ngrpc-status: 0\r\nx-debug: 1\r\n\r\n")
             caller.expect(head + "0\r\ngrpc-status: 0\r\nx-a: new\r\n\r\n")
-            caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0"))
+            caller.send(
+                http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0")
+            )
             _ = upstream.head()
             upstream.send(head + "0\r\n\r\n")
             caller.expect(head + "0\r\nx-a: new\r\n\r\n")

@@ -13,22 +13,32 @@ struct HTTP1BodyEncoder {
         if case .length(let length) = framing { left = length }
     }
 
-    /// Appends a piece of the body; what is more than the length that was said is left out.
+    /// Takes a piece of the body of `count` bytes: appends what goes before it.
     ///
-    /// - Returns: whether nothing had to be left out.
-    mutating func write(_ bytes: Span<UInt8>, to queue: ByteQueue) -> Bool {
+    /// - Returns: how many bytes of the piece are to be sent; what is more than the length that was said is left out.
+    mutating func begin(_ count: Int, to queue: ByteQueue) -> Int {
         switch framing {
-        case .none: break
-        case .chunked: if bytes.count > 0 { HTTP1Writer.write(chunk: bytes, to: queue) }
-        case .untilEnd: queue.append(bytes)
+        case .none: return 0
+        case .untilEnd: return count
+        case .chunked:
+            guard count > 0 else { return 0 }
+            queue.append(hexadecimal: count)
+            queue.append("\r\n")
+            return count
         case .length:
-            let count = min(bytes.count, left)
-            left -= count
-            queue.append(bytes.extracting(0..<count))
-            return count == bytes.count
+            let taken = min(count, left)
+            left -= taken
+            return taken
         }
-        return true
     }
+
+    /// Appends what goes behind a piece of which `count` bytes were sent.
+    func end(_ count: Int, to queue: ByteQueue) {
+        if framing == .chunked, count > 0 { queue.append("\r\n") }
+    }
+
+    /// Whether a piece may be longer than what is sent of it: only where there is no body to be had.
+    var hasBody: Bool { framing != .none }
 
     /// Appends the end of the body, with the trailers where the framing can carry them.
     ///

@@ -202,8 +202,10 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
 
     public func send(body: Span<UInt8>) {
         guard case .body = writing else { return }
-        if !encoder.write(body, to: output) { persists = false }
-        owner.sessionHasOutput()
+        let count = encoder.begin(body.count, to: output)
+        if count < body.count, encoder.hasBody { persists = false }
+        owner.sessionSends(body.extracting(0..<count))
+        encoder.end(count, to: output)
     }
 
     public func sendEnd(trailers: HTTPHead?) {
@@ -238,7 +240,7 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         self.user = nil
         reading = .done
         writing = .done
-        owner.sessionEnded(lingering: false)
+        owner.sessionEnded(.orderly)
         if let reset { user?.wasReset(reset) }
     }
 }

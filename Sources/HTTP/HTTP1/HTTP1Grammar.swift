@@ -4,7 +4,8 @@ enum HTTP1Grammar {
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
         // What nearly all names are made of comes first.
-        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "-") || isIn(byte, low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe)
+        (byte | 0x20) &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "-")
+            || isIn(byte, low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe)
     }
 
     /// Whether `byte` can be in a request target: visible ASCII without `"`, `#`, `<`, `>` and `\`.

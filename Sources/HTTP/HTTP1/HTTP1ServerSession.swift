@@ -93,7 +93,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     public func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         let user = user
-        close(lingering: false)
+        close(.orderly)
         user?.wasReset(.connectionLost(errno: errno))
     }
 
@@ -108,7 +108,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         draining = true
         persists = false
         guard !isBusy, !isReadingHead else { return }
-        close(lingering: false)
+        close(.orderly)
     }
 
     /// Refuses a request whose head did not arrive in time.
@@ -165,7 +165,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
     private func deliver(_ bytes: Span<UInt8>) {
         if let user { return user.received(body: bytes) }
         discarded += bytes.count
-        if discarded > limits.discard { close(lingering: true) }
+        if discarded > limits.discard { close(.lingering) }
     }
 
     private func endRequest() {
@@ -185,7 +185,7 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         self.user = nil
         user?.wasReset(.fault(fault))
         // What the user has not answered by now, or what nobody waited for any more, is not answered.
-        close(lingering: true)
+        close(.lingering)
     }
 
     /// Has a request refused that has not begun, as far as it is known.
@@ -238,8 +238,10 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
 
     public func send(body: Span<UInt8>) {
         guard case .body = writing else { return }
-        if !encoder.write(body, to: output) { persists = false }
-        owner.sessionHasOutput()
+        let count = encoder.begin(body.count, to: output)
+        if count < body.count, encoder.hasBody { persists = false }
+        owner.sessionSends(body.extracting(0..<count))
+        encoder.end(count, to: output)
     }
 
     public func sendEnd(trailers: HTTPHead?) {
@@ -259,7 +261,8 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
 
     public func reset(_ reason: HTTPReset) {
         user = nil
-        close(lingering: false)
+        // An answer that was broken off must not look like a whole one.
+        if case .body = writing { close(.abort) } else { close(.orderly) }
     }
 
     public func pause(_ reason: PauseReason) {
@@ -276,20 +279,20 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
 
     private func finishIfDone() {
         guard !closed, case .done = writing else { return }
-        guard persists else { return close(lingering: true) }
+        guard persists else { return close(.lingering) }
         guard case .done = reading else { return }
         reading = .head
         owner.sessionBecameIdle()
         owner.sessionWantsInput()
     }
 
-    private func close(lingering: Bool) {
+    private func close(_ end: SessionEnd) {
         guard !closed else { return }
         closed = true
         writing = .done
         user = nil
         if let head { heads.give(head) }
         head = nil
-        owner.sessionEnded(lingering: lingering)
+        owner.sessionEnded(end)
     }
 }

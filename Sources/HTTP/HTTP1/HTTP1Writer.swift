@@ -34,14 +34,6 @@ enum HTTP1Writer {
         queue.append("\r\n")
     }
 
-    /// Writes a piece of a chunked body.
-    static func write(chunk bytes: Span<UInt8>, to queue: ByteQueue) {
-        queue.append(hexadecimal: bytes.count)
-        queue.append("\r\n")
-        queue.append(bytes)
-        queue.append("\r\n")
-    }
-
     /// Writes the end of a chunked body.
     static func write(lastChunkWith trailers: HTTPHead?, to queue: ByteQueue) {
         queue.append("0\r\n")

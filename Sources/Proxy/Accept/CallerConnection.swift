@@ -1,6 +1,6 @@
-private import Glibc
 internal import Bytes
 public import Events
+private import Glibc
 public import HTTP
 
 /// Serves the requests of accepted connections.
@@ -122,7 +122,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.redeliver()
     }
 
-    public func sessionEnded(lingering: Bool) {
-        wire?.finish(lingering: lingering)
+    public func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    public func sessionEnded(_ end: SessionEnd) {
+        switch end {
+        case .orderly: wire?.finish(lingering: false)
+        case .lingering: wire?.finish(lingering: true)
+        case .abort: wire?.abort()
+        }
     }
 }

@@ -1,10 +1,10 @@
-internal import Telemetry
 internal import Bytes
 internal import Configuration
 internal import Dialects
 internal import Events
 public import HTTP
 internal import RPC
+internal import Telemetry
 
 /// Makes calls of the requests that come in on one listener.
 final class CallerService: ConnectionService {

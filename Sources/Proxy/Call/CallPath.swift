@@ -52,7 +52,7 @@ extension Call {
                 by: .martlet
             )
         }
-        record.stages.forwarded = worker.context.loop.now
+        record.stages.forwarded = worker.context.loop.clock.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
             callTimer = timer

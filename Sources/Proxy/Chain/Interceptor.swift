@@ -1,3 +1,4 @@
+internal import Configuration
 internal import HTTP
 
 /// The events of a call that an interceptor can ask for.
@@ -23,6 +24,8 @@ protocol Interceptor: AnyObject {
     var events: EventSet { get }
     /// The interceptor that one call gets: this one, if it keeps nothing about a call, or a new one.
     func forCall() -> any Interceptor
+    /// What is wrong with sending every call to this upstream; said once, when the configuration is loaded.
+    func objection(to upstream: UpstreamSettings) -> String?
     /// The request's head may be changed.
     func requestHead(_ call: Call) -> Verdict
     /// The answer's head may be changed.
@@ -35,6 +38,7 @@ protocol Interceptor: AnyObject {
 
 extension Interceptor {
     func forCall() -> any Interceptor { self }
+    func objection(to upstream: UpstreamSettings) -> String? { nil }
     func requestHead(_ call: Call) -> Verdict { .next }
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { .next }
     func responseTrailers(_ trailers: HTTPHead, _ call: Call) {}

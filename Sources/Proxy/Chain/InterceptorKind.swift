@@ -8,6 +8,8 @@ struct InterceptorKind: Sendable {
     let name: String
     /// What it does: a sentence for the reference page.
     let summary: String
+    /// Whether it answers calls itself, so that a route with it can do without an upstream.
+    var answers = false
     /// Its options, read by this table.
     let options: [Option]
     /// Makes an interceptor of read options; what is wrong with them is reported to the section's diagnostics.

@@ -2,6 +2,15 @@ internal import Bytes
 internal import Configuration
 internal import HTTP
 
+/// The values of headers as the configuration may give them.
+enum HeaderValue {
+    /// Reports a value that cannot stand in a header; a line break in it would make two headers of one.
+    static func check(_ value: String, at mark: Mark, into diagnostics: Diagnostics) {
+        guard value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) else { return }
+        diagnostics.report("a header value cannot have control characters; remove them", at: mark)
+    }
+}
+
 /// The names of headers as rules may give them.
 enum HeaderName {
     private static let owned: Set<String> = [

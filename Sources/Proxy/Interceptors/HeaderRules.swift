@@ -59,6 +59,7 @@ final class HeaderRules {
     private static func substitution(_ rule: NamedSection, _ name: FieldName) -> Substitution? {
         let section = rule.section
         guard section.has("pattern"), section.has("with") else { return nil }
+        HeaderValue.check(section.string("with"), at: section.mark(of: "with"), into: section.diagnostics)
         var key = "pattern"
         do throws(PatternError) {
             let pattern = try Pattern(section.string("pattern"))
@@ -93,7 +94,9 @@ final class HeaderRules {
         let scratch = scratch
         var index = head.first(rule.name)
         while let found = index {
-            if let count = rule.pattern.replaceAll(in: head.value(at: found), with: rule.replacement, into: scratch), count > 0 {
+            if let count = rule.pattern.replaceAll(in: head.value(at: found), with: rule.replacement, into: scratch),
+                count > 0
+            {
                 head.setValue(at: found, scratch.readable)
             }
             scratch.removeAll()

@@ -1,9 +1,9 @@
-internal import RPC
 internal import Bytes
 internal import Configuration
 internal import Dialects
 internal import Events
 internal import HTTP
+internal import RPC
 internal import Telemetry
 
 /// Writes one line of JSON for every call.
@@ -39,7 +39,10 @@ final class LogInterceptor: Interceptor, EndOfTurn {
         case let path:
             target = .file(path)
             if !path.hasPrefix("/") {
-                section.report("\(Diagnostic.quote(path)) is no place for a log; write stdout, stderr or /path", at: "to")
+                section.report(
+                    "\(Diagnostic.quote(path)) is no place for a log; write stdout, stderr or /path",
+                    at: "to"
+                )
             }
         }
     }

@@ -1,8 +1,8 @@
-internal import HTTP
-internal import RPC
 internal import Bytes
 internal import Configuration
 internal import Dialects
+internal import HTTP
+internal import RPC
 internal import Telemetry
 
 /// Counts calls.

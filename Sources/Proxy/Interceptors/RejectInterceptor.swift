@@ -6,6 +6,7 @@ final class RejectInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "reject",
         summary: "Ends the call with an error in the caller's dialect; nothing reaches the upstream.",
+        answers: true,
         options: [
             Option("code", .choice(RPCCode.errorNames), required: true, example: "permission_denied", "The code."),
             Option("message", .string, "The message for people."),
@@ -31,6 +32,7 @@ final class RejectInterceptor: Interceptor {
         }
         let metadata = section.map("metadata").map { entry in
             _ = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
+            HeaderValue.check(entry.text, at: entry.mark, into: section.diagnostics)
             return (name: entry.name.lowercased(), value: entry.text)
         }
         error = RPCError(

@@ -10,6 +10,7 @@ final class RespondInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "respond",
         summary: "Answers the call: with a message in the caller's dialect, or with a plain HTTP answer.",
+        answers: true,
         options: [
             Option("json", .node, "The message: a YAML value, or a string of JSON."),
             Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain answer."),
@@ -37,9 +38,14 @@ final class RespondInterceptor: Interceptor {
             if entry.name.lowercased() != "content-type" {
                 _ = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
             }
+            HeaderValue.check(entry.text, at: entry.mark, into: section.diagnostics)
             headers.append((Array(entry.name.lowercased().utf8), Array(entry.text.utf8)))
         }
-        plain = LocalAnswer(status: section.integer("status"), headers: headers, body: Array(section.string("body").utf8))
+        plain = LocalAnswer(
+            status: section.integer("status"),
+            headers: headers,
+            body: Array(section.string("body").utf8)
+        )
     }
 
     private static func json(_ node: Node, _ section: Section) -> [UInt8] {
@@ -47,7 +53,10 @@ final class RespondInterceptor: Interceptor {
         do throws(JSONError) {
             _ = try JSON.parse(Array(text.utf8).span)
         } catch {
-            section.report("\"json\" is not JSON: \(error)", at: "json")
+            section.report(
+                "\"json\" is not JSON: \(error.text), line \(error.line), column \(error.column)",
+                at: "json"
+            )
         }
         return Array(text.utf8)
     }

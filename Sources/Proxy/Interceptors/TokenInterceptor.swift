@@ -8,7 +8,8 @@ internal import RPC
 final class TokenInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "token",
-        summary: "Puts a token from a file or the environment into a request header; a file is read again when it changes.",
+        summary:
+            "Puts a token from a file or the environment into a request header; a file is read again when it changes.",
         options: [
             Option("file", .string, oneOf: "source", example: "/run/secrets/token", "The file that holds the token."),
             Option("env", .string, oneOf: "source", "The environment variable that holds the token, read at load."),
@@ -44,9 +45,13 @@ final class TokenInterceptor: Interceptor {
         allowsClearText = section.bool("allow_clear_text")
         failure = OnFailure(section)
         let format = section.string("format")
+        HeaderValue.check(format, at: section.mark(of: "format"), into: section.diagnostics)
         let parts = format.split(separator: "{token}", omittingEmptySubsequences: false)
         if parts.count != 2 {
-            section.report("the format must have {token} in it once; write for example \"Bearer {token}\"", at: "format")
+            section.report(
+                "the format must have {token} in it once; write for example \"Bearer {token}\"",
+                at: "format"
+            )
         }
         prefix = Array((parts.first ?? "").utf8)
         suffix = Array((parts.count > 1 ? parts[1] : "").utf8)
@@ -67,6 +72,11 @@ final class TokenInterceptor: Interceptor {
         let token = TokenText.token(in: Array(unsafe String(cString: text).utf8))
         if token == nil { section.report("the environment variable \(name) holds no token", at: "env") }
         return token
+    }
+
+    func objection(to upstream: UpstreamSettings) -> String? {
+        guard !allowsClearText, !upstream.url.isLoopback else { return nil }
+        return "the token would go to \(upstream.url) in clear text; add allow_clear_text: true if that is meant"
     }
 
     func requestHead(_ call: Call) -> Verdict {
@@ -106,7 +116,10 @@ private enum OnFailure {
             return
         }
         let options = Section(node, Self.options, into: section.diagnostics)
-        self = .reject(RPCCode(name: options.string("code")) ?? .unavailable, message: options.string(ifGiven: "message"))
+        self = .reject(
+            RPCCode(name: options.string("code")) ?? .unavailable,
+            message: options.string(ifGiven: "message")
+        )
     }
 
     func verdict(_ cause: String) -> Verdict {

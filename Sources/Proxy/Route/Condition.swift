@@ -1,7 +1,7 @@
-internal import Events
-internal import Dialects
 internal import Bytes
 internal import Configuration
+internal import Dialects
+internal import Events
 internal import HTTP
 internal import Patterns
 
@@ -77,14 +77,18 @@ final class Condition {
             guard wanted.first == UInt8(ascii: "*") else { return Host.equal(host, wanted.span) }
             let suffix = wanted.count - 1
             guard host.count > suffix else { return false }
-            return Host.equal(host.extracting(host.count - suffix..<host.count), wanted.span.extracting(1..<wanted.count))
+            return Host.equal(
+                host.extracting(host.count - suffix..<host.count),
+                wanted.span.extracting(1..<wanted.count)
+            )
         }
     }
 
     private func peerHolds(_ peer: Peer) -> Bool {
         guard !users.isEmpty || !groups.isEmpty else { return true }
         guard let credentials = peer.credentials else { return false }
-        return (users.isEmpty || users.contains(credentials.uid)) && (groups.isEmpty || groups.contains(credentials.gid))
+        return (users.isEmpty || users.contains(credentials.uid))
+            && (groups.isEmpty || groups.contains(credentials.gid))
     }
 
     private func headersHold(_ head: HTTPHead) -> Bool {

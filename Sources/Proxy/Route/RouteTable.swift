@@ -1,7 +1,7 @@
-internal import HTTP
-internal import Dialects
 internal import Bytes
 internal import Configuration
+internal import Dialects
+internal import HTTP
 
 /// Finds the first route that takes a call, however many there are.
 ///
@@ -27,7 +27,9 @@ final class RouteTable {
         guard let settings else { return general.append(index) }
         if !settings.services.isEmpty, !settings.methods.isEmpty {
             for service in settings.services {
-                for method in settings.methods { byProcedure[Self.key("\(service)/\(method)"), default: []].append(index) }
+                for method in settings.methods {
+                    byProcedure[Self.key("\(service)/\(method)"), default: []].append(index)
+                }
             }
         } else if !settings.services.isEmpty {
             for service in settings.services { byService[Self.key(service), default: []].append(index) }

@@ -1,9 +1,9 @@
-internal import Events
-internal import Dialects
 internal import Bytes
 internal import Configuration
-internal import HTTP
+internal import Dialects
+internal import Events
 private import Glibc
+internal import HTTP
 
 /// A value with parts that are filled in for each call: `Bearer {env:TOKEN}`, `{header:x-tenant}`, `{host}`.
 ///
@@ -19,6 +19,7 @@ final class Template {
 
     /// Parses `text`; what is wrong with it is reported at `mark`.
     init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
+        HeaderValue.check(text, at: mark, into: diagnostics)
         var literal: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -37,8 +38,6 @@ final class Template {
                 rest = rest[(end + 1)...]
             } else if byte == UInt8(ascii: "}") {
                 diagnostics.report("\"}\" without its \"{\"; for a plain brace write \"}}\"", at: mark)
-            } else if byte < 0x20 && byte != 0x09 || byte == 0x7f {
-                diagnostics.report("a header value cannot have control characters; remove them", at: mark)
             } else {
                 literal.append(byte)
             }
@@ -57,10 +56,15 @@ final class Template {
         } else if name.hasPrefix("env:") {
             let variable = String(name.dropFirst(4))
             guard let value = unsafe getenv(variable) else {
-                diagnostics.report("the environment variable \(variable) is not set; set it or remove {\(name)}", at: mark)
+                diagnostics.report(
+                    "the environment variable \(variable) is not set; set it or remove {\(name)}",
+                    at: mark
+                )
                 return
             }
-            pieces.append(.text(Array(unsafe String(cString: value).utf8)))
+            let text = unsafe String(cString: value)
+            HeaderValue.check(text, at: mark, into: diagnostics)
+            pieces.append(.text(Array(text.utf8)))
         } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
             pieces.append(.header(FieldName(String(name.dropFirst(7)))))
         } else {
@@ -87,9 +91,13 @@ final class Template {
             case .host: queue.append(request.authority)
             case .path: queue.append(request.path)
             case .service:
-                if let procedure = call.classification.procedure { queue.append(request.path.extracting(procedure.service)) }
+                if let procedure = call.classification.procedure {
+                    queue.append(request.path.extracting(procedure.service))
+                }
             case .method:
-                if let procedure = call.classification.procedure { queue.append(request.path.extracting(procedure.method)) }
+                if let procedure = call.classification.procedure {
+                    queue.append(request.path.extracting(procedure.method))
+                }
             case .peerUser:
                 if let peer = call.peer.credentials { queue.append(decimal: Int(peer.uid)) }
             case .peerGroup:

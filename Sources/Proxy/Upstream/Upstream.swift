@@ -29,7 +29,13 @@ final class Upstream {
     private var waiting: [Attempt] = []
     private var isDraining = false
 
-    init(_ settings: UpstreamSettings, context: WireContext, network: any Network, names: NameService, counter: UpstreamCounter) {
+    init(
+        _ settings: UpstreamSettings,
+        context: WireContext,
+        network: any Network,
+        names: NameService,
+        counter: UpstreamCounter
+    ) {
         self.settings = settings
         self.context = context
         self.network = network

@@ -1,6 +1,6 @@
-private import Glibc
 internal import Bytes
 internal import Events
+private import Glibc
 internal import HTTP
 
 /// A connection to an upstream: a wire, and the session that makes exchanges of its bytes.
@@ -28,7 +28,13 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// What the wire had sent when it was closed: whoever was using it asks after that.
     private var sentInAll = 0
 
-    init(_ transport: any Transport, to address: SocketAddress, limits: HTTPLimits, context: WireContext, owner: any Owner) {
+    init(
+        _ transport: any Transport,
+        to address: SocketAddress,
+        limits: HTTPLimits,
+        context: WireContext,
+        owner: any Owner
+    ) {
         self.address = address
         self.owner = owner
         self.context = context
@@ -111,7 +117,11 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wire?.redeliver()
     }
 
-    func sessionEnded(lingering: Bool) {
+    func sessionSends(_ body: Span<UInt8>) {
+        wire?.send(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
         wire?.close()
     }
 }

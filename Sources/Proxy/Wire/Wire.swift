@@ -28,6 +28,9 @@ final class Wire: Watcher, EndOfTurn {
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Nanoseconds = 2 * .second
 
+    /// From how many bytes on it is worth a system call of its own not to copy them.
+    private static let largeWrite = 16 * 1024
+
     /// From how many bytes on the owner is told that they have gone, even if they went at once.
     private static let muchOutput = 64 * 1024
 
@@ -84,6 +87,27 @@ final class Wire: Watcher, EndOfTurn {
         }
         input.removeAll()
         beDue()
+    }
+
+    /// Sends bytes behind the output: large ones at once, as far as the transport takes them, and small ones at the
+    /// end of the turn.
+    func send(_ bytes: Span<UInt8>) {
+        outputChanged()
+        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, !isBroken else {
+            return output.append(bytes)
+        }
+        let output = output
+        guard case .bytes(let count) = transport.send(output.readable, bytes) else { return output.append(bytes) }
+        bytesSent += count
+        let fromOutput = min(count, output.count)
+        output.drop(fromOutput)
+        output.append(bytes.extracting(count - fromOutput..<bytes.count))
+    }
+
+    /// Resets the connection, so that the peer cannot take what it has got for the whole.
+    func abort() {
+        transport.resetsOnClose = true
+        close()
     }
 
     /// Ends the connection at once; unsent output is lost.

@@ -6,10 +6,6 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case fields
     /// A head did not arrive in time.
     case headTimeout
-    /// A caller's connection was silent for too long.
-    case idleTimeout
-    /// A caller opened more streams than allowed.
-    case streams
     /// A listener or an upstream had as many connections as allowed.
     case connections
     /// As many calls as allowed were waiting for a connection.
@@ -23,8 +19,6 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .head: "head"
         case .fields: "fields"
         case .headTimeout: "head_timeout"
-        case .idleTimeout: "idle_timeout"
-        case .streams: "streams"
         case .connections: "connections"
         case .waiting: "waiting"
         case .descriptors: "descriptors"

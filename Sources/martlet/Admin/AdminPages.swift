@@ -1,5 +1,5 @@
-internal import Configuration
 internal import Bytes
+internal import Configuration
 internal import Documents
 internal import HTTP
 internal import RPC

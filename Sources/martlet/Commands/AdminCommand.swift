@@ -47,7 +47,8 @@ enum AdminCommand: String {
         }
         switch ListenAddress(text) {
         case .unix(let path): return SocketAddress.unix(path: path)
-        case .tcp(let host, let port): return SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
+        case .tcp(let host, let port):
+            return SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
         case .abstract, .systemd, nil:
             Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
             return nil
@@ -55,8 +56,14 @@ enum AdminCommand: String {
     }
 
     /// One request and its answer, with ten seconds for each step.
-    private static func exchange(_ method: String, _ path: String, with address: SocketAddress) -> (status: Int, body: String)? {
-        let descriptor = socket(Int32(address.family.rawValue), Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    private static func exchange(_ method: String, _ path: String, with address: SocketAddress) -> (
+        status: Int, body: String
+    )? {
+        let descriptor = socket(
+            Int32(address.family.rawValue),
+            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+            0
+        )
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var limit = timeval(tv_sec: 10, tv_usec: 0)
@@ -64,10 +71,16 @@ enum AdminCommand: String {
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
         let connected = unsafe address.bytes.withUnsafeBytes { bytes in
-            unsafe connect(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+            unsafe connect(
+                descriptor,
+                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+                socklen_t(bytes.count)
+            )
         }
         guard connected == 0 else { return nil }
-        let request = Array("\(method) \(path) HTTP/1.1\r\nhost: admin\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8)
+        let request = Array(
+            "\(method) \(path) HTTP/1.1\r\nhost: admin\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
+        )
         guard unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
         var answer: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)

@@ -48,6 +48,8 @@ enum Invocation: Equatable {
             default:
                 if argument.hasPrefix("--config=") {
                     file = String(argument.dropFirst(9))
+                } else if argument.hasPrefix("--admin=") {
+                    address = String(argument.dropFirst(8))
                 } else if argument.hasPrefix("-") {
                     return .misused("unknown option \(argument)")
                 } else {

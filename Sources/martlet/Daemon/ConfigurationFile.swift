@@ -1,6 +1,6 @@
-internal import Events
 internal import Configuration
 internal import Documents
+internal import Events
 private import Glibc
 internal import Proxy
 
@@ -36,10 +36,9 @@ struct ConfigurationFile {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
         guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-        let settings = Settings(root, into: diagnostics)
-        let tokenFiles = Blueprint.check(settings, into: diagnostics)
+        let blueprint = Blueprint(root, into: diagnostics)
         guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-        return Loaded(settings: settings, tokenFiles: tokenFiles)
+        return Loaded(settings: blueprint.settings, tokenFiles: blueprint.tokenFiles)
     }
 
     private func text() throws(Refusal) -> [UInt8] {

@@ -58,7 +58,8 @@ final class Daemon {
             try AdminServer(settings, daemon: self)
         }
         slot = MailSlot(mailbox, for: self, on: loop)
-        signals = Signals([SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2], on: loop) { [unowned self] in signal($0) }
+        signals = Signals([SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2], on: loop) { [unowned self] in signal($0)
+        }
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
             workers?.tell { $0.updateToken(path, token) }
         }
@@ -127,7 +128,9 @@ final class Daemon {
                 worker.apply(change, index: index)
             }
         })
-        workers?.ask { _ in true } then: { [self] _ in
+        workers?.ask { _ in
+            true
+        } then: { [self] _ in
             listeners?.close(change.dropped)
             done()
         }
@@ -174,14 +177,18 @@ final class Daemon {
 
     private func closeListeners() {
         workers?.tell { $0.drain() }
-        workers?.ask { _ in true } then: { [self] _ in
+        workers?.ask { _ in
+            true
+        } then: { [self] _ in
             if let listeners { listeners.close(Array(listeners.open.values)) }
             awaitConnections()
         }
     }
 
     private func awaitConnections() {
-        workers?.ask { $0.connectionCount } then: { [self] counts in
+        workers?.ask {
+            $0.connectionCount
+        } then: { [self] counts in
             if counts.allSatisfy({ $0 == 0 }) { return stop(.success) }
             if loop.now >= drainDeadline ?? .max {
                 log.log(.warn, "drain time exceeded", ("connections", "\(counts.reduce(0, +))"))

@@ -4,12 +4,20 @@ internal import Proxy
 
 /// The listening sockets of all workers, kept by address through reloads.
 final class ListenerSet {
-    /// One listener: a socket for each worker.
+    /// One listening address: a socket for each worker.
     struct Open {
+        let key: Key
         let settings: ListenerSettings
         let sockets: [ListenSocket]
         /// The real address, with the port that the system chose.
         var name: String { sockets[0].localAddress }
+    }
+
+    /// What tells sockets apart: the same address may be asked for more than once with port 0, and systemd may pass
+    /// several sockets under one name.
+    struct Key: Hashable {
+        let address: ListenAddress
+        let ordinal: Int
     }
 
     /// What a configuration changes about the listeners; nothing is changed yet.
@@ -19,39 +27,54 @@ final class ListenerSet {
         var dropped: [Open] = []
     }
 
-    private let passed: SystemdSockets
-    private(set) var open: [ListenAddress: Open] = [:]
+    /// The sockets that systemd has opened; they stay open, so that a later configuration can ask for them again.
+    private let passed: [String: [ListenSocket]]
+    private(set) var open: [Key: Open] = [:]
     private let workers: Int
 
-    /// Starts without listeners; `passed` are the sockets that systemd has opened.
+    /// Starts without listeners.
     init(workers: Int, passed: SystemdSockets) {
         self.workers = workers
-        self.passed = passed
+        self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
 
     /// Opens what a configuration asks for and is not open yet; if that fails, everything stays as it is.
     func plan(_ listeners: [ListenerSettings]) throws(ListenError) -> Change {
         var change = Change()
-        for settings in listeners {
-            if let old = open[settings.address] {
-                change.kept.append(Open(settings: settings, sockets: old.sockets))
-            } else {
-                do throws(ListenError) {
-                    change.opened.append(Open(settings: settings, sockets: try sockets(for: settings)))
-                } catch {
-                    for listener in change.opened { listener.sockets.forEach { $0.close() } }
-                    throw error
+        for (key, settings) in keyed(listeners) {
+            do throws(ListenError) {
+                if let old = open[key] {
+                    if settings.permissions != old.settings.permissions {
+                        try old.sockets[0].setPermissions(settings.permissions)
+                    }
+                    change.kept.append(Open(key: key, settings: settings, sockets: old.sockets))
+                } else {
+                    change.opened.append(Open(key: key, settings: settings, sockets: try sockets(for: key, settings)))
                 }
+            } catch {
+                close(change.opened)
+                throw error
             }
         }
-        let wanted = Set(listeners.map(\.address))
+        let wanted = Set((change.kept + change.opened).map(\.key))
         change.dropped = open.filter { !wanted.contains($0.key) }.map(\.value)
         return change
     }
 
+    private func keyed(_ listeners: [ListenerSettings]) -> [(Key, ListenerSettings)] {
+        var seen: [ListenAddress: Int] = [:]
+        return listeners.flatMap { settings in
+            let first = seen[settings.address, default: 0]
+            var count = 1
+            if case .systemd(let name) = settings.address { count = max(1, passed[name]?.count ?? 0) }
+            seen[settings.address] = first + count
+            return (first..<first + count).map { (Key(address: settings.address, ordinal: $0), settings) }
+        }
+    }
+
     /// Takes a planned change on; the sockets it drops are closed by `close` once no worker uses them.
     func commit(_ change: Change) {
-        open = Dictionary((change.kept + change.opened).map { ($0.settings.address, $0) }) { first, _ in first }
+        open = Dictionary((change.kept + change.opened).map { ($0.key, $0) }) { first, _ in first }
     }
 
     /// Closes sockets that no worker uses any more.
@@ -59,13 +82,12 @@ final class ListenerSet {
         for listener in listeners { listener.sockets.forEach { $0.close() } }
     }
 
-    private func sockets(for settings: ListenerSettings) throws(ListenError) -> [ListenSocket] {
+    private func sockets(for key: Key, _ settings: ListenerSettings) throws(ListenError) -> [ListenSocket] {
         var sockets: [ListenSocket]
-        if case .systemd(let name) = settings.address, let descriptors = passed.byName[name] {
-            sockets = descriptors.map { ListenSocket(adopting: $0) }
+        if case .systemd(let name) = key.address, let passed = passed[name], key.ordinal < passed.count {
+            sockets = [try passed[key.ordinal].another()]
         } else {
-            let first = try ListenSocket.open(settings.address, reusePort: workers > 1, permissions: settings.permissions)
-            sockets = [first]
+            sockets = [try .open(key.address, reusePort: workers > 1, permissions: settings.permissions)]
         }
         while sockets.count < workers { sockets.append(try sockets[0].another()) }
         return sockets

@@ -95,8 +95,16 @@ final class ScriptedCaller: HTTPServerOwner {
         wantsInput = true
     }
 
-    func sessionEnded(lingering: Bool) {
-        transcript.note(lingering ? "closed, lingering" : "closed")
+    func sessionSends(_ body: Span<UInt8>) {
+        output.append(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
+        switch end {
+        case .orderly: transcript.note("closed")
+        case .lingering: transcript.note("closed, lingering")
+        case .abort: transcript.note("aborted")
+        }
         isClosed = true
     }
 }

@@ -78,7 +78,11 @@ final class ScriptedUpstream: HTTPClientOwner {
         wantsInput = true
     }
 
-    func sessionEnded(lingering: Bool) {
+    func sessionSends(_ body: Span<UInt8>) {
+        output.append(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
         transcript.note("closed")
         isClosed = true
     }

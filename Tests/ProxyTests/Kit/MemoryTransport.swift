@@ -12,6 +12,7 @@ final class MemoryTransport: Transport {
     var connect = Connect.done
     var wantsRead = false
     var wantsWrite = false
+    var resetsOnClose = false
 
     private var arrived: [UInt8] = []
     private var hasEnded = false
@@ -102,6 +103,7 @@ final class MemoryTransport: Transport {
 
     func close() {
         guard !isClosed else { return }
+        if resetsOnClose { return reset() }
         isClosed = true
         if arrived.isEmpty { other?.hasEnded = true } else { other?.failure = ECONNRESET }
     }
