@@ -53,7 +53,7 @@ def test_calls_are_still_taken_for_the_minimum(martlet, recorder):
     caller = proxy.connect()
     began = time.monotonic()
     proxy.signal(signal.SIGTERM)
-    proxy.stderr.wait(r" draining\b")
+    proxy.stderr.wait(r" draining min=1s max=30s$")
     assert proxy.admin("/readyz").status_code == 503
     for peer in [caller, proxy.connect()]:
         peer.send(REQUEST)
