@@ -66,6 +66,11 @@ public final class Socket: Transport {
         set { watch?.wantsWrite = newValue }
     }
 
+    public var wantsHangup: Bool {
+        get { watch?.wantsHangup ?? false }
+        set { watch?.wantsHangup = newValue }
+    }
+
     public var connectError: Int32 {
         var error: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

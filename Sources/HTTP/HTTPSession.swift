@@ -51,6 +51,10 @@ public protocol HTTPServerOwner: HTTPSessionOwner {
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
     /// A request was refused before it began. The owner sends the refusal on the stream; the session ends after it.
     func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault)
+    /// A request has been answered before it was complete, and what is still to come of it is read and thrown away.
+    ///
+    /// The owner sees to it that this does not take for ever.
+    func sessionDiscards()
     /// All exchanges are over and the connection can take another.
     func sessionBecameIdle()
 }

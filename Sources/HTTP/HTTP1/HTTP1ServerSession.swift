@@ -255,7 +255,10 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         writing = .done
         user = nil
         pauses = []
-        if case .body = reading { owner.sessionWantsInput() }
+        if case .body = reading {
+            owner.sessionWantsInput()
+            owner.sessionDiscards()
+        }
         finishIfDone()
     }
 

@@ -29,6 +29,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private var session: HTTP1ServerSession?
     private var timer: Timer?
     private var isReadingHead = false
+    private var isDiscarding = false
     private let whenClosed: (CallerConnection) -> Void
 
     init(
@@ -73,7 +74,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
             self.isReadingHead = isReadingHead
             if isReadingHead { timer?.arm(after: service.headTimeout) }
         }
-        if session.isBusy, !isReadingHead { timer?.disarm() }
+        if session.isBusy, !isReadingHead, !isDiscarding { timer?.disarm() }
         return used
     }
 
@@ -86,6 +87,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     func wireDrained() {
         session?.outputDrained()
     }
+
+    var needsPeer: Bool { true }
 
     func wireConnected(errno: Int32) {}
 
@@ -110,7 +113,13 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         service.refuse(stream, fault)
     }
 
+    public func sessionDiscards() {
+        isDiscarding = true
+        timer?.arm(after: service.headTimeout)
+    }
+
     public func sessionBecameIdle() {
+        isDiscarding = false
         timer?.arm(after: service.idleTimeout)
     }
 

@@ -86,6 +86,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         session?.outputDrained()
     }
 
+    /// An upstream may close behind its answer.
+    var needsPeer: Bool { false }
+
     func wireConnected(errno: Int32) {
         owner.connectFinished(self, errno: errno)
     }

@@ -12,6 +12,8 @@ protocol WireOwner: AnyObject {
     func wireEnded(errno: Int32?)
     /// All output has been taken, after some of it had to wait.
     func wireDrained()
+    /// Whether there is no sense in going on without the peer, however much of what it has sent is still to be read.
+    var needsPeer: Bool { get }
     /// A connect has finished; `errno` is 0 if it went well.
     func wireConnected(errno: Int32)
     /// The wire is closed, whoever wanted it.
@@ -139,6 +141,7 @@ final class Wire: Watcher, EndOfTurn {
     private func read() {
         guard input.count < inputLimit else {
             transport.wantsRead = false
+            transport.wantsHangup = owner?.needsPeer ?? false
             return
         }
         let queue = input.isEmpty ? context.scratch : input
@@ -157,6 +160,14 @@ final class Wire: Watcher, EndOfTurn {
         if queue === input { return input.drop(used) }
         if used < given { input.append(queue.readable.extracting(used..<given)) }
         queue.removeAll()
+    }
+
+    /// The peer is gone while what it has sent is more than is wanted.
+    func hungUp() {
+        transport.wantsHangup = false
+        guard case .open = state else { return }
+        end = (true, nil)
+        owner?.wireEnded(errno: nil)
     }
 
     private func endReading(errno: Int32?) {
@@ -214,6 +225,7 @@ final class Wire: Watcher, EndOfTurn {
             if !hasUsableInput { owner?.wireEnded(errno: end.errno) }
         } else if input.count < inputLimit, !transport.wantsRead {
             transport.wantsRead = true
+            transport.wantsHangup = false
         }
     }
 

@@ -91,6 +91,8 @@ final class ScriptedCaller: HTTPServerOwner {
 
     func sessionHasOutput() {}
 
+    func sessionDiscards() {}
+
     func sessionWantsInput() {
         wantsInput = true
     }

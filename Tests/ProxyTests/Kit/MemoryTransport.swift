@@ -14,6 +14,7 @@ final class MemoryTransport: Transport {
     var connect = Connect.done
     var wantsRead = false
     var wantsWrite = false
+    var wantsHangup = false
     var resetsOnClose = false
 
     private var arrived: [UInt8] = []
@@ -43,6 +44,7 @@ final class MemoryTransport: Transport {
         loop.timers.touch(loop.clock.now)
         if wantsRead, !isLate, !arrived.isEmpty || hasEnded || failure != nil { watcher?.readable() }
         isLate = false
+        if wantsHangup, hasEnded || failure != nil { watcher?.hungUp() }
         guard wantsWrite, !isClosed else { return }
         switch connect {
         case .pending: return
