@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 int martlet_accept4(int listener, void *address, uint32_t *length) {
@@ -17,4 +18,9 @@ int martlet_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
     *gid = peer.gid;
     *pid = peer.pid;
     return 0;
+}
+
+bool martlet_hung_up(int fd) {
+    struct pollfd socket = {.fd = fd, .events = POLLRDHUP};
+    return poll(&socket, 1, 0) > 0;
 }

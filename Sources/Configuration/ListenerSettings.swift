@@ -52,7 +52,12 @@ public struct ListenerSettings: Equatable, Sendable {
         Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The bytes of one request head."),
         Option("fields", .integer(in: 1...10_000), default: "200", "The header fields of one request head."),
         Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
-        Option("connections", .integer(in: 1...1_000_000), default: "10000", "The connections of the listener, for each worker."),
+        Option(
+            "connections",
+            .integer(in: 1...1_000_000),
+            default: "10000",
+            "The connections of the listener, for each worker."
+        ),
     ]
 
     /// Reads a listener; none if its address is missing or wrong, which is reported.

@@ -66,10 +66,7 @@ public final class Socket: Transport {
         set { watch?.wantsWrite = newValue }
     }
 
-    public var wantsHangup: Bool {
-        get { watch?.wantsHangup ?? false }
-        set { watch?.wantsHangup = newValue }
-    }
+    public var isHungUp: Bool { martlet_hung_up(descriptor) }
 
     public var connectError: Int32 {
         var error: Int32 = 0

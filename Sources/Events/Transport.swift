@@ -24,8 +24,8 @@ public protocol Transport: AnyObject {
     var wantsRead: Bool { get set }
     /// Whether the watcher is told when writing is possible.
     var wantsWrite: Bool { get set }
-    /// Whether the watcher is told that the other end is gone, while reading is not wanted.
-    var wantsHangup: Bool { get set }
+    /// Whether the other end is gone, or sends no more, whatever of it is still to be read.
+    var isHungUp: Bool { get }
     /// Writes from the beginning of `first` and goes on with `second`, as much as goes.
     func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer
     /// Whether `close` resets the connection, so that the peer sees that something was broken off.

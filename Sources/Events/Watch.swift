@@ -7,13 +7,6 @@ public protocol Watcher: AnyObject {
     func readable()
     /// The descriptor can be written.
     func writable()
-    /// The other end is gone, or sends no more; told while reading is not wanted.
-    func hungUp()
-}
-
-extension Watcher {
-    /// Does nothing: most watchers always read, and learn of the end by that.
-    public func hungUp() {}
 }
 
 /// The readiness of one descriptor, told to one watcher.
@@ -26,7 +19,6 @@ public final class Watch {
     private unowned(unsafe) let watcher: any Watcher
     private var read: OpaquePointer?
     private var write: OpaquePointer?
-    private var hangup: OpaquePointer?
     private let descriptor: Int32
 
     /// Makes a watch that waits for nothing yet.
@@ -58,15 +50,6 @@ public final class Watch {
         }
     }
 
-    /// Whether the watcher is told when the other end is gone, without reading what it has sent (EPOLLRDHUP).
-    public var wantsHangup = false {
-        didSet {
-            guard wantsHangup != oldValue else { return }
-            if unsafe hangup == nil { unsafe hangup = makeEvent(EV_CLOSED) }
-            _ = unsafe wantsHangup ? event_add(hangup, nil) : event_del(hangup)
-        }
-    }
-
     /// Tells the watcher nothing any more.
     public func end() {
         // It may be this watch's callback that leads here.
@@ -77,10 +60,8 @@ public final class Watch {
     private func free() {
         if let read = unsafe read { unsafe event_free(read) }
         if let write = unsafe write { unsafe event_free(write) }
-        if let hangup = unsafe hangup { unsafe event_free(hangup) }
         unsafe read = nil
         unsafe write = nil
-        unsafe hangup = nil
     }
 
     private func makeEvent(_ kind: Int32) -> OpaquePointer {
@@ -92,11 +73,7 @@ public final class Watch {
             { _, kind, context in
                 unsafe Unmanaged<Watch>.fromOpaque(context!)._withUnsafeGuaranteedRef { watch in
                     watch.loop.wake()
-                    switch Int32(kind) {
-                    case EV_READ: unsafe watch.watcher.readable()
-                    case EV_WRITE: unsafe watch.watcher.writable()
-                    default: unsafe watch.watcher.hungUp()
-                    }
+                    unsafe kind & Int16(EV_READ) != 0 ? watch.watcher.readable() : watch.watcher.writable()
                 }
             },
             context

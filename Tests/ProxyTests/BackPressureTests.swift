@@ -61,8 +61,29 @@ import Testing
             scene.settle()
             #expect((48 << 20) - caller.unsentBytes <= (stage == .memory ? Self.most : Self.kernel))
             caller.reset()
-            // Nobody reads from a caller who is paused, so what ends the call is that no connection was made.
             scene.pass(.seconds(3))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a caller that goes while its body waits is noticed, though nobody reads`(_ stage: Stage) {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstreams: {default: {url: "http://127.0.0.1:9000", timeouts: {connect: none}}}
+            interceptors: [{metrics: {}}]
+            """
+        play(stage, yaml) { scene in
+            let count = stage == .memory ? 4 : 48
+            scene.upstream().behaviour = .hangs
+            let caller = scene.caller()
+            caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: \(count << 20)"))
+            for _ in 0..<count { caller.send(Self.mebibyte) }
+            scene.settle()
+            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 1"])
+            caller.reset()
+            scene.pass(.milliseconds(300))
+            scene.until { scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"] }
+            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"])
         }
     }
 

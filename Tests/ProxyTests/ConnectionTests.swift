@@ -47,6 +47,23 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `the rest of a request that was answered early has the time of a head`(_ stage: Stage) {
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", timeouts: {head: 10s}}]
+            interceptors: [{reject: {code: not_found}}]
+            """
+        play(stage, yaml) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST / HTTP/1.1", "host: a", "content-length: 100"))
+            _ = caller.head()
+            scene.pass(.seconds(9))
+            caller.send("slow")
+            scene.pass(.seconds(2))
+            caller.expectGone()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `a head has its time from its first byte`(_ stage: Stage) {
         play(stage, Self.listener("timeouts: {head: 10s}")) { scene in
             let caller = scene.caller()

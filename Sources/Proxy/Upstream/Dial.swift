@@ -8,6 +8,7 @@ final class Dial: UpstreamConnection.Owner {
     private var addresses: ArraySlice<SocketAddress> = []
     private var connection: UpstreamConnection?
     private var timer: Timer?
+    private var isCanceled = false
     private var lastFailure = UpstreamFailure.connectTimeout
 
     init(for upstream: Upstream) {
@@ -27,6 +28,15 @@ final class Dial: UpstreamConnection.Owner {
                 finish(.failure(.unknownHost(error)))
             }
         }
+    }
+
+    /// Gives up; the upstream is told nothing.
+    func cancel() {
+        timer?.cancel()
+        timer = nil
+        isCanceled = true
+        connection?.close()
+        connection = nil
     }
 
     private func tryNext() {
@@ -72,7 +82,7 @@ final class Dial: UpstreamConnection.Owner {
 
     func closed(_ connection: UpstreamConnection) {
         // One that never connected is this dial's own affair.
-        if timer == nil { upstream.closed(connection) }
+        if timer == nil, !isCanceled { upstream.closed(connection) }
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {

@@ -66,7 +66,9 @@ final class Upstream {
 
     /// The attempt waits no more.
     func withdraw(_ attempt: Attempt) {
+        let before = waiting.count
         waiting.removeAll { $0 === attempt }
+        if waiting.count < before, dials.count > waiting.count { dials.removeLast().cancel() }
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchange.

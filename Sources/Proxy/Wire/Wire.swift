@@ -30,6 +30,9 @@ final class Wire: Watcher, EndOfTurn {
     /// How long a wire that has said its last word goes on reading what nobody wants.
     private static let lingerTime: Nanoseconds = 2 * .second
 
+    /// How often a wire that does not read looks whether its peer is still there.
+    private static let peerInterval = 200 * Nanoseconds.millisecond
+
     /// From how many bytes on it is worth a system call of its own not to copy them.
     private static let largeWrite = 16 * 1024
 
@@ -55,6 +58,7 @@ final class Wire: Watcher, EndOfTurn {
     private var isBroken = false
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
     private var lingerTimer: Timer?
+    private var peerTimer: Timer?
 
     /// Makes a wire; `inputLimit` is how many bytes that the owner leaves are kept before reading stops.
     init(_ transport: any Transport, context: WireContext, owner: any WireOwner, inputLimit: Int, connecting: Bool) {
@@ -119,6 +123,7 @@ final class Wire: Watcher, EndOfTurn {
         if case .closed = state { return }
         state = .closed
         lingerTimer?.cancel()
+        peerTimer?.cancel()
         transport.close()
         output.removeAll()
         input.removeAll()
@@ -141,8 +146,7 @@ final class Wire: Watcher, EndOfTurn {
     private func read() {
         guard input.count < inputLimit else {
             transport.wantsRead = false
-            transport.wantsHangup = owner?.needsPeer ?? false
-            return
+            return watchPeer()
         }
         let queue = input.isEmpty ? context.scratch : input
         switch transport.receive(into: queue, room: WireContext.readSize) {
@@ -162,10 +166,19 @@ final class Wire: Watcher, EndOfTurn {
         queue.removeAll()
     }
 
-    /// The peer is gone while what it has sent is more than is wanted.
-    func hungUp() {
-        transport.wantsHangup = false
-        guard case .open = state else { return }
+    /// Looks now and then whether the peer is still there while nothing is read from it.
+    ///
+    /// Not by readiness: an error that is not asked for would be reported by epoll again and again.
+    private func watchPeer() {
+        guard owner?.needsPeer == true else { return }
+        let timer = peerTimer ?? Timer(on: context.loop.timers) { [unowned self] in lookForPeer() }
+        peerTimer = timer
+        timer.arm(after: Self.peerInterval)
+    }
+
+    private func lookForPeer() {
+        guard case .open = state, !transport.wantsRead, !end.seen else { return }
+        guard transport.isHungUp else { return watchPeer() }
         end = (true, nil)
         owner?.wireEnded(errno: nil)
     }
@@ -225,7 +238,7 @@ final class Wire: Watcher, EndOfTurn {
             if !hasUsableInput { owner?.wireEnded(errno: end.errno) }
         } else if input.count < inputLimit, !transport.wantsRead {
             transport.wantsRead = true
-            transport.wantsHangup = false
+            peerTimer?.disarm()
         }
     }
 

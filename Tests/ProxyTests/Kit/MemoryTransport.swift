@@ -14,7 +14,6 @@ final class MemoryTransport: Transport {
     var connect = Connect.done
     var wantsRead = false
     var wantsWrite = false
-    var wantsHangup = false
     var resetsOnClose = false
 
     private var arrived: [UInt8] = []
@@ -44,7 +43,6 @@ final class MemoryTransport: Transport {
         loop.timers.touch(loop.clock.now)
         if wantsRead, !isLate, !arrived.isEmpty || hasEnded || failure != nil { watcher?.readable() }
         isLate = false
-        if wantsHangup, hasEnded || failure != nil { watcher?.hungUp() }
         guard wantsWrite, !isClosed else { return }
         switch connect {
         case .pending: return
@@ -100,6 +98,8 @@ final class MemoryTransport: Transport {
         for index in 0..<count { other.arrived.append(bytes[index]) }
         return .bytes(count)
     }
+
+    var isHungUp: Bool { hasEnded || failure != nil }
 
     func endSending() {
         other?.hasEnded = true

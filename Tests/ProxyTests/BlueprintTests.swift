@@ -1,0 +1,62 @@
+import Configuration
+import Documents
+import Glibc
+import Testing
+
+@testable import Proxy
+
+/// What is found wrong with a configuration when it is loaded, beyond what its parts can tell by themselves.
+struct BlueprintTests {
+    private func errors(_ yaml: String) -> [String] {
+        let diagnostics = Diagnostics()
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        return diagnostics.lines(file: "f")
+    }
+
+    private func errors(chain: String, upstream: String = "http://127.0.0.1:9000") -> [String] {
+        errors("listen: 127.0.0.1:8080\nupstream: \(upstream)\ninterceptors:\n  - \(chain)\n")
+    }
+
+    @Test(arguments: [
+        #"headers: { request: { set: { x-a: "one\r\nx-b: two" } } }"#,
+        #"headers: { request: { set: { x-a: "{env:BLUEPRINT_SPLIT}" } } }"#,
+        #"headers: { response: { replace: { x-a: { pattern: ".", with: "\n" } } } }"#,
+        #"respond: { headers: { x-a: "one\ntwo" } }"#,
+        #"reject: { code: internal, metadata: { x-a: "one\ntwo" } }"#,
+        #"token: { env: HOME, format: "Bearer\n{token}" }"#,
+    ])
+    func `a value that would split a header is refused`(_ chain: String) {
+        unsafe setenv("BLUEPRINT_SPLIT", "one\r\nx-b: two", 1)
+        let found = errors(chain: chain)
+        #expect(found.count == 1)
+        #expect(found[0].hasSuffix("a header value cannot have control characters; remove them"))
+    }
+
+    @Test func `a token for every call does not go to another host in clear text`() {
+        let found = errors(chain: "token: { env: HOME }", upstream: "http://id.example")
+        #expect(
+            found == [
+                "f:4:5: the token would go to http://id.example:80 in clear text; "
+                    + "add allow_clear_text: true if that is meant"
+            ]
+        )
+        #expect(errors(chain: "token: { env: HOME, allow_clear_text: true }", upstream: "http://id.example") == [])
+        #expect(errors(chain: "token: { env: HOME }", upstream: "http://localhost") == [])
+    }
+
+    @Test func `a kind that does not exist is told from one that is meant`() {
+        #expect(errors(chain: "heders: {}") == [#"f:4:5: unknown kind "heders"; did you mean "headers"?"#])
+    }
+
+    @Test func `a chain has at most as many links as a word has bits`() {
+        let chain = String(repeating: "  - metrics: {}\n", count: 65)
+        let found = errors("listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors:\n\(chain)")
+        #expect(found == ["f:68:5: a chain has at most 64 interceptors; split it"])
+    }
+
+    @Test(arguments: ["content-type", "Content-Length", "te", "grpc-timeout", "connect-protocol-version", "host"])
+    func `headers of the protocols are not for rules`(_ name: String) {
+        let found = errors(chain: "headers: { request: { remove: [\(name)] } }")
+        #expect(found == ["f:4:36: the header \(name) belongs to the protocol; rules may not touch it"])
+    }
+}
