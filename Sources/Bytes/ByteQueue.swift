@@ -8,18 +8,18 @@ public final class ByteQueue {
     private var capacity = 0
     private var start = 0
     private var end = 0
-    private let pool: BufferPool?
+    private let pool: BufferPool
     private let keepsBuffer: Bool
 
-    /// Makes an empty queue that takes its buffers from `pool`, or from the allocator where there is none.
-    public init(pool: BufferPool? = nil) {
+    /// Makes an empty queue that takes its buffers from `pool`; without one, from the allocator.
+    public init(pool: BufferPool = BufferPool(limit: 0)) {
         self.pool = pool
         keepsBuffer = false
     }
 
     /// Makes an empty queue with a buffer of `capacity` bytes that it keeps even while it is empty.
     public init(keeping capacity: Int) {
-        pool = nil
+        pool = BufferPool(limit: 0)
         keepsBuffer = true
         unsafe base = .allocate(capacity: capacity)
         self.capacity = capacity
@@ -179,8 +179,8 @@ public final class ByteQueue {
     }
 
     private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
-        if let pool, needed <= BufferPool.bufferSize { return unsafe (pool.take(), BufferPool.bufferSize) }
-        let size = max(pool == nil ? 256 : 4 * BufferPool.bufferSize, needed + needed / 2)
+        if needed <= BufferPool.bufferSize { return unsafe (pool.take(), BufferPool.bufferSize) }
+        let size = max(4 * BufferPool.bufferSize, needed + needed / 2)
         return (.allocate(capacity: size), size)
     }
 
@@ -193,7 +193,7 @@ public final class ByteQueue {
 
     private func freeBuffer() {
         if let base = unsafe base {
-            if let pool, capacity == BufferPool.bufferSize {
+            if capacity == BufferPool.bufferSize {
                 unsafe pool.give(base)
             } else {
                 unsafe base.deallocate()

@@ -17,6 +17,8 @@ public final class HTTPHead {
 
     let arena = ByteArena()
     private(set) var fields: [Field] = []
+    /// A bit for each known field that has been added, whether or not it is still there.
+    private var known: UInt32 = 0
     private var methodRange = ByteRange.empty
     private var targetRange = ByteRange.empty
     private var authorityRange = ByteRange.empty
@@ -40,6 +42,7 @@ public final class HTTPHead {
     public func removeAll() {
         arena.removeAll()
         fields.removeAll(keepingCapacity: true)
+        known = 0
         methodRange = .empty
         targetRange = .empty
         authorityRange = .empty
@@ -55,6 +58,7 @@ public final class HTTPHead {
         removeAll()
         _ = arena.add(other.bytes(ByteRange(offset: 0, count: other.arena.count)))
         fields.append(contentsOf: other.fields)
+        known = other.known
         methodRange = other.methodRange
         targetRange = other.targetRange
         authorityRange = other.authorityRange
@@ -137,6 +141,7 @@ public final class HTTPHead {
 
     /// The index of the first such field at or after `start`.
     public func first(_ known: KnownField, from start: Int = 0) -> Int? {
+        guard self.known & known.bit != 0 else { return nil }
         var index = start
         while index < fields.count {
             if fields[index].known == known { return index }
@@ -157,20 +162,20 @@ public final class HTTPHead {
 
     /// Adds a field behind the others.
     public func add(_ name: FieldName, _ value: Span<UInt8>) {
-        fields.append(Field(name: arena.add(name.bytes.span), value: arena.add(value), known: name.known))
+        append(Field(name: arena.add(name.bytes.span), value: arena.add(value), known: name.known))
     }
 
     /// Adds a field whose name may have capitals.
     public func add(name: Span<UInt8>, value: Span<UInt8>) {
         let range = arena.add(name, lowercasing: name.count)
-        fields.append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
+        append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
     }
 
     /// Adds the field of a line that is in the arena already, and says which of the known fields it is.
     func add(_ line: HTTP1FieldLine) -> KnownField {
         let name = ByteRange(offset: line.start, count: line.nameCount)
         let known = KnownField(bytes(name))
-        fields.append(
+        append(
             Field(
                 name: name,
                 value: ByteRange(offset: line.start + line.value.lowerBound, count: line.value.count),
@@ -212,6 +217,7 @@ public final class HTTPHead {
     public func rename(at index: Int, to name: FieldName) {
         fields[index].name = arena.add(name.bytes.span)
         fields[index].known = name.known
+        known |= name.known.bit
         fields[index].lineCount = 0
     }
 
@@ -232,6 +238,11 @@ public final class HTTPHead {
     /// Removes the field at `index`.
     public func remove(at index: Int) {
         fields.remove(at: index)
+    }
+
+    private func append(_ field: Field) {
+        fields.append(field)
+        known |= field.known.bit
     }
 
     @_lifetime(borrow self)

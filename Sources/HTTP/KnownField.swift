@@ -8,6 +8,10 @@ public enum KnownField: UInt8, Sendable {
     case transferEncoding, contentLength, te, trailer, upgrade, expect
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
 
+    /// The field as a bit of a set.
+    @inline(__always)
+    var bit: UInt32 { 1 << UInt32(rawValue) }
+
     /// Recognises a name in small letters.
     public init(_ name: Span<UInt8>) {
         self = Self.candidate(name)

@@ -158,7 +158,8 @@ struct HTTP1HeadParser {
             guard kind == .request else { return }
             try noteHost(value, in: head)
         case .connection:
-            return try noteConnection(value)
+            // A line that names fields stays until all fields are there.
+            guard try !namesFields(value) else { return }
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
@@ -181,7 +182,9 @@ struct HTTP1HeadParser {
         guard head.authority.equals(value) else { throw .invalidHost }
     }
 
-    private mutating func noteConnection(_ value: Span<UInt8>) throws(HTTPFault) {
+    /// Notes what a `Connection` line says, and whether it names fields.
+    private mutating func namesFields(_ value: Span<UInt8>) throws(HTTPFault) -> Bool {
+        let before = connection.namedFields
         value.forEachListItem { item in
             if item.equalsIgnoringCase("close") {
                 connection.close = true
@@ -193,6 +196,7 @@ struct HTTP1HeadParser {
         }
         // Each name is looked for among all fields: many of each would take long.
         guard connection.namedFields <= limits.fields else { throw .tooManyFields }
+        return connection.namedFields > before
     }
 
     // MARK: The end
@@ -204,14 +208,14 @@ struct HTTP1HeadParser {
             guard !connection.isOld else { throw .transferEncoding }
         }
         if kind == .request, connection.hosts == 0, !connection.isOld { throw .missingHost }
-        if head.first(.connection) != nil { removeConnectionFields(from: head) }
+        if connection.namedFields > 0 { removeConnectionFields(from: head) }
         return true
     }
 
     /// Removes `Connection` and all fields that it names (RFC 9110 §7.6.1).
     private func removeConnectionFields(from head: HTTPHead) {
         while let index = head.first(.connection) {
-            let named = connection.namedFields > 0 ? head.value(at: index).string : ""
+            let named = head.value(at: index).string
             head.remove(at: index)
             for name in named.utf8.split(separator: UInt8(ascii: ",")) {
                 head.remove(FieldName(String(decoding: Array(name).span.trimmed.array, as: UTF8.self)))
