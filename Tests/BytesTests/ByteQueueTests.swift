@@ -22,7 +22,7 @@ private func queue(_ text: StaticString) -> ByteQueue {
 
     @Test(arguments: [true, false])
     func `keeps its bytes while it grows, moves and shrinks`(pooled: Bool) {
-        let queue = ByteQueue(pool: pooled ? BufferPool() : nil)
+        let queue = ByteQueue(pool: pooled ? BufferPool() : BufferPool(limit: 0))
         var expected: [UInt8] = []
         var next: UInt8 = 0
         for round in 0..<400 {

@@ -72,15 +72,14 @@ public final class Acceptor: ListenerOwner {
             _ = transport.send(Self.refusal.span)
             return transport.close()
         }
-        let connection = CallerConnection(transport, peer: peer, context: context, service: service) { [unowned self] in
-            remove($0)
-        }
+        let connection = CallerConnection(transport, peer: peer, context: context, service: service, acceptor: self)
         connection.position = connections.count
         connections.append(connection)
         tell(.accepted)
     }
 
-    private func remove(_ connection: CallerConnection) {
+    /// The connection is closed.
+    func remove(_ connection: CallerConnection) {
         let last = connections.removeLast()
         if last !== connection {
             connections[connection.position] = last

@@ -30,17 +30,17 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private var timer: Timer?
     private var isReadingHead = false
     private var isDiscarding = false
-    private let whenClosed: (CallerConnection) -> Void
+    private let acceptor: Acceptor
 
     init(
         _ transport: any Transport,
         peer: Peer,
         context: WireContext,
         service: any ConnectionService,
-        whenClosed: @escaping (CallerConnection) -> Void
+        acceptor: Acceptor
     ) {
         self.service = service
-        self.whenClosed = whenClosed
+        self.acceptor = acceptor
         self.context = context
         self.peer = peer
         let limits = service.limits
@@ -95,7 +95,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     func wireClosed() {
         session?.receiveEnd(errno: ECONNABORTED)
         timer?.cancel()
-        whenClosed(self)
+        acceptor.remove(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }
         wire = nil

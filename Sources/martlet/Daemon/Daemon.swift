@@ -24,6 +24,7 @@ final class Daemon {
     private var listeners: ListenerSet?
     private var tokens: TokenFiles?
     private var admin: AdminServer?
+    private var memory: MemoryKeeper?
     private var drainTimer: Timer?
     private var drainDeadline: Nanoseconds?
     private var exit = Exit.success
@@ -66,6 +67,7 @@ final class Daemon {
             workers?.tell { $0.updateToken(path, token) }
         }
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters)
+        memory = MemoryKeeper(self)
         apply(loaded, change) { [self] in
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
             log.log(.info, "ready", ("generation", "\(reloads.generation)"), ("workers", "\(count)"))
