@@ -67,35 +67,52 @@ struct HTTP1FieldLine {
             return end + 2
         }
 
-        /// Copies letters, digits, `-` and `_`, a part of `tchar`, with letters made small.
+        /// Copies letters, digits and `-`, a part of `tchar`, with letters made small, and says where they end.
+        ///
+        /// Bit 5 makes a letter small and is set in digits, in `-` and in the `:` behind the name already.
         private func copyName(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Int {
             var index = 0
+            while index + 8 <= count {
+                let word = unsafe source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let small = word | Self.ones &* 0x20
+                unsafe target.storeBytes(of: small, toByteOffset: index, as: UInt64.self)
+                let letters = Self.inRange(small, UInt8(ascii: "a"), UInt8(ascii: "z"))
+                let digits = Self.inRange(word, UInt8(ascii: "0"), UInt8(ascii: "9"))
+                let hyphens = Self.inRange(word, UInt8(ascii: "-"), UInt8(ascii: "-"))
+                let others = ~(letters | digits | hyphens) & Self.tops
+                if others != 0 { return index + others.trailingZeroBitCount / 8 }
+                index += 8
+            }
             while index < count {
                 let byte = unsafe byte(source, index)
                 let small = byte | 0x20
-                if small &- UInt8(ascii: "a") < 26 {
-                    unsafe target.storeBytes(of: small, toByteOffset: index, as: UInt8.self)
-                } else if byte == UInt8(ascii: "-") || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "_") {
-                    unsafe target.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
-                } else {
-                    return index
-                }
+                guard small &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-")
+                else { return index }
+                unsafe target.storeBytes(of: small, toByteOffset: index, as: UInt8.self)
                 index += 1
             }
             return index
+        }
+
+        /// The top bit of each byte of `word` that is ASCII and from `low` to `high`.
+        @inline(__always)
+        private static func inRange(_ word: UInt64, _ low: UInt8, _ high: UInt8) -> UInt64 {
+            let ascii = word & ~tops
+            let fromLow = ascii &+ ones &* UInt64(0x80 - low)
+            let beyondHigh = ascii &+ ones &* UInt64(0x7f - high)
+            return (fromLow ^ beyondHigh) & ~word & tops
         }
 
         /// Copies up to the first byte below 0x20, or 0x7f, and says where that is.
         ///
         /// Eight bytes at a time, as `Span.firstControl`; the lowest bit that is found is exact.
         private func copyValue(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer) -> Int {
-            let ones: UInt64 = 0x0101_0101_0101_0101
             var index = first
             while index + 8 <= count {
                 let word = unsafe source.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 unsafe target.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
-                let deletes = word ^ (ones &* 0x7f)
-                let found = ((word &- ones &* 0x20) & ~word | (deletes &- ones) & ~deletes) & (ones &* 0x80)
+                let deletes = word ^ (Self.ones &* 0x7f)
+                let found = ((word &- Self.ones &* 0x20) & ~word | (deletes &- Self.ones) & ~deletes) & Self.tops
                 if found != 0 { return index + found.trailingZeroBitCount / 8 }
                 index += 8
             }
@@ -113,6 +130,8 @@ struct HTTP1FieldLine {
             unsafe source.load(fromByteOffset: index, as: UInt8.self)
         }
 
+        private static let ones: UInt64 = 0x0101_0101_0101_0101
+        private static let tops: UInt64 = 0x8080_8080_8080_8080
         /// CR and LF as they lie in memory.
         private static let crlf = UInt16(littleEndian: 0x0a0d)
     }
