@@ -1,5 +1,5 @@
-internal import Proxy
 internal import Events
+internal import Proxy
 
 /// Gives memory back to the system after a great load has gone: glibc by itself keeps what was once needed.
 final class MemoryKeeper {
@@ -19,7 +19,9 @@ final class MemoryKeeper {
 
     private func look() {
         timer?.arm(after: Self.interval)
-        daemon.workers?.ask { $0.connectionCount } then: { [self] counts in
+        daemon.workers?.ask {
+            $0.connectionCount
+        } then: { [self] counts in
             let connections = counts.reduce(0, +)
             most = max(most, connections)
             guard most >= Self.many, connections < most / 2 else { return }
