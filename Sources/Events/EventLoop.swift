@@ -97,9 +97,16 @@ public final class EventLoop {
             for work in doing { work.endOfTurn() }
             doing.removeAll(keepingCapacity: true)
         }
-        if !kept.isEmpty { kept.removeAll(keepingCapacity: true) }
+        releaseKept()
         isAwake = false
         setAlarm()
+    }
+
+    /// Lets go of what was kept; not in place, since what goes may keep something.
+    private func releaseKept() {
+        guard !kept.isEmpty else { return }
+        var released: [AnyObject] = []
+        swap(&kept, &released)
     }
 
     /// Tells the timers the time: callbacks of a turn call this before they do anything that looks at it.

@@ -20,6 +20,8 @@ public final class LineWriter: Sendable {
         var waiting: [UInt8] = []
         var reopens = false
         var stops = false
+        /// Whether the last lines could not be written.
+        var isBroken = false
     }
 
     /// The most bytes that wait to be written.
@@ -28,26 +30,28 @@ public final class LineWriter: Sendable {
     private let target: Target
     private let state = Locked(State())
     private let wake = Wake()
-    private let thread = Locked<WorkerThread?>(nil)
+    private let stopped = Wake()
 
     /// Starts a writer.
     public init(to target: Target) {
         self.target = target
-        let started = WorkerThread(name: "martlet-log") { [state, wake, target] in Self.run(target, state, wake) }
-        thread.withLock { $0 = started }
+        WorkerThread(name: "martlet-log") { [state, wake, stopped, target] in
+            Self.run(target, state, wake)
+            stopped.signal()
+        }.detach()
     }
 
     /// Puts lines in the queue.
     ///
-    /// - Returns: false if there is no room for them, and they are lost.
+    /// - Returns: false if they are lost, or the lines before them were: there is no room, or they cannot be written.
     public func write(_ lines: [UInt8]) -> Bool {
-        let hasRoom = state.withLock { state in
+        let isGood = state.withLock { state in
             guard state.waiting.count + lines.count <= Self.limit else { return false }
             state.waiting += lines
-            return true
+            return !state.isBroken
         }
         wake.signal()
-        return hasRoom
+        return isGood
     }
 
     /// Closes the file and opens it again by its name, after it was rotated.
@@ -56,11 +60,11 @@ public final class LineWriter: Sendable {
         wake.signal()
     }
 
-    /// Writes what waits and ends the thread.
-    public func finish() {
+    /// Writes what waits and ends the thread; after `seconds` it is left behind, in a write that nobody reads.
+    public func finish(within seconds: Int = 1) {
         state.withLock { $0.stops = true }
         wake.signal()
-        thread.withLock { $0.take() }?.join()
+        stopped.wait(atMost: seconds)
     }
 
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
@@ -68,14 +72,18 @@ public final class LineWriter: Sendable {
         while true {
             wake.wait()
             let taken = state.withLock { state in
-                defer { state = State(stops: state.stops) }
+                defer {
+                    state.waiting = []
+                    state.reopens = false
+                }
                 return state
             }
             if taken.reopens, case .file = target {
                 close(descriptor)
                 descriptor = open(target)
             }
-            writeAll(taken.waiting, to: descriptor)
+            let isBroken = !writeAll(taken.waiting, to: descriptor)
+            state.withLock { $0.isBroken = isBroken }
             if taken.stops { return }
         }
     }
@@ -84,12 +92,23 @@ public final class LineWriter: Sendable {
         switch target {
         case .standardOutput: STDOUT_FILENO
         case .standardError: STDERR_FILENO
-        case .file(let path): unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+        case .file(let path): openFile(path)
         }
     }
 
+    private static func openFile(_ path: String) -> Int32 {
+        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+        if descriptor < 0 {
+            let complaint = "martlet: the log \(path) cannot be opened: \(SystemError(errno).text)\n"
+            _ = writeAll(Array(complaint.utf8), to: STDERR_FILENO)
+        }
+        return descriptor
+    }
+
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+    ///
+    /// - Returns: whether nothing was lost.
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -99,9 +118,10 @@ public final class LineWriter: Sendable {
                 var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 unsafe poll(&readiness, 1, 1000)
             } else if count == 0 || errno != EINTR {
-                return
+                return false
             }
         }
+        return true
     }
 }
 
@@ -122,6 +142,14 @@ private final class Wake: Sendable {
 
     func signal() {
         unsafe sem_post(semaphore)
+    }
+
+    /// As `wait`, but no longer than so many seconds.
+    func wait(atMost seconds: Int) {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &end)
+        end.tv_sec += seconds
+        while unsafe sem_timedwait(semaphore, &end) != 0, errno == EINTR {}
     }
 
     func wait() {

@@ -40,6 +40,11 @@ public final class WorkerThread {
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
+    /// Lets the thread end by itself; nobody will wait for it.
+    public func detach() {
+        pthread_detach(thread)
+    }
+
     /// Waits until the function has returned.
     public func join() {
         pthread_join(thread, nil)

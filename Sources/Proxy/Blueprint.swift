@@ -13,7 +13,7 @@ public struct Blueprint {
     public init(_ root: Node?, into diagnostics: Diagnostics) {
         let answering = Registry.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
-        let context = CompileContext(tokens: TokenStore(), lineWriters: LineWriters())
+        let context = CompileContext(tokens: TokenStore(), lineWriters: nil)
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         for route in settings.routes {

@@ -44,7 +44,7 @@ public final class Worker {
     // MARK: Configuration
 
     /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
-    public func use(_ settings: Settings, number: Int, tokens values: [String: [UInt8]]) {
+    public func use(_ settings: Settings, number: Int, tokens values: [String: [UInt8]?]) {
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
         let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, kinds: kinds)

@@ -120,6 +120,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
 
     public func sessionBecameIdle() {
         isDiscarding = false
+        isReadingHead = false
         timer?.arm(after: service.idleTimeout)
     }
 

@@ -12,6 +12,8 @@ internal import Telemetry
 final class Call: HTTPStreamUser {
     /// How many bytes may wait on one side before the other is paused.
     static let highWater = 256 * 1024
+    /// How often a call is tried, where trying again is safe at all.
+    static let mostAttempts = 3
     /// How much of a request's body is kept to be sent once more.
     static let replayLimit = 64 * 1024
 

@@ -44,6 +44,7 @@ extension Call {
         if !end {
             caller.send(body: answer.body.span)
             head.fill(withTrailersOf: answer)
+            if throughChain, head.count > 0 { passResponseTrailers(head) }
             caller.sendEnd(trailers: head.count > 0 ? head : nil)
         }
         worker.context.heads.give(head)
@@ -85,7 +86,7 @@ extension Call {
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
         attempt?.count(.canceled)
-        run.finished(self)
+        passFinished()
         callTimer?.cancel()
         callTimer = nil
         replay = nil

@@ -18,7 +18,7 @@ extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
         takeRoute()
-        switch run.requestHead(self) {
+        switch passRequestHead() {
         case .next: forward()
         case .reject(let error): reject(error)
         case .respond(let answer): respond(answer)
@@ -40,9 +40,15 @@ extension Call {
     private func respond(_ answer: LocalAnswer) {
         worker.countVerdict(.respond, of: run)
         record.decider = .interceptor(run.deciderName ?? "")
-        admitMethod()
+        if decidesByProcedure { admitMethod() }
         let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
         send(answer, code: code, throughChain: true)
+    }
+
+    /// Whether the configuration names the service or the method that is answered here: callers cannot make that up.
+    private var decidesByProcedure: Bool {
+        let condition = run.decider.flatMap { run.chain.links[$0].condition }
+        return condition?.namesProcedure == true || route.condition?.namesProcedure == true
     }
 
     private func forward() {
@@ -75,7 +81,7 @@ extension Call {
 
     /// There is a connection: the request goes out, as far as it has come.
     func attemptConnected(_ attempt: Attempt) {
-        record.stages.connected = worker.context.loop.now
+        record.stages.connected = worker.context.loop.clock.now
         let kept = replay
         attempt.send(head: request, end: requestEnded && kept == nil)
         if let kept {
@@ -93,21 +99,21 @@ extension Call {
     /// The head of the answer has come: it goes back through the chain to the caller.
     func answered(head: HTTPHead, end: Bool) {
         replay = nil
-        record.stages.answered = worker.context.loop.now
+        record.stages.answered = worker.context.loop.clock.now
         reader.read(head, classification.dialect)
         guard passesChain(head) else { return worker.context.heads.give(head) }
         record.status = head.status
         headSent = true
-        let wantsTrailers = end && run.wantsTrailers && classification.dialect.hasEnvelopes
-        caller.send(head: head, end: end && !wantsTrailers)
+        // In an answer that is nothing but a head, the trailers are there.
+        if end, run.wantsTrailers, classification.dialect.hasEnvelopes { passResponseTrailers(head) }
+        caller.send(head: head, end: end)
         worker.context.heads.give(head)
-        guard end else { return }
-        wantsTrailers ? answeredEnd(trailers: nil) : conclude(reader.end())
+        if end { conclude(reader.end()) }
     }
 
     /// Lets an answer go back through the chain; false if a link has decided otherwise, and that has been done.
     func passesChain(_ head: HTTPHead) -> Bool {
-        switch run.responseHead(head, self) {
+        switch passResponseHead(head) {
         case .next: return true
         case .reject(let error): reject(error)
         case .respond(let answer): respond(answer)
@@ -131,7 +137,7 @@ extension Call {
             return conclude(conclusion)
         }
         let made = trailers ?? worker.context.heads.take()
-        run.responseTrailers(made, self)
+        passResponseTrailers(made)
         caller.sendEnd(trailers: made.count > 0 ? made : nil)
         if trailers == nil { worker.context.heads.give(made) }
         conclude(conclusion)
@@ -142,7 +148,7 @@ extension Call {
         guard !isOver, let attempt else { return }
         attempt.count(failure.result)
         if let limit = failure.limit { worker.counters.limitHit(limit) }
-        guard !attempt.canBeResent(after: failure) || !isReplayable || record.attempts > 2 else {
+        if attempt.canBeResent(after: failure), isReplayable, record.attempts < Self.mostAttempts {
             worker.counters.resend(attempt.upstream.counter)
             return tryUpstream(attempt.upstream)
         }

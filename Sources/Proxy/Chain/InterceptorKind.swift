@@ -22,12 +22,12 @@ final class CompileContext {
     var name = ""
     /// The tokens that are kept up to date from outside.
     let tokens: TokenStore
-    /// Where lines go.
-    let lineWriters: LineWriters
+    /// Where lines go; nil while a configuration is only checked, when no file is to be made.
+    let lineWriters: LineWriters?
     /// The kinds that there are.
     let kinds: [InterceptorKind]
 
-    init(tokens: TokenStore, lineWriters: LineWriters, kinds: [InterceptorKind] = Registry.kinds) {
+    init(tokens: TokenStore, lineWriters: LineWriters?, kinds: [InterceptorKind] = Registry.kinds) {
         self.tokens = tokens
         self.lineWriters = lineWriters
         self.kinds = kinds

@@ -24,15 +24,14 @@ final class LogInterceptor: Interceptor, EndOfTurn {
     )
 
     let events: EventSet = .finished
-    private let writers: LineWriters
-    private let target: LineWriter.Target
+    private let writer: LineWriter?
     private let formatter = TimestampFormatter()
     private let lines = ByteQueue()
     private var lineCount = 0
-    private weak var worker: Worker?
+    private var counters: WorkerCounters?
 
     init(_ section: Section, _ context: CompileContext) {
-        writers = context.lineWriters
+        let target: LineWriter.Target
         switch section.string("to") {
         case "stdout": target = .standardOutput
         case "stderr": target = .standardError
@@ -45,11 +44,12 @@ final class LogInterceptor: Interceptor, EndOfTurn {
                 )
             }
         }
+        writer = context.lineWriters?.writer(to: target)
     }
 
     func finished(_ call: Call) {
         if lines.isEmpty {
-            worker = call.worker
+            counters = call.worker.counters
             call.worker.context.loop.atEndOfTurn(self)
         }
         lineCount += 1
@@ -59,7 +59,7 @@ final class LogInterceptor: Interceptor, EndOfTurn {
     /// Hands the lines of this turn to the writer.
     func endOfTurn() {
         let lines = lines
-        if !writers.writer(to: target).write(lines.readable.array) { worker?.counters.logLinesDropped(lineCount) }
+        if writer?.write(lines.readable.array) == false { counters?.logLinesDropped(lineCount) }
         lines.removeAll()
         lineCount = 0
     }

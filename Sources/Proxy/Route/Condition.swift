@@ -48,6 +48,9 @@ final class Condition {
         }
     }
 
+    /// Whether services or methods are among what is given.
+    var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
+
     /// Whether the call is one of those meant.
     func holds(for call: Call) -> Bool {
         procedureHolds(call) && pathHolds(call) && hostHolds(call) && peerHolds(call.peer) && headersHold(call.request)

@@ -74,11 +74,11 @@ final class Attempt: HTTPStreamUser {
     // MARK: Resending
 
     /// Whether the connection may turn out to have died while it was idle.
-    var mayNeedReplay: Bool { connection?.isReused ?? false }
+    var mayNeedReplay: Bool { connection?.hasBeenIdle ?? false }
 
     /// Whether sending the request once more cannot do twice what was to be done once (RFC 9110 §9.2.2).
     func canBeResent(after failure: UpstreamFailure) -> Bool {
-        guard case .lost = failure, !hasAnswered, let connection, connection.isReused else { return false }
+        guard case .lost = failure, !hasAnswered, let connection, connection.hasBeenIdle else { return false }
         return !connection.hasSent || isIdempotent
     }
 

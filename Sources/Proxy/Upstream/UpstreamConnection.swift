@@ -16,8 +16,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var idlePosition: Int?
     /// Where the connection leads.
     let address: SocketAddress
-    /// Whether an exchange has been completed on it before.
-    private(set) var isReused = false
+    /// Whether it has been idle, so that it may turn out to have died meanwhile.
+    private(set) var hasBeenIdle = false
 
     private let owner: any Owner
     private let context: WireContext
@@ -56,6 +56,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     /// Closes the connection if `time` passes before it is used.
     func close(after time: Nanoseconds?) {
+        hasBeenIdle = true
         idleTimer?.arm(after: time)
     }
 
@@ -108,7 +109,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     // MARK: HTTPClientOwner
 
     func sessionBecameIdle() {
-        isReused = true
+        hasBeenIdle = true
         owner.becameIdle(self)
     }
 

@@ -34,13 +34,22 @@ enum UpstreamFailure: Error {
         case .lost:
             RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
         case .badAnswer(let fault):
-            RPCError(.unavailable, "upstream \(upstream): malformed answer: \(fault.text)", httpStatus: 502)
+            RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
         }
     }
 
     /// The limit that was met, if it was one.
     var limit: LimitLabel? {
         if case .tooManyWaiting = self { .waiting } else { nil }
+    }
+
+    /// A fault in words that fit an answer: its limits are not those of a listener.
+    private static func text(_ fault: HTTPFault) -> String {
+        switch fault {
+        case .headTooLarge: "the head is larger than 64 KiB"
+        case .tooManyFields: "the head has more than 200 fields"
+        default: fault.text
+        }
     }
 
     /// How the attempt is counted.

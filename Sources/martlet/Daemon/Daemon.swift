@@ -27,6 +27,8 @@ final class Daemon {
     private var memory: MemoryKeeper?
     private var drainTimer: Timer?
     private var drainDeadline: Nanoseconds?
+    /// Whether a signal has asked for the end; a second one means it.
+    private var wasToldToEnd = false
     private var exit = Exit.success
 
     init(file: ConfigurationFile, logLevel: LogLevel) {
@@ -79,6 +81,7 @@ final class Daemon {
 
     /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
     func reload(then: @escaping (Result<Int, ConfigurationFile.Refusal>) -> Void = { _ in }) {
+        guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
         manager.reloading()
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
@@ -99,7 +102,6 @@ final class Daemon {
     }
 
     private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
-        if isDraining { throw .init(lines: ["\(file.name): the daemon is draining"]) }
         warnOfFixed(settings)
         do throws(ListenError) {
             return try listeners!.plan(settings.listeners)
@@ -148,7 +150,10 @@ final class Daemon {
         case SIGUSR1: lineWriters.reopen()
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
-        default: if drainDeadline == nil { drain() } else { stop(.failure) }
+        default:
+            if wasToldToEnd { return stop(.failure) }
+            wasToldToEnd = true
+            drain()
         }
     }
 

@@ -20,7 +20,7 @@ final class ListenerSet {
         let ordinal: Int
     }
 
-    /// What a configuration changes about the listeners; nothing is changed yet.
+    /// What a configuration changes about the listeners; no worker knows of it yet.
     struct Change {
         var kept: [Open] = []
         var opened: [Open] = []
@@ -38,15 +38,14 @@ final class ListenerSet {
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
 
-    /// Opens what a configuration asks for and is not open yet; if that fails, everything stays as it is.
+    /// Opens what a configuration asks for and is not open yet, and gives kept files their new permissions.
+    ///
+    /// If any of it fails, everything stays as it is.
     func plan(_ listeners: [ListenerSettings]) throws(ListenError) -> Change {
         var change = Change()
         for (key, settings) in keyed(listeners) {
             do throws(ListenError) {
                 if let old = open[key] {
-                    if settings.permissions != old.settings.permissions {
-                        try old.sockets[0].setPermissions(settings.permissions)
-                    }
                     change.kept.append(Open(key: key, settings: settings, sockets: old.sockets))
                 } else {
                     change.opened.append(Open(key: key, settings: settings, sockets: try sockets(for: key, settings)))
@@ -56,9 +55,26 @@ final class ListenerSet {
                 throw error
             }
         }
+        try changePermissions(change)
         let wanted = Set((change.kept + change.opened).map(\.key))
         change.dropped = open.filter { !wanted.contains($0.key) }.map(\.value)
         return change
+    }
+
+    /// Changes the permissions of kept sockets, all of them or none.
+    private func changePermissions(_ change: Change) throws(ListenError) {
+        var changed: [Open] = []
+        for new in change.kept {
+            guard let old = open[new.key], old.settings.permissions != new.settings.permissions else { continue }
+            do throws(ListenError) {
+                try new.sockets[0].setPermissions(new.settings.permissions)
+                changed.append(old)
+            } catch {
+                for old in changed { try? old.sockets[0].setPermissions(old.settings.permissions) }
+                close(change.opened)
+                throw error
+            }
+        }
     }
 
     private func keyed(_ listeners: [ListenerSettings]) -> [(Key, ListenerSettings)] {

@@ -41,11 +41,6 @@ final class ServiceManager {
         send("STOPPING=1\nSTATUS=draining\(extension_)")
     }
 
-    /// What the daemon does, in words.
-    func status(_ text: String) {
-        send("STATUS=\(text)")
-    }
-
     private func startWatchdog() {
         guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
         if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }

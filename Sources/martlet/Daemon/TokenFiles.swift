@@ -33,14 +33,14 @@ final class TokenFiles: Watcher {
 
     /// Watches these files from now on, and no others.
     ///
-    /// - Returns: the tokens that are there.
-    func use(_ paths: [String]) -> [String: [UInt8]] {
+    /// - Returns: the token of each file, or nil where there is none.
+    func use(_ paths: [String]) -> [String: [UInt8]?] {
         for path in watched.subtracting(paths) { files.unwatch(path) }
         for path in Set(paths).subtracting(watched) where !files.watch(path) {
             log.log(.warn, "too many files to watch", ("file", path))
         }
         watched = Set(paths)
-        return Dictionary(paths.compactMap { path in read(path).map { (path, $0) } }) { first, _ in first }
+        return Dictionary(paths.map { ($0, read($0)) }) { first, _ in first }
     }
 
     func readable() {
