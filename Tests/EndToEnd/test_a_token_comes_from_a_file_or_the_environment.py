@@ -40,3 +40,19 @@ def test_header_and_format(martlet, recorder):
     request = upstream.requests[0]
     assert request.header("x-api-key") == "key=s3cret;v=1"
     assert request.header("authorization") == "Bearer stolen"
+
+
+def test_a_token_that_is_gone_does_not_come_back(martlet, recorder, tmp_path):
+    upstream = recorder()
+    plain = f"listen: 127.0.0.1:0\nupstream: {upstream.url}\n"
+    file = tmp_path / "token"
+    file.write_text("old")
+    with_token = plain + f"interceptors: [{{ token: {{ file: {file}, on_failure: {{ code: aborted }} }} }}]\n"
+    proxy = martlet(with_token)
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+        proxy.reload(plain)
+        file.unlink()
+        proxy.reload(with_token)
+        assert http.get("/").status_code == 409
+    assert len(upstream.requests) == 1

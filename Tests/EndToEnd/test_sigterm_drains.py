@@ -98,3 +98,18 @@ def test_sigint_drains_too(martlet, recorder):
     proxy = martlet(configuration(recorder(), "{ min: 0s, max: 30s }"))
     proxy.signal(signal.SIGINT)
     assert proxy.exit_code() == 0
+
+
+def test_draining_by_the_admin_page_is_no_first_signal(martlet, waiting):
+    proxy = martlet(configuration(waiting, "{ min: 0s, max: 30s }"))
+    caller = proxy.connect()
+    caller.send(REQUEST)
+    upstream = waiting.wait_for_connections(1)
+    eventually(lambda: upstream.received, what="the request upstream")
+    assert proxy.admin("/drain", method="POST").status_code == 202
+    proxy.stderr.wait(r" draining\b")
+    proxy.signal(signal.SIGTERM)
+    assert proxy.admin("/healthz").status_code == 200
+    upstream.send(OK)
+    assert caller.answer().status == 200
+    assert proxy.exit_code() == 0

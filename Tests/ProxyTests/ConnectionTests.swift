@@ -81,6 +81,25 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `a head that begins right behind a request has its time too`(_ stage: Stage) {
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", timeouts: {head: 10s}}]
+            interceptors: [{respond: {status: 204}}]
+            """
+        play(stage, yaml) { scene in
+            let caller = scene.caller()
+            caller.send("GET / HTTP/1.1\r\nho")
+            scene.settle()
+            caller.send("st: a\r\n\r\nGET / HT")
+            caller.expect(http("HTTP/1.1 204 No Content"))
+            scene.pass(.seconds(11))
+            let text = "the head did not arrive within timeouts.head"
+            caller.expect(Self.refusal("408 Request Timeout", "deadline_exceeded", text))
+            caller.expectEnd()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `an idle connection is closed in time, one with a call is not`(_ stage: Stage) {
         play(stage, Self.listener("timeouts: {idle: 60s}")) { scene in
             let (idle, busy) = (scene.caller(), scene.caller())

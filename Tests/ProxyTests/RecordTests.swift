@@ -45,6 +45,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("", "_OTHER"), ("when: {service: made.Up}, ", "Name")])
+    func `a method that is answered here counts by name if the file names it`(_ when: String, _ method: String) {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            interceptors: [{metrics: {}}, {\(when)respond: {json: {}}}]
+            """
+        play(yaml) { scene in
+            let caller = scene.caller()
+            caller.send(
+                http("POST /made.Up/Name HTTP/1.1", "host: a", "content-type: application/json", "content-length: 2")
+            )
+            caller.send("{}")
+            _ = caller.head()
+            let handled = scene.metrics("martlet_rpc_handled_total")
+            #expect(handled.count == 1)
+            #expect(handled[0].contains("rpc_method=\"\(method)\""))
+        }
+    }
+
     @Test func `calls are in flight until they end, and their time is that of the clock`() {
         play(Self.counted) { scene in
             let caller = scene.caller()
