@@ -35,6 +35,6 @@ def test_a_log_that_cannot_be_written(martlet, tmp_path):
     def is_counted():
         with proxy.http() as http:
             assert http.get("/").status_code == 200
-        return proxy.metrics().counted("martlet_log_lines_dropped_total") > 0
+        return proxy.metrics().total("martlet_log_lines_dropped_total") > 0
 
     eventually(is_counted, what="a dropped line in the metrics")
