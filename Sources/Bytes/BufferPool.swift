@@ -7,7 +7,7 @@ public final class BufferPool {
     public static let bufferSize = 16 * 1024
 
     private var free: [UnsafeMutablePointer<UInt8>] = unsafe []
-    private let limit: Int
+    let limit: Int
 
     /// Makes an empty pool that keeps at most `limit` free buffers.
     public init(limit: Int = 256) {

@@ -43,7 +43,7 @@ public struct AnswerReader: Sendable {
     /// - Parameters:
     ///   - status: the HTTP status.
     ///   - contentType: the value of `content-type`, if there is one.
-    ///   - isEncoded: whether the dialect's `encodingField` is there and is not `identity`.
+    ///   - isEncoded: whether the field that tells how the dialect's messages are compressed is there and is not `identity`.
     ///   - grpcStatus: the value of `grpc-status`, if there is one.
     ///   - grpcMessage: the value of `grpc-message`, if there is one.
     public mutating func head(

@@ -28,15 +28,6 @@ public enum Dialect: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The header field that tells how messages are compressed.
-    public var encodingField: StaticString {
-        switch self {
-        case .connectUnary, .connectGet, .http: "content-encoding"
-        case .connectStream: "connect-content-encoding"
-        case .grpc, .grpcWeb, .grpcWebText: "grpc-encoding"
-        }
-    }
-
     /// Whether each message of a body has an envelope.
     public var hasEnvelopes: Bool {
         switch self {
@@ -45,7 +36,8 @@ public enum Dialect: UInt8, CaseIterable, Sendable {
         }
     }
 
-    var isUnaryConnect: Bool { self == .connectUnary || self == .connectGet }
+    /// Whether it is one message each way in Connect, whose trailers are headers with a prefix.
+    public var isUnaryConnect: Bool { self == .connectUnary || self == .connectGet }
 }
 
 /// How messages are written.

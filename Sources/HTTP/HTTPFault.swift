@@ -8,7 +8,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
     case chunkSize, chunkEnd
     case headTooLarge, tooManyFields
     case headTimeout
-    case truncated, unexpectedBytes
+    case unexpectedBytes
 
     /// The status of the refusal of a request.
     public var status: Int {
@@ -50,7 +50,6 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .headTooLarge: "the head is larger than limits.head"
         case .tooManyFields: "the head has more fields than limits.fields"
         case .headTimeout: "the head did not arrive within timeouts.head"
-        case .truncated: "the connection ended in the middle of a message"
         case .unexpectedBytes: "there were bytes where no message was due"
         }
     }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Dialects
 internal import Events
-public import HTTP
+internal import HTTP
 internal import RPC
 internal import Telemetry
 
@@ -38,21 +38,5 @@ final class CallerService: ConnectionService {
         worker.counters.badRequest(fault.label)
         if let limit = fault.limit { worker.counters.limitHit(limit) }
         stream.refuse(fault, heads: worker.context.heads)
-    }
-}
-
-extension HTTPStream {
-    /// Answers a request that was refused before its dialect was known: plain HTTP with a JSON error.
-    public func refuse(_ fault: HTTPFault, heads: HTTPHeadPool) {
-        let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
-        let answer = Dialect.http.answer(to: error, requestContentType: Span())
-        let head = heads.take()
-        head.status = answer.status
-        head.contentLength = answer.body.count
-        for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
-        send(head: head, end: false)
-        send(body: answer.body.span)
-        sendEnd(trailers: nil)
-        heads.give(head)
     }
 }

@@ -51,7 +51,6 @@ extension HTTPFault {
         case .headTooLarge: "head_too_large"
         case .tooManyFields: "too_many_fields"
         case .headTimeout: "head_timeout"
-        case .truncated: "truncated"
         case .unexpectedBytes: "unexpected_bytes"
         }
     }

@@ -49,17 +49,12 @@ final class HeadersInterceptor: Interceptor {
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         response?.apply(to: head, for: call)
-        if call.classification.dialect.isConnectUnary { prefixedTrailers?.apply(to: head, for: call) }
+        if call.classification.dialect.isUnaryConnect { prefixedTrailers?.apply(to: head, for: call) }
         return .next
     }
 
     func responseTrailers(_ trailers: HTTPHead, _ call: Call) {
         // In Connect unary the trailers were in the head.
-        if !call.classification.dialect.isConnectUnary { self.trailers?.apply(to: trailers, for: call) }
+        if !call.classification.dialect.isUnaryConnect { self.trailers?.apply(to: trailers, for: call) }
     }
-}
-
-extension Dialect {
-    /// Whether trailers are headers with a prefix.
-    fileprivate var isConnectUnary: Bool { self == .connectUnary || self == .connectGet }
 }

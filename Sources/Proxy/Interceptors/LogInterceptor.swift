@@ -84,7 +84,8 @@ final class LogInterceptor: Interceptor, EndOfTurn {
         line.field("call", text: id.readable)
         let listener = call.listener.name
         line.field("listener", text: listener.span)
-        line.field("peer", text: Array("\(call.peer)".utf8).span)
+        let peer = call.peer.text
+        line.field("peer", text: peer.span)
         line.field("dialect", text: call.classification.dialect.name)
     }
 
@@ -102,7 +103,8 @@ final class LogInterceptor: Interceptor, EndOfTurn {
         line.field("path", text: request.path)
         if let number = call.route.number { line.field("route", number: number) } else { line.null("route") }
         if let upstream = call.route.upstream {
-            line.field("upstream", text: Array(upstream.settings.name.utf8).span)
+            let name = upstream.name
+            line.field("upstream", text: name.span)
         } else {
             line.null("upstream")
         }

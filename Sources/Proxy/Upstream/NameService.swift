@@ -32,8 +32,6 @@ final class NameService {
     private let loop: EventLoop
     private var resolver: Resolver?
     private var descriptors: [Int32: Descriptor] = [:]
-    /// Those that ended during a call of theirs, which may still be under way.
-    private var ended: [Descriptor] = []
     private var timer: Timer?
 
     init(loop: EventLoop, options: Resolver.Options = .init()) {
@@ -63,7 +61,7 @@ final class NameService {
             descriptor.want(read: wantsRead, write: wantsWrite)
         } else if let descriptor = descriptors.removeValue(forKey: number) {
             descriptor.end()
-            ended.append(descriptor)
+            loop.keep(descriptor)
         }
     }
 
@@ -73,7 +71,6 @@ final class NameService {
     }
 
     private func armTimer() {
-        if ended.count > 64 { ended.removeFirst(ended.count - 1) }
         timer?.arm(after: resolver?.nextTimeout.map { Nanoseconds($0) * .millisecond })
     }
 }

@@ -9,6 +9,8 @@ internal import Telemetry
 /// It lives as long as some generation in use names it, and stays through reloads that do not change its settings.
 final class Upstream {
     let settings: UpstreamSettings
+    /// The name as logs write it.
+    let name: [UInt8]
     let context: WireContext
     let network: any Network
     let addressBook: AddressBook
@@ -37,6 +39,7 @@ final class Upstream {
         counter: UpstreamCounter
     ) {
         self.settings = settings
+        name = Array(settings.name.utf8)
         self.context = context
         self.network = network
         self.counter = counter

@@ -91,7 +91,7 @@ public final class WorkerCounters {
         upstreams[upstream.row, Int(result.rawValue)] &+= 1
     }
 
-    /// Counts a call that was sent again because the upstream surely had not processed it.
+    /// Counts a call that was sent again since the upstream surely had not processed it, or it may be repeated.
     public func resend(_ upstream: UpstreamCounter) {
         upstreams[upstream.row, CountersSnapshot.resends] &+= 1
     }

@@ -51,7 +51,7 @@ extension Metric {
     static let upstreamResends = Metric(
         "martlet_upstream_resends_total",
         .counter,
-        "Calls sent again because the upstream surely had not processed them.",
+        "Calls sent again: the upstream surely had not processed them, or they may be repeated.",
         labels: ["upstream"]
     )
     static let connections = Metric(

@@ -64,15 +64,9 @@ private final class AdminExchange: HTTPStreamUser {
     private func send(_ answer: AdminAnswer) {
         guard !isOver else { return }
         isOver = true
-        let head = heads.take()
-        head.status = answer.status
-        head.contentLength = answer.body.count
-        head.add(FieldName("content-type"), Array(answer.contentType.utf8).span)
-        if let allow = answer.allow { head.add(FieldName("allow"), Array(allow.utf8).span) }
-        stream.send(head: head, end: false)
-        stream.send(body: answer.body.span)
-        stream.sendEnd(trailers: nil)
-        heads.give(head)
+        var fields = [(name: Array("content-type".utf8), value: Array(answer.contentType.utf8))]
+        if let allow = answer.allow { fields.append((Array("allow".utf8), Array(allow.utf8))) }
+        stream.sendWhole(status: answer.status, fields: fields, body: answer.body, heads: heads)
     }
 
     func wasReset(_ reason: HTTPReset) {

@@ -53,7 +53,7 @@ final class Daemon {
     }
 
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
-        // Before any thread: taking systemd's sockets changes the environment.
+        // Before the workers' threads: taking systemd's sockets changes the environment.
         let passed = try SystemdSockets.take()
         let count = loaded.settings.workers ?? Machine.workers
         let listeners = ListenerSet(workers: count, passed: passed)

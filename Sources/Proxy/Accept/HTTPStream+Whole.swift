@@ -1,0 +1,31 @@
+internal import Dialects
+public import HTTP
+internal import RPC
+
+extension HTTPStream {
+    /// Sends an answer whose body is at hand, and ends the exchange.
+    public func sendWhole(
+        status: Int,
+        fields: [(name: [UInt8], value: [UInt8])],
+        body: [UInt8],
+        heads: HTTPHeadPool
+    ) {
+        let head = heads.take()
+        head.status = status
+        head.contentLength = body.count
+        for (name, value) in fields { head.add(name: name.span, value: value.span) }
+        send(head: head, end: body.isEmpty)
+        if !body.isEmpty {
+            send(body: body.span)
+            sendEnd(trailers: nil)
+        }
+        heads.give(head)
+    }
+
+    /// Answers a request that was refused before its dialect was known: plain HTTP with a JSON error.
+    public func refuse(_ fault: HTTPFault, heads: HTTPHeadPool) {
+        let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
+        let answer = Dialect.http.answer(to: error, requestContentType: Span())
+        sendWhole(status: answer.status, fields: answer.headers, body: answer.body, heads: heads)
+    }
+}
