@@ -18,6 +18,9 @@ public final class BufferPool {
         trim()
     }
 
+    /// The number of free buffers.
+    public var freeCount: Int { unsafe free.count }
+
     /// Gives all free buffers back to the allocator.
     public func trim() {
         while let buffer = unsafe free.popLast() { unsafe buffer.deallocate() }

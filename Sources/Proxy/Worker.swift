@@ -24,6 +24,8 @@ public final class Worker {
     private let kinds: [InterceptorKind]
     private var upstreams: [String: Upstream] = [:]
     private var older: [Generation] = []
+    /// Those that accept no more and still have connections.
+    private var draining: [Acceptor] = []
     private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
 
     /// Makes a worker that has no configuration yet, on the thread that is to be its own.
@@ -86,10 +88,12 @@ public final class Worker {
         let counter = counters.listener(name)
         let counters = counters
         let acceptor = Acceptor(descriptor, context: context, service: service, limit: settings.limits.connections) {
-            event in
+            [unowned self] event in
             switch event {
             case .accepted: counters.connectionOpened(counter)
-            case .closed: counters.connectionClosed(counter)
+            case .closed:
+                counters.connectionClosed(counter)
+                if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
             case .refused: counters.limitHit(.connections)
             case .outOfDescriptors: counters.limitHit(.descriptors)
             }
@@ -108,10 +112,8 @@ public final class Worker {
         guard let (acceptor, _) = acceptors.removeValue(forKey: name) else { return }
         acceptor.stopAccepting()
         acceptor.drain()
-        draining.append(acceptor)
+        if acceptor.count > 0 { draining.append(acceptor) }
     }
-
-    private var draining: [Acceptor] = []
 
     // MARK: The end
 
@@ -122,8 +124,7 @@ public final class Worker {
 
     /// The number of callers' connections that are open.
     public var connectionCount: Int {
-        draining.removeAll { $0.count == 0 }
-        return acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
+        acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
     }
 
     /// What the worker has counted until now.

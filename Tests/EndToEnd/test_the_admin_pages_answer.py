@@ -3,6 +3,8 @@
 import httpx
 import pytest
 
+from support.peer import connect
+
 CONFIGURATION = "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\ninterceptors: [ token: { env: SECRET } ]\n"
 
 
@@ -76,3 +78,23 @@ def test_only_on_loopback(command, tmp_path):
 
 def test_the_mode_of_its_socket(proxy):
     assert proxy.admin_socket.stat().st_mode & 0o777 == 0o660
+
+
+def test_a_body_that_never_comes_holds_nobody_up(proxy):
+    request = b"POST /drain HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n"
+    caller = connect(str(proxy.admin_socket))
+    caller.send(request)
+    assert caller.head().startswith(b"HTTP/1.1 202 ")
+
+
+@pytest.mark.parametrize(
+    "field", [{"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}]
+)
+def test_web_pages_are_refused(martlet, field):
+    proxy = martlet("admin: 127.0.0.1:0\n" + CONFIGURATION, environment={"SECRET": "s3cret"}, wait=False)
+    proxy.stderr.wait(r"\bready\b")
+    url = next(f"http://{a}" for a in (m[1] for m in proxy.stderr.matches(r"address=(\S+) for=admin")))
+    with httpx.Client(base_url=url, trust_env=False) as client:
+        assert client.get("/config").status_code == 200
+        assert client.get("/config", headers=field).status_code == 403
+        assert client.post("/drain", headers=field).status_code == 403

@@ -199,6 +199,20 @@ import Testing
         }
     }
 
+    @Test func `an answer that was there before its request is nobody's`() {
+        play(plain) { scene in
+            let (caller, upstream) = idle(scene)
+            scene.stopTelling()
+            upstream.send(http("HTTP/1.1 200 OK", "content-length: 6", body: "POISON"))
+            caller.send(say)
+            scene.startTelling()
+            let next = scene.upstream().accept()
+            next.expect(saidUpstream)
+            next.send(fine)
+            caller.expect(fine)
+        }
+    }
+
     @Test func `a call that a dead connection took no byte of is sent again, body and all`() {
         play(plain) { scene in
             let (caller, upstream) = idle(scene)

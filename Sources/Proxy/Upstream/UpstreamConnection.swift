@@ -73,7 +73,13 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     // MARK: WireOwner
 
     func wireReceived(_ bytes: Span<UInt8>) -> Int {
-        session?.receive(bytes) ?? bytes.count
+        guard let session else { return bytes.count }
+        // What was sent before the request cannot be its answer, whoever it was meant for.
+        guard hasSent || !session.isBusy else {
+            wireEnded(errno: ECONNABORTED)
+            return bytes.count
+        }
+        return session.receive(bytes)
     }
 
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }

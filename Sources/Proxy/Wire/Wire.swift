@@ -55,7 +55,8 @@ final class Wire: Watcher, EndOfTurn {
     private var isDue = false
     private var wantsDelivery = false
     private var isStuck = false
-    private var isBroken = false
+    /// Why nothing can be sent any more, as an errno.
+    private var breakage: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
     private var lingerTimer: Timer?
     private var peerTimer: Timer?
@@ -101,7 +102,7 @@ final class Wire: Watcher, EndOfTurn {
     /// end of the turn.
     func send(_ bytes: Span<UInt8>) {
         outputChanged()
-        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, !isBroken else {
+        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, breakage == nil else {
             return output.append(bytes)
         }
         let output = output
@@ -184,6 +185,8 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func endReading(errno: Int32?) {
+        // The error of a connection is told once, and it may be writing that was told.
+        let errno = errno ?? breakage
         transport.wantsRead = false
         end = (true, errno)
         // What the owner has left comes before the end, unless the connection is broken anyway.
@@ -267,7 +270,7 @@ final class Wire: Watcher, EndOfTurn {
         case .open, .finishing: break
         }
         let output = output
-        if isBroken { output.removeAll() }
+        if breakage != nil { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
         if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
@@ -308,7 +311,7 @@ final class Wire: Watcher, EndOfTurn {
     /// What the peer has said before is still read, since it may be an answer that says why; behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
-        isBroken = true
+        breakage = errno
         output.removeAll()
         transport.wantsWrite = false
         let peerIsGone = errno == EPIPE || errno == ECONNRESET

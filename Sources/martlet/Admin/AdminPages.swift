@@ -9,13 +9,22 @@ internal import Telemetry
 struct AdminRequest {
     let method: String
     let path: String
-    /// Whether a web page asks: browsers say where it is from.
+    /// Whether a web page may be behind it: a browser says where the page is from, and one that was given another name
+    /// for this address (DNS rebinding) says that name.
     let isFromBrowser: Bool
 
-    init(_ head: HTTPHead) {
+    init(_ head: HTTPHead, isOverTCP: Bool) {
         method = head.method.string
         path = head.path.string
-        isFromBrowser = head.first(FieldName("origin")) != nil
+        let isForeign = isOverTCP && !Self.isLoopback(head.authority.string)
+        isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
+    }
+
+    private static func isLoopback(_ authority: String) -> Bool {
+        let isBracketed = authority.hasPrefix("[")
+        let end = isBracketed ? authority.firstIndex(of: "]") : authority.lastIndex(of: ":")
+        let host = authority[..<(end ?? authority.endIndex)].drop { $0 == "[" }
+        return host == "localhost" || IPAddress(String(host))?.isLoopback == true
     }
 }
 

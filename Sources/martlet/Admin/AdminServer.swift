@@ -12,12 +12,14 @@ final class AdminServer: ConnectionService {
     private let socket: ListenSocket
     private let context: WireContext
     private let pages: AdminPages
+    private let isOverTCP: Bool
     private var acceptor: Acceptor?
 
     /// Opens the socket and serves.
     init(_ settings: AdminSettings, daemon: Daemon) throws(ListenError) {
         socket = try ListenSocket.open(settings.address, permissions: settings.permissions)
         context = WireContext(loop: daemon.loop)
+        isOverTCP = if case .tcp = settings.address { true } else { false }
         pages = AdminPages(daemon)
         acceptor = Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in }
         daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
@@ -30,8 +32,10 @@ final class AdminServer: ConnectionService {
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
-        let exchange = AdminExchange(stream, head: head, heads: context.heads, pages: pages)
-        if end { exchange.receivedEnd(trailers: nil) }
+        let request = AdminRequest(head, isOverTCP: isOverTCP)
+        context.heads.give(head)
+        let exchange = AdminExchange(stream, heads: context.heads)
+        pages.answer(request) { exchange.send($0) }
         return exchange
     }
 
@@ -40,28 +44,18 @@ final class AdminServer: ConnectionService {
     }
 }
 
-/// One request to the admin socket; its body is read and ignored.
+/// One request to the admin socket; it is answered at once, and its body is read away.
 private final class AdminExchange: HTTPStreamUser {
     private let stream: any HTTPStream
-    private let head: HTTPHead
     private let heads: HTTPHeadPool
-    private let pages: AdminPages
     private var isOver = false
 
-    init(_ stream: any HTTPStream, head: HTTPHead, heads: HTTPHeadPool, pages: AdminPages) {
+    init(_ stream: any HTTPStream, heads: HTTPHeadPool) {
         self.stream = stream
-        self.head = head
         self.heads = heads
-        self.pages = pages
     }
 
-    func receivedEnd(trailers: HTTPHead?) {
-        let request = AdminRequest(head)
-        heads.give(head)
-        pages.answer(request) { [self] in send($0) }
-    }
-
-    private func send(_ answer: AdminAnswer) {
+    func send(_ answer: AdminAnswer) {
         guard !isOver else { return }
         isOver = true
         var fields = [(name: Array("content-type".utf8), value: Array(answer.contentType.utf8))]
@@ -74,6 +68,7 @@ private final class AdminExchange: HTTPStreamUser {
     }
 
     func received(body: Span<UInt8>) {}
+    func receivedEnd(trailers: HTTPHead?) {}
     func received(informational head: HTTPHead) {}
     func received(head: HTTPHead, end: Bool) {}
     func drained() {}

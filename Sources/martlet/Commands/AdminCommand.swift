@@ -79,7 +79,7 @@ enum AdminCommand: String {
         }
         guard connected == 0 else { return nil }
         let request = Array(
-            "\(method) \(path) HTTP/1.1\r\nhost: admin\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
+            "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
         )
         guard unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
         var answer: [UInt8] = []

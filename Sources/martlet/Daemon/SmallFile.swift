@@ -3,11 +3,16 @@ private import Glibc
 
 /// Files that are read whole.
 enum SmallFile {
-    /// Reads a file of at most `limit` bytes; a larger one fails with EFBIG.
+    /// Reads a file of at most `limit` bytes.
+    ///
+    /// A larger one fails with EFBIG, and what is no file, a pipe for one, with EINVAL instead of waiting for it.
     static func read(_ path: String, limit: Int) -> Result<[UInt8], SystemError> {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(SystemError(errno)) }
         defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return .failure(SystemError(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .failure(SystemError(EINVAL)) }
         var content: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16 * 1024)
         while true {

@@ -1,0 +1,90 @@
+internal import Bytes
+
+extension HTTPHead {
+    /// Brings the path into the form in which it is compared (RFC 3986 §6.2.2.2 and §6.2.2.3).
+    ///
+    /// Escapes of bytes that need none are undone and dot segments are taken out, so that `/a/S%61y` and `/a/./Say` do
+    /// not get past a rule for `/a/Say`. The query stays as it is, and so do all other escapes.
+    public func normalizePath() {
+        let path = path
+        guard path.firstIndex(of: UInt8(ascii: "%")) != nil || path.hasDotSegment else { return }
+        let decoded = path.decodingUnreserved()
+        var normal = decoded.span.hasDotSegment ? Self.withoutDotSegments(decoded) : decoded
+        guard !path.equals(normal) else { return }
+        if target.count > path.count { normal += [UInt8(ascii: "?")] + query.array }
+        setTarget(normal.span)
+    }
+
+    private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
+        var kept: [ArraySlice<UInt8>] = []
+        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch segment.span.isDots {
+            case 1: if isLast { kept.append([]) }
+            case 2:
+                _ = kept.popLast()
+                if isLast { kept.append([]) }
+            default: kept.append(segment)
+            }
+        }
+        return [UInt8(ascii: "/")] + kept.joined(separator: [UInt8(ascii: "/")])
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether a segment of the path is `.` or `..`.
+    fileprivate var hasDotSegment: Bool {
+        var start = 0
+        while start < count {
+            let end = firstIndex(of: UInt8(ascii: "/"), from: start) ?? count
+            if extracting(start..<end).isDots > 0 { return true }
+            start = end + 1
+        }
+        return false
+    }
+
+    /// 1 for `.`, 2 for `..`, else 0.
+    fileprivate var isDots: Int {
+        equals(".") ? 1 : equals("..") ? 2 : 0
+    }
+
+    fileprivate func decodingUnreserved() -> [UInt8] {
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < count {
+            let byte = self[index]
+            index += 1
+            guard byte == UInt8(ascii: "%"), index + 1 < count,
+                let high = self[index].hexadecimalDigit, let low = self[index + 1].hexadecimalDigit,
+                (high << 4 | low).isUnreserved
+            else {
+                decoded.append(byte)
+                continue
+            }
+            decoded.append(high << 4 | low)
+            index += 2
+        }
+        return decoded
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): lowercasedASCII - 0x57
+        default: nil
+        }
+    }
+
+    /// Whether the byte means the same escaped or not (RFC 3986 §2.3).
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
+}
