@@ -22,7 +22,6 @@ RUN apt-get update \
         libevent-core-2.1-7 \
         libjansson4 \
         libpcre2-8-0 \
-        libstdc++6 \
         libyaml-0-2 \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -o 65532 -g 65532 -m 0750 /run/martlet
