@@ -69,11 +69,11 @@ install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
 	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
 	install -d $(UNITS)
-	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/martlet.service > $(UNITS)/martlet.service
+	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/martlet.service | install -m 0644 /dev/stdin $(UNITS)/martlet.service
 	install -m 0644 systemd/martlet.socket $(UNITS)
 	install -D -m 0644 systemd/martlet.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/martlet.conf
 	install -d $(EXAMPLES)
-	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/notify-reload.conf > $(EXAMPLES)/notify-reload.conf
+	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/notify-reload.conf | install -m 0644 /dev/stdin $(EXAMPLES)/notify-reload.conf
 	install -m 0644 etc/examples/* $(EXAMPLES)
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
 

@@ -19,6 +19,8 @@ public enum HTTPReset: Error, Equatable, Sendable {
     case connectionLost(errno: Int32?)
     /// The message was malformed.
     case fault(HTTPFault)
+    /// The process ends and waits no longer.
+    case shutdown
 }
 
 /// One exchange on a connection, as the one who uses it sees it: HTTP/1.1 has one at a time, HTTP/2 many at once.

@@ -122,6 +122,12 @@ public final class Worker {
         for name in acceptors.keys.sorted() { stopListening(name) }
     }
 
+    /// Ends the calls under way now: callers without an answer are told, and the records are completed.
+    public func abandon() {
+        for (acceptor, _) in acceptors.values { acceptor.abandon() }
+        for acceptor in draining { acceptor.abandon() }
+    }
+
     /// The number of callers' connections that are open.
     public var connectionCount: Int {
         acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }

@@ -82,6 +82,7 @@ def test_a_second_signal_ends_at_once(martlet, waiting):
     proxy.stderr.wait(r" draining\b")
     proxy.signal(signal.SIGTERM)
     assert proxy.exit_code(within=3) == 1
+    assert caller.answer().status == 503
     assert caller.has_ended()
 
 
@@ -113,3 +114,23 @@ def test_draining_by_the_admin_page_is_no_first_signal(martlet, waiting):
     upstream.send(OK)
     assert caller.answer().status == 200
     assert proxy.exit_code() == 0
+
+
+@pytest.mark.parametrize("ending", ["drain.max", "second signal"])
+def test_a_call_that_is_cut_off_is_told_and_logged(martlet, waiting, ending):
+    most = "200ms" if ending == "drain.max" else "30s"
+    proxy = martlet(configuration(waiting, f"{{ max: {most} }}") + "interceptors: [ log ]\n")
+    caller = proxy.connect()
+    caller.send(REQUEST)
+    upstream = waiting.wait_for_connections(1)
+    eventually(lambda: upstream.received, what="the request upstream")
+    proxy.signal(signal.SIGTERM)
+    proxy.stderr.wait(r" draining\b")
+    if ending == "second signal":
+        proxy.signal(signal.SIGTERM)
+    answer = caller.answer()
+    assert (answer.status, answer.header("connection")) == (503, "close")
+    assert b'"unavailable"' in answer.body
+    assert proxy.exit_code() == 1
+    proxy.stdout.wait_for_end()
+    assert '"code":"unavailable"' in proxy.stdout.text and '"decided_by":"martlet"' in proxy.stdout.text

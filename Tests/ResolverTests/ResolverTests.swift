@@ -17,7 +17,8 @@ import Testing
         #expect(bench.resolver.nextTimeout == nil)
     }
 
-    @Test func `the hosts file counts, for a minute`() throws {
+    @Test(.enabled(if: unsafe access("/etc/hosts", R_OK) == 0, "there is no hosts file"))
+    func `the hosts file counts, for a minute`() throws {
         let resolution = try Bench { _ in nil }.resolve("localhost").get()
         #expect(resolution.addresses.contains(.ipv4([127, 0, 0, 1], port: 8080)))
         #expect(resolution.timeToLive == 60)

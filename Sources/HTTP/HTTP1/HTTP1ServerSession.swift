@@ -111,6 +111,16 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         close(.orderly)
     }
 
+    /// Ends the exchange under way, which the user may still answer, and with it the connection.
+    public func abandon() {
+        persists = false
+        draining = true
+        let user = user
+        self.user = nil
+        user?.wasReset(.shutdown)
+        close(.orderly)
+    }
+
     /// Refuses a request whose head did not arrive in time.
     public func headTimedOut() {
         if isReadingHead { fail(.headTimeout) }

@@ -57,6 +57,11 @@ public final class Acceptor: ListenerOwner {
         for connection in connections { connection.drain() }
     }
 
+    /// Ends the calls under way now.
+    func abandon() {
+        for connection in connections { connection.abandon() }
+    }
+
     public func accepted(_ socket: Socket, from address: SocketAddress?) {
         let credentials = address == nil ? socket.peerCredentials : nil
         accept(socket, from: Peer(address: address, credentials: credentials))

@@ -59,6 +59,11 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         session?.drain()
     }
 
+    /// Ends the call under way now, with an answer if none has begun.
+    func abandon() {
+        session?.abandon()
+    }
+
     private func timedOut() {
         guard let session else { return }
         if session.isReadingHead { session.headTimedOut() } else { wire?.finish(lingering: false) }

@@ -85,6 +85,8 @@ final class Call: HTTPStreamUser {
         case .fault(let fault):
             worker.counters.badRequest(fault.label)
             fail(RPCError(.invalidArgument, fault.text, httpStatus: fault.status), by: .martlet)
+        case .shutdown:
+            fail(RPCError(.unavailable, "martlet stops, and the time to drain is over"), by: .martlet)
         case .canceled, .connectionLost:
             finish(code: .canceled, by: .caller)
         }

@@ -148,7 +148,7 @@ final class Attempt: HTTPStreamUser {
         stream = nil
         switch reason {
         case .fault(let fault): failed(.badAnswer(fault))
-        case .canceled, .connectionLost: failed(.lost)
+        case .canceled, .connectionLost, .shutdown: failed(.lost)
         }
     }
 

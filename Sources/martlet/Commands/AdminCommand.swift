@@ -8,7 +8,7 @@ enum AdminCommand: String {
 
     /// Asks, prints what is answered, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
-        guard let target = Self.address(file: file, named: address) else { return .usage }
+        guard let target = Self.address(file: file, named: address) else { return .configuration }
         let (method, path) =
             switch self {
             case .reload: ("POST", "/reload")
@@ -34,16 +34,11 @@ enum AdminCommand: String {
             text = named
         } else {
             let file = ConfigurationFile.find(file)
-            do throws(ConfigurationFile.Refusal) {
-                guard let admin = AdminSettings.effective(try file.load().settings) else {
-                    Terminal.complain("martlet: \(file.name) has no admin socket; name one with --admin")
-                    return nil
-                }
-                text = "\(admin.address)"
-            } catch {
-                error.lines.forEach(Terminal.complain)
+            guard let admin = file.admin else {
+                Terminal.complain("martlet: \(file.name) names no admin socket; name one with --admin")
                 return nil
             }
+            text = "\(admin.address)"
         }
         switch ListenAddress(text) {
         case .unix(let path): return SocketAddress.unix(path: path)

@@ -41,6 +41,13 @@ struct ConfigurationFile {
         return Loaded(settings: blueprint.settings, tokenFiles: blueprint.tokenFiles)
     }
 
+    /// The admin socket that the file names, whatever else is wrong with it: a running daemon may well be fine.
+    var admin: AdminSettings? {
+        guard let text = try? text() else { return .underServiceManager }
+        let unused = Diagnostics()
+        return AdminSettings.effective(Settings(YAML.parse(text, into: unused), into: unused))
+    }
+
     private func text() throws(Refusal) -> [UInt8] {
         guard let path else { return Array(Demo.configuration.utf8) }
         switch SmallFile.read(path, limit: YAML.largestText) {

@@ -64,9 +64,13 @@ final class WorkerPool {
         gathering.then(gathering.answers)
     }
 
-    /// Ends all loops and waits for the threads.
+    /// Ends the calls that are left and all loops, and waits for the threads.
     func stop() {
-        tell { $0.context.loop.stop() }
+        tell { worker in
+            worker.abandon()
+            // After this turn, in which what the calls' ends have written goes out.
+            worker.context.loop.stop()
+        }
         for thread in threads { thread.join() }
         threads = []
     }

@@ -54,6 +54,7 @@ extension HTTPReset {
         switch self {
         case .canceled: "canceled"
         case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
+        case .shutdown: "shutdown"
         case .fault(let fault): "fault \(fault)"
         }
     }
