@@ -31,3 +31,23 @@ def test_nobody_there(command, tmp_path):
     for name in ("healthcheck", "status", "reload"):
         result = command(name, "--admin", f"unix:{tmp_path}/none.sock")
         assert result.code == 1 and result.stderr.text
+
+
+def test_a_file_that_is_wrong_elsewhere_still_names_the_admin_socket(martlet, command):
+    proxy = martlet(CONFIGURATION)
+    proxy.write("listn: 1\nupstream: 7\n")
+    for name in ("healthcheck", "status"):
+        assert command(name, "-c", proxy.file).code == 0
+
+
+def test_a_file_without_an_admin_socket(command, tmp_path):
+    file = tmp_path / "martlet.yaml"
+    file.write_text(CONFIGURATION)
+    result = command("healthcheck", "-c", file)
+    assert result.code == 78 and f"{file} names no admin socket; name one with --admin" in result.stderr.text
+
+
+@pytest.mark.parametrize("address", ["nonsense", "example.test:9901", "abstract:martlet", "unix:" + "x" * 200])
+def test_an_address_that_is_none(command, address):
+    result = command("status", "--admin", address)
+    assert result.code == 2 and f"{address} is no admin address" in result.stderr.text

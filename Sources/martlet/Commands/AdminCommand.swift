@@ -8,7 +8,9 @@ enum AdminCommand: String {
 
     /// Asks, prints what is answered, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
-        guard let target = Self.address(file: file, named: address) else { return .configuration }
+        guard let target = Self.address(file: file, named: address) else {
+            return address == nil ? .configuration : .usage
+        }
         let (method, path) =
             switch self {
             case .reload: ("POST", "/reload")
@@ -40,13 +42,19 @@ enum AdminCommand: String {
             }
             text = "\(admin.address)"
         }
-        switch ListenAddress(text) {
-        case .unix(let path): return SocketAddress.unix(path: path)
-        case .tcp(let host, let port):
-            return SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
-        case .abstract, .systemd, nil:
+        guard let address = Self.address(text) else {
             Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
             return nil
+        }
+        return address
+    }
+
+    private static func address(_ text: String) -> SocketAddress? {
+        switch ListenAddress(text) {
+        case .unix(let path): SocketAddress.unix(path: path)
+        case .tcp(let host, let port):
+            SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
+        case .abstract, .systemd, nil: nil
         }
     }
 
