@@ -105,6 +105,7 @@ struct YAMLComposer {
             let key = try key(event)
             let value = try build(events.next(), depth: depth + 1)
             levels = max(levels, value.levels)
+            guard let key else { continue }
             if let line = lines[key] {
                 diagnostics.report(
                     "\(Diagnostic.quote(key)) is given twice, first on line \(line); keep one",
@@ -118,7 +119,8 @@ struct YAMLComposer {
         return Built(node: Node(.mapping(entries), at: start.mark), levels: levels + 1)
     }
 
-    private mutating func key(_ event: YAMLEvent) throws(Diagnostic) -> String {
+    /// The text of a key; none, and a report, for one that cannot be used.
+    private mutating func key(_ event: YAMLEvent) throws(Diagnostic) -> String? {
         guard case .scalar(let key, _) = event.kind else {
             throw Diagnostic(
                 mark: event.mark,
@@ -126,10 +128,15 @@ struct YAMLComposer {
             )
         }
         try spend(nodes: 0, bytes: key.utf8.count, at: event.mark)
-        if key.isEmpty { diagnostics.report("a key is missing before \":\"; write one", at: event.mark) }
-        if key == "<<" { diagnostics.report("merge keys are not supported; write the keys out", at: event.mark) }
-        if key.utf8.contains(0) { diagnostics.report("a key with a NUL character; remove it", at: event.mark) }
-        return key
+        let problem: String
+        switch key {
+        case "": problem = "a key is missing before \":\"; write one"
+        case "<<": problem = "merge keys are not supported; write the keys out"
+        case _ where key.utf8.contains(0): problem = "a key with a NUL character; remove it"
+        default: return key
+        }
+        diagnostics.report(problem, at: event.mark)
+        return nil
     }
 
     private func reportTag(_ event: YAMLEvent) {

@@ -22,6 +22,8 @@ routes:
     upstream: three
 drain: { max: -1 }
 workers: 65
+drain: {}
+<<: {}
 """
 # line: (first column it may stand in, last one, what it says)
 EXPECTED = {
@@ -37,6 +39,8 @@ EXPECTED = {
     15: (15, 15, "three"),
     16: (15, 15, ""),
     17: (10, 10, ""),
+    18: (1, 1, '"drain" is given twice, first on line 16'),
+    19: (1, 1, "merge keys"),
 }
 
 

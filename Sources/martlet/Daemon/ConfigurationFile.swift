@@ -35,7 +35,8 @@ struct ConfigurationFile {
     func load() throws(Refusal) -> Loaded {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
-        guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+        // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
+        guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
         let blueprint = Blueprint(root, into: diagnostics)
         guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
         return Loaded(settings: blueprint.settings, tokenFiles: blueprint.tokenFiles)
