@@ -47,6 +47,11 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     assert result.code == 78 and f"{file} names no admin socket; name one with --admin" in result.stderr.text
 
 
+def test_a_file_that_is_not_there(command, tmp_path):
+    result = command("healthcheck", "-c", tmp_path / "none.yaml")
+    assert result.code == 78 and f"{tmp_path}/none.yaml: cannot be read: " in result.stderr.text
+
+
 @pytest.mark.parametrize("address", ["nonsense", "example.test:9901", "abstract:martlet", "unix:" + "x" * 200])
 def test_an_address_that_is_none(command, address):
     result = command("status", "--admin", address)

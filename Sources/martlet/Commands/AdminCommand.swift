@@ -31,22 +31,22 @@ enum AdminCommand: String {
     }
 
     private static func address(file: String?, named: String?) -> SocketAddress? {
-        let text: String
-        if let named {
-            text = named
-        } else {
-            let file = ConfigurationFile.find(file)
-            guard let admin = file.admin else {
-                Terminal.complain("martlet: \(file.name) names no admin socket; name one with --admin")
-                return nil
-            }
-            text = "\(admin.address)"
-        }
+        guard let text = named ?? Self.addressText(in: .find(file)) else { return nil }
         guard let address = Self.address(text) else {
             Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
             return nil
         }
         return address
+    }
+
+    private static func addressText(in file: ConfigurationFile) -> String? {
+        do throws(ConfigurationFile.Refusal) {
+            if let admin = try file.admin() { return "\(admin.address)" }
+            Terminal.complain("martlet: \(file.name) names no admin socket; name one with --admin")
+        } catch {
+            error.lines.forEach(Terminal.complain)
+        }
+        return nil
     }
 
     private static func address(_ text: String) -> SocketAddress? {

@@ -43,10 +43,14 @@ struct ConfigurationFile {
     }
 
     /// The admin socket that the file names, whatever else is wrong with it: a running daemon may well be fine.
-    var admin: AdminSettings? {
-        guard let text = try? text() else { return .underServiceManager }
+    func admin() throws(Refusal) -> AdminSettings? {
         let unused = Diagnostics()
-        return AdminSettings.effective(Settings(YAML.parse(text, into: unused), into: unused))
+        do throws(Refusal) {
+            return AdminSettings.effective(Settings(YAML.parse(try text(), into: unused), into: unused))
+        } catch {
+            guard let admin = AdminSettings.underServiceManager else { throw error }
+            return admin
+        }
     }
 
     private func text() throws(Refusal) -> [UInt8] {
