@@ -1,5 +1,5 @@
 internal import Bytes
-internal import RPC
+public import RPC
 
 /// Follows the upstream's answer as it passes and concludes how the call went, for metrics and logs.
 ///
@@ -11,8 +11,8 @@ public struct AnswerReader: Sendable {
         case nothing
         /// The body is the JSON of an error.
         case error
-        /// The body is a run of envelopes.
-        case envelopes
+        /// The body is the messages of a success, or a run of envelopes that tells whether it is one.
+        case messages
     }
 
     private let dialect: Dialect
@@ -24,19 +24,30 @@ public struct AnswerReader: Sendable {
     private var hasBody = false
     private var headerStatus: GRPCStatus?
     private var error = Capture()
-    private var envelopes: EnvelopedBody
+    private var meter: MessageMeter
 
     /// Makes a reader for the answer to a call.
-    public init(dialect: Dialect, codec: Codec) {
+    ///
+    /// - Parameters:
+    ///   - dialect: what the caller speaks.
+    ///   - codec: how the caller's messages are written.
+    ///   - messageLimit: the most bytes that one message may have; none for no limit.
+    public init(dialect: Dialect, codec: Codec, messageLimit: Int? = nil) {
         self.dialect = dialect
         self.codec = codec
-        envelopes = EnvelopedBody(dialect)
+        meter = MessageMeter(dialect, .answer, limit: messageLimit)
     }
 
-    /// The number of messages the answer had so far.
-    public var messages: Int {
-        fallback == .ok && dialect != .http ? 1 : envelopes.messages
-    }
+    /// The number of messages that are complete.
+    public var messages: Int { meter.messages }
+
+    /// Whether a message is larger than the limit; known as soon as its size is announced.
+    public var isOverLimit: Bool { meter.isOverLimit }
+
+    /// What the caller is told about a message that is larger than the limit.
+    public var overLimitError: RPCError { meter.overLimitError }
+
+    private var envelopes: EnvelopedBody { meter.envelopes }
 
     /// Sees the head, after any interim (1xx) ones.
     ///
@@ -46,12 +57,14 @@ public struct AnswerReader: Sendable {
     ///   - isEncoded: whether the field that tells how the dialect's messages are compressed is there and is not `identity`.
     ///   - grpcStatus: the value of `grpc-status`, if there is one.
     ///   - grpcMessage: the value of `grpc-message`, if there is one.
+    ///   - contentLength: the size of the body, if the head tells it.
     public mutating func head(
         status: Int,
         contentType: Span<UInt8>?,
         isEncoded: Bool,
         grpcStatus: Span<UInt8>? = nil,
-        grpcMessage: Span<UInt8>? = nil
+        grpcMessage: Span<UInt8>? = nil,
+        contentLength: Int? = nil
     ) {
         self.isEncoded = isEncoded
         headerStatus = GRPCStatus(status: grpcStatus, message: grpcMessage)
@@ -65,10 +78,12 @@ public struct AnswerReader: Sendable {
             fallback = fault
         } else if dialect.hasEnvelopes {
             fallback = dialect == .connectStream ? .internal : .unknown
-            watch = .envelopes
-            if type.family == .grpcWeb { envelopes = EnvelopedBody(.grpcWeb) }
+            watch = .messages
+            if type.family == .grpcWeb { meter = MessageMeter(.grpcWeb, .answer, limit: meter.limit) }
         } else {
             fallback = .ok
+            watch = .messages
+            if let contentLength { meter.announce(contentLength) }
         }
     }
 
@@ -78,7 +93,7 @@ public struct AnswerReader: Sendable {
         switch watch {
         case .nothing: break
         case .error: error.add(bytes)
-        case .envelopes: envelopes.add(bytes)
+        case .messages: meter.add(bytes)
         }
     }
 
@@ -92,6 +107,7 @@ public struct AnswerReader: Sendable {
         trailerGRPCStatus: Span<UInt8>? = nil,
         trailerGRPCMessage: Span<UInt8>? = nil
     ) -> Conclusion {
+        if watch == .messages { meter.end() }
         switch dialect {
         case .http: return .code(fallback)
         case .connectUnary, .connectGet: return unaryEnd
@@ -107,7 +123,7 @@ public struct AnswerReader: Sendable {
     }
 
     private var streamEnd: Conclusion {
-        guard watch == .envelopes, isIntact, let flags = envelopes.endFlags else { return .code(fallback) }
+        guard watch == .messages, isIntact, let flags = envelopes.endFlags else { return .code(fallback) }
         let end = envelopes.end
         if flags & Envelope.compressed != 0 {
             return .code(CompressedEnd.isSuccess(end.bytes.span) ? .ok : .unknown)
@@ -127,10 +143,10 @@ public struct AnswerReader: Sendable {
     /// Trailers win over the head, which counts only if there is nothing else; success needs a sound body.
     private func grpcEnd(_ trailers: GRPCStatus?) -> Conclusion {
         guard let status = trailers ?? (hasBody ? nil : headerStatus) else {
-            return .code(watch == .envelopes && !isIntact ? .internal : fallback)
+            return .code(watch == .messages && !isIntact ? .internal : fallback)
         }
         guard status.code == .ok else { return .code(status.code, message: status.message) }
-        guard watch == .envelopes else { return .code(fallback) }
+        guard watch == .messages else { return .code(fallback) }
         return .code(isIntact ? .ok : .internal)
     }
 

@@ -1,14 +1,17 @@
 internal import Bytes
 internal import RPC
 
-/// Follows a body of enveloped messages as it passes: counts the messages and keeps the frame that ends it.
+/// Follows a body of enveloped messages as it passes: measures the messages and keeps the frame that ends it.
 ///
-/// Works for requests and for answers. Payloads are walked over, not copied; only the end frame is.
+/// Payloads are walked over, not copied; only the end frame is. Flags that the dialect does not know break the body but
+/// not its framing, so what follows them is measured all the same.
 public struct EnvelopedBody: Sendable {
     /// The number of messages that are complete.
     public private(set) var messages = 0
     /// Whether the bytes cannot be a body of the dialect.
     public private(set) var isBroken = false
+    /// The size of the largest message whose envelope has come.
+    private(set) var largest = 0
     /// Whether a message said it is compressed.
     private(set) var hasCompressedMessage = false
     /// The flags of the end frame, once it is complete.
@@ -21,11 +24,11 @@ public struct EnvelopedBody: Sendable {
     private var current: UInt8 = 0
     private var base64: Base64Decoder?
 
-    /// Makes a follower that has seen nothing.
-    public init(_ dialect: Dialect) {
-        switch dialect {
-        case .connectStream: endFlag = Envelope.endStream
-        case .grpcWeb, .grpcWebText: endFlag = Envelope.trailers
+    /// Makes a follower that has seen nothing; only answers have a frame that ends them.
+    public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .answer) {
+        switch (direction, dialect) {
+        case (.answer, .connectStream): endFlag = Envelope.endStream
+        case (.answer, .grpcWeb), (.answer, .grpcWebText): endFlag = Envelope.trailers
         default: endFlag = 0
         }
         if dialect == .grpcWebText { base64 = Base64Decoder() }
@@ -58,9 +61,9 @@ public struct EnvelopedBody: Sendable {
 
     private mutating func scan(_ bytes: Span<UInt8>) {
         var position = 0
-        while !isBroken, let event = scanner.next(in: bytes, from: &position) {
+        while let event = scanner.next(in: bytes, from: &position) {
             switch event {
-            case .envelope(let envelope): begin(envelope.flags)
+            case .envelope(let envelope): begin(envelope)
             case .payload(let piece, let isLast):
                 if isEnd(current) { end.add(bytes.extracting(piece)) }
                 if isLast { finish() }
@@ -68,14 +71,19 @@ public struct EnvelopedBody: Sendable {
         }
     }
 
-    private mutating func begin(_ flags: UInt8) {
-        current = flags
-        if flags & ~(Envelope.compressed | endFlag) != 0 || endFlags != nil { isBroken = true }
-        if flags & Envelope.compressed != 0 { hasCompressedMessage = true }
+    private mutating func begin(_ envelope: Envelope) {
+        current = envelope.flags
+        if current & ~(Envelope.compressed | endFlag) != 0 || endFlags != nil { isBroken = true }
+        if current & Envelope.compressed != 0 { hasCompressedMessage = true }
+        if !isEnd(current) { largest = max(largest, Int(envelope.length)) }
     }
 
     private mutating func finish() {
-        if isEnd(current) { endFlags = current } else { messages += 1 }
+        if isEnd(current) {
+            endFlags = current
+        } else if current & ~Envelope.compressed == 0 {
+            messages += 1
+        }
     }
 
     private func isEnd(_ flags: UInt8) -> Bool {

@@ -1,0 +1,148 @@
+import Bytes
+import Dialects
+import RPC
+import Testing
+
+/// A meter that has seen `body` in pieces that end at the `cuts`.
+private func metered(
+    _ dialect: Dialect,
+    _ direction: MessageMeter.Direction,
+    limit: Int? = nil,
+    _ body: [UInt8],
+    cuts: [Int] = []
+) -> MessageMeter {
+    var meter = MessageMeter(dialect, direction, limit: limit)
+    var start = 0
+    for end in cuts.sorted() + [body.count] {
+        meter.add(body.span.extracting(start..<end))
+        start = end
+    }
+    return meter
+}
+
+private func sent(_ dialect: Dialect, _ bytes: [UInt8]) -> [UInt8] {
+    dialect == .grpcWebText ? bytes.base64.bytes : bytes
+}
+
+private let enveloped: [Dialect] = [.connectStream, .grpc, .grpcWeb, .grpcWebText]
+private let bare: [Dialect] = [.connectUnary, .connectGet]
+
+@Test(
+    arguments: [
+        (Vectors.message + Vectors.message, 2, 8), (Vectors.answerMessage + Vectors.emptyMessage, 2, 16),
+        (Vectors.compressedMessage, 1, 28), (Vectors.emptyMessage, 1, 0), ("", 0, 0), ("00000000", 0, 0),
+        ("00000000080a0668656c6c", 0, 8), ("0000000009", 0, 9),
+    ] as [(String, Int, Int)]
+)
+func `enveloped messages are counted and measured wherever the body is cut`(hex: String, count: Int, largest: Int) {
+    for dialect in enveloped {
+        let body = sent(dialect, hex.unhexed)
+        for cut in 0...body.count {
+            let meter = metered(dialect, .request, body, cuts: [cut])
+            #expect(meter.messages == count)
+            #expect(meter.largest == largest)
+            #expect(!meter.isOverLimit)
+        }
+    }
+}
+
+@Test(arguments: [
+    (Dialect.connectStream, Vectors.connectEndError), (.grpcWeb, Vectors.webEndError),
+    (.grpcWebText, Vectors.webEndError),
+])
+func `the frame that ends an answer is no message, however large it is`(dialect: Dialect, end: String) {
+    let meter = metered(dialect, .answer, limit: 16, sent(dialect, (Vectors.answerMessage + end).unhexed))
+    #expect(meter.messages == 1)
+    #expect(meter.largest == 16)
+    #expect(!meter.isOverLimit)
+}
+
+@Test(arguments: enveloped)
+func `a message that is too large is told of as soon as its envelope has come`(dialect: Dialect) {
+    let stream = Vectors.message.unhexed + [0, 0, 0, 0, 9]
+    let whole = sent(dialect, stream)
+    #expect(metered(dialect, .request, limit: 8, whole).isOverLimit)
+    #expect(!metered(dialect, .request, limit: 9, whole).isOverLimit)
+    #expect(!metered(dialect, .request, limit: 8, Array(whole.dropLast(4))).isOverLimit)
+}
+
+@Test func `a message of four gibibytes is told of`() {
+    #expect(metered(.grpc, .request, limit: 1 << 31, [0, 0xff, 0xff, 0xff, 0xff]).isOverLimit)
+}
+
+@Test(arguments: [
+    (Dialect.grpc, UInt8(0x80)), (.grpc, 0x02), (.connectStream, 0x02), (.grpcWeb, 0x80), (.grpcWeb, 0x44),
+])
+func `a request cannot hide a message behind flags it must not have`(dialect: Dialect, flags: UInt8) {
+    let meter = metered(dialect, .request, limit: 8, [flags, 0, 0, 0, 1, 7] + [0, 0, 0, 0, 9])
+    #expect(meter.messages == 0)
+    #expect(meter.isOverLimit)
+}
+
+@Test(arguments: bare)
+func `a bare message is complete with its end, were it empty`(dialect: Dialect) {
+    for body in ["", "{}"] {
+        var meter = metered(dialect, .answer, body.bytes)
+        #expect(meter.messages == 0)
+        meter.end()
+        #expect(meter.messages == 1)
+        #expect(meter.largest == body.utf8.count)
+    }
+}
+
+@Test(arguments: bare)
+func `a bare message is too large once it has grown beyond the limit`(dialect: Dialect) {
+    let body = [UInt8](repeating: 0x20, count: 9)
+    #expect(!metered(dialect, .request, limit: 9, body).isOverLimit)
+    #expect(metered(dialect, .request, limit: 8, body, cuts: [4, 8]).isOverLimit)
+}
+
+@Test(arguments: bare)
+func `a bare message is too large as soon as its length says so`(dialect: Dialect) {
+    var meter = MessageMeter(dialect, .request, limit: 8)
+    meter.announce(8)
+    #expect(!meter.isOverLimit)
+    meter.announce(9)
+    #expect(meter.isOverLimit)
+}
+
+@Test func `the length of an enveloped body is not that of a message`() {
+    var meter = MessageMeter(.grpc, .request, limit: 8)
+    meter.announce(1000)
+    #expect(!meter.isOverLimit)
+}
+
+@Test func `plain HTTP has no messages`() {
+    var meter = metered(.http, .request, limit: 1, "two".bytes)
+    meter.announce(3)
+    meter.end()
+    #expect(meter.messages == 0)
+    #expect(!meter.isOverLimit)
+}
+
+@Test func `a caller is told which limit a message is over`() {
+    #expect(
+        MessageMeter(.grpc, .request, limit: 8).overLimitError
+            == RPCError(.resourceExhausted, "a message of the request is over limits.request_message, 8 bytes")
+    )
+    #expect(
+        MessageMeter(.grpc, .answer, limit: 8).overLimitError
+            == RPCError(.resourceExhausted, "a message of the answer is over limits.response_message, 8 bytes")
+    )
+}
+
+@Test(arguments: enveloped)
+func `random messages in random pieces are measured alike`(dialect: Dialect) {
+    var generator = SeededGenerator(seed: UInt64(dialect.rawValue) + 20)
+    for _ in 0..<300 {
+        let payloads = (0..<Int.random(in: 0...5, using: &generator)).map { _ in generator.bytes(upTo: 300) }
+        let queue = ByteQueue()
+        for payload in payloads { queue.append(enveloping: payload.span, flags: .random(in: 0...1, using: &generator)) }
+        let body = sent(dialect, queue.readable.array)
+        let cuts = (0..<6).map { _ in Int.random(in: 0...body.count, using: &generator) }
+        let meter = metered(dialect, .request, limit: 150, body, cuts: cuts)
+        #expect(meter.messages == payloads.count)
+        #expect(meter.largest == payloads.map(\.count).max() ?? 0)
+        #expect(meter.isOverLimit == payloads.contains { $0.count > 150 })
+    }
+}
