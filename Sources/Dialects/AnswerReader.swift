@@ -20,7 +20,7 @@ public struct AnswerReader: Sendable {
     private var watch = Watch.nothing
     /// The outcome if nothing that follows names another.
     private var fallback = RPCCode.unknown
-    private var isEncoded = false
+    private var compression = Compression.identity
     private var hasBody = false
     private var headerStatus: GRPCStatus?
     private var error = Capture()
@@ -54,37 +54,49 @@ public struct AnswerReader: Sendable {
     /// - Parameters:
     ///   - status: the HTTP status.
     ///   - contentType: the value of `content-type`, if there is one.
-    ///   - isEncoded: whether the field that tells how the dialect's messages are compressed is there and is not `identity`.
+    ///   - compression: what the field says that tells how the dialect's messages are compressed.
     ///   - grpcStatus: the value of `grpc-status`, if there is one.
     ///   - grpcMessage: the value of `grpc-message`, if there is one.
     ///   - contentLength: the size of the body, if the head tells it.
     public mutating func head(
         status: Int,
         contentType: Span<UInt8>?,
-        isEncoded: Bool,
+        compression: Compression,
         grpcStatus: Span<UInt8>? = nil,
         grpcMessage: Span<UInt8>? = nil,
         contentLength: Int? = nil
     ) {
-        self.isEncoded = isEncoded
+        self.compression = compression
         headerStatus = GRPCStatus(status: grpcStatus, message: grpcMessage)
         let type = MediaType(contentType)
-        if dialect == .http, status < 400 {
-            fallback = .ok
-        } else if dialect == .http || status != 200 {
-            fallback = RPCCode(inferredFromStatus: status)
-            if dialect.isUnaryConnect, type.isJSON, !isEncoded { watch = .error }
+        if dialect == .http || status != 200 {
+            fallback = dialect == .http && status < 400 ? .ok : RPCCode(inferredFromStatus: status)
+            if dialect.isUnaryConnect, type.isJSON { expectError() }
         } else if let fault = type.fault(answering: dialect, in: codec) {
             fallback = fault
-        } else if dialect.hasEnvelopes {
-            fallback = dialect == .connectStream ? .internal : .unknown
-            watch = .messages
-            if type.family == .grpcWeb { meter = MessageMeter(.grpcWeb, .answer, limit: meter.limit) }
         } else {
-            fallback = .ok
-            watch = .messages
-            if let contentLength { meter.announce(contentLength) }
+            expectMessages(type, contentLength)
         }
+    }
+
+    private mutating func expectError() {
+        switch compression {
+        case .identity: watch = .error
+        case .unknown: fallback = .internal
+        default: break
+        }
+    }
+
+    private mutating func expectMessages(_ type: MediaType, _ contentLength: Int?) {
+        watch = .messages
+        switch dialect {
+        case .connectUnary, .connectGet, .http: fallback = .ok
+        case .connectStream: fallback = .internal
+        case .grpc, .grpcWeb, .grpcWebText: fallback = .unknown
+        }
+        if compression == .unknown { fallback = .internal }
+        if type.family == .grpcWeb { meter = MessageMeter(.grpcWeb, .answer, limit: meter.limit) }
+        if let contentLength { meter.announce(contentLength) }
     }
 
     /// Sees the next piece of the body, of any size.
@@ -102,12 +114,15 @@ public struct AnswerReader: Sendable {
     /// - Parameters:
     ///   - trailerGRPCStatus: the value of `grpc-status` in the HTTP trailers, if there is one.
     ///   - trailerGRPCMessage: the value of `grpc-message` there, if there is one.
+    ///   - hasTrailers: whether there are HTTP trailers, whatever they say.
     /// - Returns: how the call went.
     public mutating func end(
         trailerGRPCStatus: Span<UInt8>? = nil,
-        trailerGRPCMessage: Span<UInt8>? = nil
+        trailerGRPCMessage: Span<UInt8>? = nil,
+        hasTrailers: Bool = false
     ) -> Conclusion {
         if watch == .messages { meter.end() }
+        if hasTrailers, dialect == .grpc { headerStatus = nil }
         switch dialect {
         case .http: return .code(fallback)
         case .connectUnary, .connectGet: return unaryEnd
@@ -151,6 +166,7 @@ public struct AnswerReader: Sendable {
     }
 
     private var isIntact: Bool {
-        envelopes.canEnd && (isEncoded || !envelopes.hasCompressedMessage)
+        guard envelopes.canEnd, compression != .unknown else { return false }
+        return compression != .identity || !envelopes.hasCompressedMessage
     }
 }

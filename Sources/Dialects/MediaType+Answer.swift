@@ -8,7 +8,8 @@ extension MediaType {
             case .connectUnary, .connectGet, .http: family != .foreign
             case .connectStream: family == .connectStream
             case .grpc: family == .grpc
-            case .grpcWeb, .grpcWebText: family == .grpcWeb || family == .grpcWebText
+            case .grpcWeb: family == .grpcWeb
+            case .grpcWebText: family == .grpcWeb || family == .grpcWebText
             }
         guard isRightProtocol else { return .unknown }
         return self.codec == codec && (family == .bare) != dialect.hasEnvelopes ? nil : .internal

@@ -8,11 +8,12 @@ struct Answer: Sendable {
     var codec = Codec.proto
     var status = 200
     var contentType: String?
-    var isEncoded = false
+    var encoding: String?
     var headerStatus: String?
     var body: [UInt8] = []
     var trailerStatus: String?
     var message: String?
+    var hasTrailers = false
 
     /// What is concluded if the body comes in two pieces.
     func read(cutAt cut: Int = 0) -> (conclusion: Conclusion, messages: Int) {
@@ -23,13 +24,18 @@ struct Answer: Sendable {
         reader.head(
             status: status,
             contentType: type?.span,
-            isEncoded: isEncoded,
+            compression: encoding.map { Compression(name: $0.bytes.span) } ?? .identity,
             grpcStatus: header?.span,
             grpcMessage: text?.span
         )
         reader.body(body.span.extracting(..<cut))
         reader.body(body.span.extracting(cut...))
-        return (reader.end(trailerGRPCStatus: trailer?.span, trailerGRPCMessage: text?.span), reader.messages)
+        let conclusion = reader.end(
+            trailerGRPCStatus: trailer?.span,
+            trailerGRPCMessage: text?.span,
+            hasTrailers: hasTrailers || trailer != nil
+        )
+        return (conclusion, reader.messages)
     }
 
     /// What is concluded, wherever the body is cut.
@@ -71,13 +77,13 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
 }
 
 @Suite struct `The reader of unary Connect` {
-    private func answer(_ status: Int, _ type: String?, isEncoded: Bool = false, _ body: String = "") -> Answer {
+    private func answer(_ status: Int, _ type: String?, encoding: String? = nil, _ body: String = "") -> Answer {
         Answer(
             dialect: .connectUnary,
             codec: .proto,
             status: status,
             contentType: type,
-            isEncoded: isEncoded,
+            encoding: encoding,
             body: body.bytes
         )
     }
@@ -109,7 +115,7 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
     }
 
     @Test func `infers from the status what it cannot read`() {
-        #expect(answer(404, "application/json", isEncoded: true, "xx").conclusion == .code(.unimplemented))
+        #expect(answer(404, "application/json", encoding: "gzip", "xx").conclusion == .code(.unimplemented))
         #expect(answer(502, "text/html", "<html>").conclusion == .code(.unavailable))
         #expect(answer(401, nil).conclusion == .code(.unauthenticated))
     }
@@ -146,7 +152,7 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
     @Test func `allows compressed messages if the head announces them`() {
         var answer = stream(Vectors.compressedMessage + Vectors.connectEnd)
         #expect(answer.conclusion == .code(.internal))
-        answer.isEncoded = true
+        answer.encoding = "gzip"
         #expect(answer.conclusion == .code(.ok))
     }
 
@@ -156,7 +162,7 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
     ])
     func `knows the gzip of an end that tells nothing`(gzip: String, code: RPCCode) {
         var answer = stream(Vectors.message + "0300000016" + gzip)
-        answer.isEncoded = true
+        answer.encoding = "gzip"
         #expect(answer.conclusion == .code(code))
     }
 
@@ -196,6 +202,9 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
         #expect(grpc(header: "0").conclusion == .code(.ok))
         #expect(grpc(header: "7", trailer: "5").conclusion == .code(.notFound))
         #expect(grpc(Vectors.message, header: "0").conclusion == .code(.unknown))
+        var trailed = grpc(header: "7")
+        trailed.hasTrailers = true
+        #expect(trailed.conclusion == .code(.unknown))
     }
 
     @Test func `misses the status`() {
@@ -263,6 +272,9 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
     }
 
     @Test func `takes the status in the head if there is no body`() {
+        var failure = web("", header: "2")
+        failure.message = "auth token fetch failed"
+        #expect(failure.conclusion == .code(.unknown, message: "auth token fetch failed".bytes))
         #expect(web("", header: "7").conclusion == .code(.permissionDenied))
         #expect(web(Vectors.message, header: "0").conclusion == .code(.unknown))
         #expect(web(Vectors.webEnd, header: "7").conclusion == .code(.ok))
@@ -278,15 +290,72 @@ private func web(_ hex: String, header: String? = nil) -> Answer {
         var answer = web("81000000")
         answer.body += [UInt8(gzip.count)] + gzip
         #expect(answer.conclusion == .code(.internal))
-        answer.isEncoded = true
+        answer.encoding = "gzip"
         #expect(answer.conclusion == .code(.ok))
     }
+}
+
+private let names: [(name: String, isKnown: Bool)] = [
+    ("", true), ("identity", true), ("gzip", true), ("br", true), ("zstd", true), ("deflate", true), ("snappy", true),
+    ("GZip", true), ("x-custom", false), ("gzip, br", false), ("gz", false), ("lz4", false), ("identitz", false),
+    ("snappz", false), ("deflat_", false),
+]
+
+@Test(arguments: names)
+func `success in a compression that nobody knows is internal`(name: String, isKnown: Bool) {
+    let answers = [
+        Answer(dialect: .connectUnary, contentType: "application/proto", encoding: name),
+        Answer(dialect: .connectGet, contentType: "application/proto", encoding: name),
+        Answer(
+            dialect: .connectStream,
+            contentType: "application/connect+proto",
+            encoding: name,
+            body: Vectors.connectEnd.unhexed
+        ),
+        Answer(dialect: .grpc, contentType: "application/grpc", encoding: name, trailerStatus: "0"),
+        Answer(dialect: .grpcWeb, contentType: "application/grpc-web", encoding: name, body: Vectors.webEnd.unhexed),
+    ]
+    for answer in answers { #expect(answer.conclusion == .code(isKnown ? .ok : .internal), "\(answer.dialect)") }
+}
+
+@Test func `an error in a compression that nobody knows is internal unless gRPC named its code`() {
+    var answer = Answer(dialect: .connectUnary, status: 404, contentType: "application/json", encoding: "x")
+    #expect(answer.conclusion == .code(.internal))
+    answer.contentType = "text/html"
+    #expect(answer.conclusion == .code(.unimplemented))
+    answer = stream(Vectors.connectEndError)
+    answer.encoding = "x"
+    #expect(answer.conclusion == .code(.internal))
+    answer = grpc(trailer: "5")
+    answer.encoding = "x"
+    #expect(answer.conclusion == .code(.notFound))
+    answer.trailerStatus = nil
+    #expect(answer.conclusion == .code(.internal))
+}
+
+@Test(
+    arguments: [
+        (Dialect.connectUnary, "application/proto", RPCCode.ok), (.connectUnary, "application/json", .internal),
+        (.connectUnary, "application/connect+proto", .internal), (.connectUnary, "text/plain", .unknown),
+        (.connectGet, "application/json", .internal), (.connectGet, "image/jpeg", .unknown),
+        (.connectStream, "application/connect+json", .internal), (.connectStream, "application/proto", .unknown),
+        (.connectStream, "application/grpc", .unknown), (.grpc, "application/grpc+proto", .ok),
+        (.grpc, "application/grpc+json", .internal), (.grpc, "application/grpc-web", .unknown),
+        (.grpc, "application/proto", .unknown), (.grpcWeb, "application/grpc-web+json", .internal),
+        (.grpcWeb, "application/grpc", .unknown), (.grpcWeb, "application/grpc-web-text", .unknown),
+        (.grpcWebText, "application/grpc-web-text+json", .internal), (.grpcWebText, "application/grpc", .unknown),
+    ] as [(Dialect, String, RPCCode)]
+)
+func `another protocol is unknown and another codec internal`(dialect: Dialect, type: String, code: RPCCode) {
+    var answer = Answer(dialect: dialect, contentType: type)
+    if dialect == .grpc { answer.trailerStatus = "0" }
+    #expect(answer.conclusion == .code(code))
 }
 
 @Suite struct `The reader of messages that may be too large` {
     private func reader(_ dialect: Dialect, _ type: String, status: Int = 200, length: Int? = nil) -> AnswerReader {
         var reader = AnswerReader(dialect: dialect, codec: .proto, messageLimit: 8)
-        reader.head(status: status, contentType: type.bytes.span, isEncoded: false, contentLength: length)
+        reader.head(status: status, contentType: type.bytes.span, compression: .identity, contentLength: length)
         return reader
     }
 
@@ -327,7 +396,11 @@ func `random bytes lead to a conclusion wherever they are cut`(dialect: Dialect)
         "application/grpc-web", "application/grpc-web-text",
     ]
     for round in 0..<300 {
-        var answer = Answer(dialect: dialect, contentType: types[round % types.count], isEncoded: round % 2 == 0)
+        var answer = Answer(
+            dialect: dialect,
+            contentType: types[round % types.count],
+            encoding: [nil, "gzip", "x"][round % 3]
+        )
         answer.status = round % 5 == 0 ? 500 : 200
         answer.body = generator.bytes(upTo: 40)
         if round % 3 == 0 { answer.body = Vectors.message.unhexed + answer.body }

@@ -35,8 +35,9 @@ func `an HTTP status without a code lets a caller infer one`(status: Int, code: 
 
 @Test(
     arguments: [
-        (0x0, RPCCode.internal), (0x1, .internal), (0x2, .internal), (0x3, .internal), (0x7, .unavailable),
-        (0x8, .canceled), (0xb, .resourceExhausted), (0xc, .permissionDenied), (0xffff_ffff, .internal),
+        (0x0, RPCCode.internal), (0x1, .internal), (0x2, .internal), (0x3, .internal), (0x4, .internal),
+        (0x5, .internal), (0x6, .internal), (0x7, .unavailable), (0x8, .canceled), (0x9, .internal), (0xa, .internal),
+        (0xb, .resourceExhausted), (0xc, .permissionDenied), (0xd, .internal), (0xffff_ffff, .internal),
     ] as [(UInt32, RPCCode)]
 )
 func `a stream reset lets a caller infer a code`(reset: UInt32, code: RPCCode) {

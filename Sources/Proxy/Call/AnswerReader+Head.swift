@@ -1,29 +1,30 @@
 internal import Bytes
 internal import Dialects
 internal import HTTP
+internal import RPC
 
 extension AnswerReader {
     /// Sees the head of an answer.
     mutating func read(_ head: HTTPHead, _ dialect: Dialect) {
         let status = head.status
-        let isEncoded = Self.isEncoded(head, dialect)
+        let compression = Self.compression(head, dialect)
         switch (head.first(.contentType), head.first(.grpcStatus), head.first(.grpcMessage)) {
         case (nil, _, _):
-            self.head(status: status, contentType: nil, isEncoded: isEncoded)
+            self.head(status: status, contentType: nil, compression: compression)
         case (let type?, nil, _):
-            self.head(status: status, contentType: head.value(at: type), isEncoded: isEncoded)
+            self.head(status: status, contentType: head.value(at: type), compression: compression)
         case (let type?, let code?, nil):
             self.head(
                 status: status,
                 contentType: head.value(at: type),
-                isEncoded: isEncoded,
+                compression: compression,
                 grpcStatus: head.value(at: code)
             )
         case (let type?, let code?, let message?):
             self.head(
                 status: status,
                 contentType: head.value(at: type),
-                isEncoded: isEncoded,
+                compression: compression,
                 grpcStatus: head.value(at: code),
                 grpcMessage: head.value(at: message)
             )
@@ -33,16 +34,16 @@ extension AnswerReader {
     /// Concludes from the trailers.
     mutating func end(trailers: HTTPHead) -> Conclusion {
         switch (trailers.first(.grpcStatus), trailers.first(.grpcMessage)) {
-        case (nil, _): end()
+        case (nil, _): end(hasTrailers: trailers.count > 0)
         case (let code?, nil): end(trailerGRPCStatus: trailers.value(at: code))
         case (let code?, let message?):
             end(trailerGRPCStatus: trailers.value(at: code), trailerGRPCMessage: trailers.value(at: message))
         }
     }
 
-    private static func isEncoded(_ head: HTTPHead, _ dialect: Dialect) -> Bool {
-        guard let index = head.first(dialect.encodingName) else { return false }
-        return !head.value(at: index).equals("identity")
+    private static func compression(_ head: HTTPHead, _ dialect: Dialect) -> Compression {
+        guard let index = head.first(dialect.encodingName) else { return .identity }
+        return Compression(name: head.value(at: index))
     }
 }
 

@@ -1,0 +1,31 @@
+internal import Bytes
+
+/// How messages are compressed, by the names that all dialects share.
+public enum Compression: UInt8, CaseIterable, Sendable {
+    /// Not at all.
+    case identity
+    case gzip
+    case br
+    case zstd
+    case deflate
+    case snappy
+    /// In a way that no peer can be expected to know.
+    case unknown
+
+    /// Recognises the value of a field, whatever its case; an empty one says nothing.
+    public init(name: Span<UInt8>) {
+        self = Self.recognize(name)
+    }
+
+    private static func recognize(_ name: Span<UInt8>) -> Compression {
+        switch name.count {
+        case 0: .identity
+        case 2: name.equalsIgnoringCase("br") ? .br : .unknown
+        case 4: name.equalsIgnoringCase("gzip") ? .gzip : name.equalsIgnoringCase("zstd") ? .zstd : .unknown
+        case 6: name.equalsIgnoringCase("snappy") ? .snappy : .unknown
+        case 7: name.equalsIgnoringCase("deflate") ? .deflate : .unknown
+        case 8: name.equalsIgnoringCase("identity") ? .identity : .unknown
+        default: .unknown
+        }
+    }
+}
