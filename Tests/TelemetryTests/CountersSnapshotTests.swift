@@ -11,6 +11,7 @@ import Testing
             counters.connectionOpened(counters.listener("unix:@a"))
             counters.verdict(counters.interceptor("auth"), .respond)
             counters.limitHit(.waiting)
+            counters.http2LimitHit(.rapidReset)
             counters.badRequest("version")
             counters.logLinesDropped()
             _ = counters.start(Array("/".utf8).span, .http)
@@ -24,6 +25,7 @@ import Testing
         #expect(lines.contains(#"martlet_connections{listener="unix:@a"} 2"#))
         #expect(lines.contains(#"martlet_interceptor_verdicts_total{interceptor="auth",verdict="respond"} 2"#))
         #expect(lines.contains(#"martlet_limit_hits_total{limit="waiting"} 2"#))
+        #expect(lines.contains(#"martlet_h2_limit_hits_total{limit="rapid_reset"} 2"#))
         #expect(lines.contains(#"martlet_bad_requests_total{reason="version"} 2"#))
         #expect(lines.contains("martlet_log_lines_dropped_total 2"))
         #expect(lines.contains("martlet_rpc_in_flight 2"))
@@ -50,6 +52,7 @@ import Testing
         #expect(
             handled.contains(#"martlet_rpc_handled_total{route="0",protocol="grpc",\#(labels),code="unknown"} 2"#)
         )
+        #expect(merged.lines("martlet_rpc_msg_sent")[0] == #"martlet_rpc_msg_sent_total{protocol="grpc",\#(labels)} 3"#)
         let durations = merged.lines("martlet_rpc_duration_seconds_sum")
         #expect(durations[0] == #"martlet_rpc_duration_seconds_sum{protocol="grpc",\#(labels)} 0.022"#)
     }

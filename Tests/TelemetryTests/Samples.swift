@@ -10,6 +10,7 @@ extension WorkerCounters {
         _ callProtocol: CallProtocol = .connect,
         code: UInt8 = 0,
         nanoseconds: Int = 1_000_000,
+        messages: MessageCounts = MessageCounts(received: 1, sent: 1),
         exists: Bool = true
     ) {
         let path = Array("/\(service)/\(method)".utf8)
@@ -17,7 +18,7 @@ extension WorkerCounters {
         if exists {
             admit(&call, path: path.span, service: Array(service.utf8).span, method: Array(method.utf8).span)
         }
-        end(call, route: 0, code: code, nanoseconds: nanoseconds)
+        end(call, route: 0, code: code, nanoseconds: nanoseconds, messages: messages)
     }
 }
 

@@ -102,6 +102,32 @@ import Testing
         #expect(started("s", "M") == 2)
     }
 
+    @Test func `messages are counted under the labels of their call, and none of plain HTTP`() {
+        counters.call("s", "M", .grpc, messages: MessageCounts(received: 3, sent: 1))
+        counters.call("s", "M", .grpc, code: 2, messages: MessageCounts(received: 1, sent: 0))
+        counters.call("", "/", .http, messages: MessageCounts())
+        let labels = #"protocol="grpc",rpc_service="s",rpc_method="M""#
+        #expect(
+            counters.snapshot().lines("martlet_rpc_msg") == [
+                "martlet_rpc_msg_received_total{\(labels)} 4", "martlet_rpc_msg_sent_total{\(labels)} 1",
+            ]
+        )
+    }
+
+    @Test func `each limit of HTTP/2 has its own count`() {
+        for limit in HTTP2LimitLabel.allCases {
+            for _ in 0...limit.rawValue { counters.http2LimitHit(limit) }
+        }
+        #expect(
+            counters.snapshot().lines("martlet_h2_limit_hits_total")
+                == [
+                    "rapid_reset", "made_you_reset", "continuation", "settings", "ping", "empty_data", "priority",
+                    "window",
+                    "header_list", "hpack", "streams", "slow_reader", "stalled", "glitches",
+                ].enumerated().map { "martlet_h2_limit_hits_total{limit=\"\($1)\"} \($0 + 1)" }
+        )
+    }
+
     @Test func `a name asked for again after a reload has the same counters`() {
         counters.attempt(counters.upstream("default"), .ok)
         _ = counters.upstream("other")
@@ -128,6 +154,8 @@ import Testing
     @Test func `verdicts, limits, bad requests and dropped lines are counted by label`() {
         counters.verdict(counters.interceptor("auth"), .reject)
         counters.limitHit(.headTimeout)
+        counters.limitHit(.requestMessage)
+        counters.limitHit(.responseMessage)
         counters.badRequest("bare_cr")
         counters.badRequest("bare_cr")
         counters.logLinesDropped(7)
@@ -139,6 +167,8 @@ import Testing
             ]
         )
         #expect(snapshot.lines("martlet_limit").contains(#"martlet_limit_hits_total{limit="head_timeout"} 1"#))
+        #expect(snapshot.lines("martlet_limit").contains(#"martlet_limit_hits_total{limit="request_message"} 1"#))
+        #expect(snapshot.lines("martlet_limit").contains(#"martlet_limit_hits_total{limit="response_message"} 1"#))
         #expect(snapshot.lines("martlet_bad") == [#"martlet_bad_requests_total{reason="bare_cr"} 2"#])
         #expect(snapshot.lines("martlet_log") == ["martlet_log_lines_dropped_total 7"])
     }

@@ -32,11 +32,11 @@ struct CallCounters {
         countStart(of: &call)
     }
 
-    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int) {
+    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int, _ messages: MessageCounts) {
         inFlight -= 1
         var call = call
         if !call.isCounted { countStart(of: &call) }
-        methods.end(call.method, call.callProtocol, outcome, nanoseconds: max(0, nanoseconds))
+        methods.end(call, outcome, nanoseconds: max(0, nanoseconds), messages)
     }
 
     private mutating func countStart(of call: inout StartedCall) {

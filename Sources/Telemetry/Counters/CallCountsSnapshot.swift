@@ -3,6 +3,7 @@ struct CallCountsSnapshot: Sendable {
     private(set) var started = 0
     private(set) var handled: [CallOutcome: Int] = [:]
     private(set) var durations = DurationHistogram()
+    private(set) var messages = MessageCounts()
 
     init() {}
 
@@ -10,11 +11,13 @@ struct CallCountsSnapshot: Sendable {
         started = counts.started
         handled = counts.handled.byOutcome
         durations = counts.durations
+        messages = counts.messages
     }
 
     mutating func merge(_ other: CallCountsSnapshot) {
         started &+= other.started
         handled.merge(other.handled) { $0 &+ $1 }
         durations.merge(other.durations)
+        messages &+= other.messages
     }
 }

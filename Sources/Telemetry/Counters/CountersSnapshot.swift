@@ -16,6 +16,7 @@ public struct CountersSnapshot: Sendable {
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
+    var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     var droppedLogLines = 0
 
     /// Makes a snapshot in which nothing was counted.
@@ -29,6 +30,7 @@ public struct CountersSnapshot: Sendable {
         listeners.merge(other.listeners)
         badRequests.merge(other.badRequests)
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
+        for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
         droppedLogLines &+= other.droppedLogLines
         for (name, protocols) in other.calls {
             for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }

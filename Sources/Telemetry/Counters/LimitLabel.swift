@@ -12,6 +12,10 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case waiting
     /// The process had no file descriptor left.
     case descriptors
+    /// A message of a request was larger than allowed.
+    case requestMessage
+    /// A message of an answer was larger than allowed.
+    case responseMessage
 
     /// The value of the label.
     public var label: StaticString {
@@ -22,6 +26,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .connections: "connections"
         case .waiting: "waiting"
         case .descriptors: "descriptors"
+        case .requestMessage: "request_message"
+        case .responseMessage: "response_message"
         }
     }
 }

@@ -60,8 +60,8 @@ struct MethodTable {
         counts[index(method, callProtocol)].start()
     }
 
-    mutating func end(_ method: Int32, _ callProtocol: CallProtocol, _ outcome: CallOutcome, nanoseconds: Int) {
-        counts[index(method, callProtocol)].end(outcome, nanoseconds: nanoseconds)
+    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int, _ messages: MessageCounts) {
+        counts[index(call.method, call.callProtocol)].end(outcome, nanoseconds: nanoseconds, messages)
     }
 
     /// Adds all counts to `copy`.

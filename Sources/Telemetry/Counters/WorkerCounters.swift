@@ -15,6 +15,7 @@ public final class WorkerCounters {
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
     private var badRequests = NamedCounts(columns: 1)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
+    private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var droppedLogLines = 0
 
     /// Makes counters at zero that count at most `methodLimit` methods by name.
@@ -65,8 +66,15 @@ public final class WorkerCounters {
     ///   - route: the number of the route it took, if it took one.
     ///   - code: the number of the code it ended with, 0 to 16.
     ///   - nanoseconds: the time since it arrived.
-    public func end(_ call: StartedCall, route: Int?, code: UInt8, nanoseconds: Int) {
-        calls.end(call, CallOutcome(route: route, code: code), nanoseconds: nanoseconds)
+    ///   - messages: the messages it had; plain HTTP has none.
+    public func end(
+        _ call: StartedCall,
+        route: Int?,
+        code: UInt8,
+        nanoseconds: Int,
+        messages: MessageCounts = MessageCounts()
+    ) {
+        calls.end(call, CallOutcome(route: route, code: code), nanoseconds: nanoseconds, messages)
     }
 
     // MARK: Upstreams, interceptors, listeners
@@ -123,6 +131,11 @@ public final class WorkerCounters {
         limitHits[Int(limit.rawValue)] &+= 1
     }
 
+    /// Counts that the other side of an HTTP/2 connection ran into a limit.
+    public func http2LimitHit(_ limit: HTTP2LimitLabel) {
+        http2LimitHits[Int(limit.rawValue)] &+= 1
+    }
+
     /// Counts log lines that nobody took in time.
     public func logLinesDropped(_ count: Int = 1) {
         droppedLogLines &+= count
@@ -137,6 +150,7 @@ public final class WorkerCounters {
         copy.listeners = listeners
         copy.badRequests = badRequests
         copy.limitHits = limitHits
+        copy.http2LimitHits = http2LimitHits
         copy.droppedLogLines = droppedLogLines
         calls.methods.add(to: &copy)
         return copy

@@ -12,6 +12,7 @@ extension CountersSnapshot {
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
+            MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
             MetricFamily(.logLinesDropped, .number(droppedLogLines)),
         ]
@@ -25,22 +26,32 @@ extension CountersSnapshot {
         MetricSample([limit.label.description], .number(limitHits[Int(limit.rawValue)]))
     }
 
+    private func sample(of limit: HTTP2LimitLabel) -> MetricSample {
+        MetricSample([limit.label.description], .number(http2LimitHits[Int(limit.rawValue)]))
+    }
+
     private func callFamilies(_ codeNames: [StaticString]) -> [MetricFamily] {
         var started = MetricFamily(.rpcStarted)
         var handled = MetricFamily(.rpcHandled)
         var durations = MetricFamily(.rpcDuration)
+        var received = MetricFamily(.rpcMessagesReceived)
+        var sent = MetricFamily(.rpcMessagesSent)
         for (name, protocols) in calls.sorted(by: { $0.key < $1.key }) {
             for callProtocol in CallProtocol.allCases {
                 guard let counts = protocols[callProtocol] else { continue }
                 let labels = [callProtocol.label.description, name.service, name.method]
                 started.samples.append(MetricSample(labels, .number(counts.started)))
                 durations.samples.append(MetricSample(labels, .histogram(counts.durations)))
+                if callProtocol != .http {
+                    received.samples.append(MetricSample(labels, .number(counts.messages.received)))
+                    sent.samples.append(MetricSample(labels, .number(counts.messages.sent)))
+                }
                 handled.samples += counts.handled.sorted { $0.key < $1.key }.map { outcome, count in
                     MetricSample([outcome.routeLabel] + labels + [outcome.codeLabel(codeNames)], .number(count))
                 }
             }
         }
-        return [started, handled, durations]
+        return [started, handled, durations, received, sent]
     }
 }
 

@@ -2,10 +2,10 @@
 extension Metric {
     /// All metrics, in the order of the reference page.
     public static let all: [Metric] = [
-        rpcStarted, rpcHandled, rpcDuration, rpcInFlight, interceptorVerdicts, upstreamAttempts, upstreamResends,
-        connections, connectionsTotal, limitHits, badRequests, logLinesDropped, buildInfo, configGeneration,
-        configGenerationsLive, configReloads, configReloadSuccessful, configReloadTime, processCPU, processMemory,
-        processFiles, processStartTime,
+        rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
+        upstreamAttempts, upstreamResends, connections, connectionsTotal, limitHits, http2LimitHits, badRequests,
+        logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
+        configReloadTime, processCPU, processMemory, processFiles, processStartTime,
     ]
 
     // MARK: Calls
@@ -26,6 +26,18 @@ extension Metric {
         "martlet_rpc_duration_seconds",
         .histogram,
         "Time from the arrival of a call to its end.",
+        labels: ["protocol", "rpc_service", "rpc_method"]
+    )
+    static let rpcMessagesReceived = Metric(
+        "martlet_rpc_msg_received_total",
+        .counter,
+        "Messages that came from callers, in calls that have ended.",
+        labels: ["protocol", "rpc_service", "rpc_method"]
+    )
+    static let rpcMessagesSent = Metric(
+        "martlet_rpc_msg_sent_total",
+        .counter,
+        "Messages that went to callers, in calls that have ended.",
         labels: ["protocol", "rpc_service", "rpc_method"]
     )
     static let rpcInFlight = Metric(
@@ -70,6 +82,12 @@ extension Metric {
         "martlet_limit_hits_total",
         .counter,
         "Times somebody ran into a limit.",
+        labels: ["limit"]
+    )
+    static let http2LimitHits = Metric(
+        "martlet_h2_limit_hits_total",
+        .counter,
+        "Times the other side of an HTTP/2 connection ran into a limit.",
         labels: ["limit"]
     )
     static let badRequests = Metric(
