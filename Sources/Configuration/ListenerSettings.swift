@@ -6,6 +6,8 @@ public struct ListenerSettings: Equatable, Sendable {
         public let head: Duration?
         /// How long a connection without a call is kept.
         public let idle: Duration?
+        /// How long a caller may take none of the bytes that wait for it on an HTTP/2 stream.
+        public let stalled: Duration?
     }
 
     /// The bounds of a caller's connection.
@@ -14,8 +16,14 @@ public struct ListenerSettings: Equatable, Sendable {
         public let head: Int
         /// The header fields of one head.
         public let fields: Int
+        /// The bytes of one message of a request, as they come; none is no limit.
+        public let requestMessage: Int?
+        /// The bytes of one message of an answer, as they come; none is no limit.
+        public let responseMessage: Int?
         /// The calls that run at once on one HTTP/2 connection.
         public let streams: Int
+        /// The streams that the caller of one HTTP/2 connection may reset in a burst; a 30th of it in each second after.
+        public let resets: Int
         /// The connections of this listener, for each worker.
         public let connections: Int
     }
@@ -46,12 +54,36 @@ public struct ListenerSettings: Equatable, Sendable {
     private static let timeoutOptions = [
         Option("head", .timeout, default: "10s", "The longest time a request head may take to arrive."),
         Option("idle", .timeout, default: "1h", "How long a connection without a call is kept."),
+        Option(
+            "stalled",
+            .timeout,
+            default: "60s",
+            "The longest time in which a caller may take none of the bytes that wait for it on an HTTP/2 stream."
+        ),
     ]
 
     private static let limitOptions = [
         Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The bytes of one request head."),
         Option("fields", .integer(in: 1...10_000), default: "200", "The header fields of one request head."),
+        Option(
+            "request_message",
+            .sizeLimit(in: 1...1 << 32),
+            default: "none",
+            "The bytes of one RPC message in a request."
+        ),
+        Option(
+            "response_message",
+            .sizeLimit(in: 1...1 << 32),
+            default: "none",
+            "The bytes of one RPC message in an answer."
+        ),
         Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
+        Option(
+            "resets",
+            .integer(in: 1...1_000_000),
+            default: "1000",
+            "The streams that a caller may reset on one HTTP/2 connection, in a burst; a 30th of it per second after."
+        ),
         Option(
             "connections",
             .integer(in: 1...1_000_000),
@@ -67,12 +99,19 @@ public struct ListenerSettings: Equatable, Sendable {
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"])
         allowRemote = section.bool("allow_remote")
         let timeouts = section.section("timeouts")
-        self.timeouts = Timeouts(head: timeouts.duration("head"), idle: timeouts.duration("idle"))
+        self.timeouts = Timeouts(
+            head: timeouts.duration("head"),
+            idle: timeouts.duration("idle"),
+            stalled: timeouts.duration("stalled")
+        )
         let limits = section.section("limits")
         self.limits = Limits(
             head: limits.size("head"),
             fields: limits.integer("fields"),
+            requestMessage: limits.sizeLimit("request_message"),
+            responseMessage: limits.sizeLimit("response_message"),
             streams: limits.integer("streams"),
+            resets: limits.integer("resets"),
             connections: limits.integer("connections")
         )
         mark = section.mark(of: "address")

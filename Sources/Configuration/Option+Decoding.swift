@@ -15,7 +15,7 @@ extension Option {
         case .named(let options, let shorthand):
             guard case .mapping(let entries) = node.content else { return wrong(node, into: diagnostics) }
             return .named(entries.map { named($0, options, shorthand, into: diagnostics) })
-        case .string, .bool, .duration, .timeout, .size, .integer, .integerOrAuto, .choice:
+        case .string, .bool, .duration, .timeout, .size, .sizeLimit, .integer, .integerOrAuto, .choice:
             guard let text = node.text else { return wrong(node, into: diagnostics) }
             return scalar(text) ?? wrong(node, into: diagnostics)
         }
@@ -36,7 +36,8 @@ extension Option {
         case .timeout:
             if text == "none" { return .duration(nil) }
             return Duration(text: text).flatMap { $0 > .zero ? .duration($0) : nil }
-        case .size(let range):
+        case .sizeLimit where text == "none": return .integer(nil)
+        case .size(let range), .sizeLimit(let range):
             return ByteCount(text: text).flatMap { range.contains($0.bytes) ? .integer($0.bytes) : nil }
         case .integerOrAuto where text == "auto": return .integer(nil)
         case .integer(let range), .integerOrAuto(let range): return integer(text, in: range).map(OptionValue.integer)
@@ -102,7 +103,7 @@ extension Option {
         var found = node.summary
         switch kind {
         case .string, .strings, .map, .section, .sections, .named, .node: found = node.shape
-        case .bool, .duration, .timeout, .size, .integer, .integerOrAuto, .integers, .choice: break
+        case .bool, .duration, .timeout, .size, .sizeLimit, .integer, .integerOrAuto, .integers, .choice: break
         }
         if case .choice(let words) = kind, let text = node.text { advice = Suggestion.text(for: text, among: words) }
         if case .mapping = node.content, case .string = kind { advice += ", in quotes if it starts with {" }

@@ -15,6 +15,7 @@ extension Option.Kind {
         case .duration: "a duration such as 250ms, 2s, 5m, 1h or none"
         case .timeout: "a duration longer than zero such as 250ms, 2s, 5m, 1h, or none"
         case .size(let range): "a size \(bounds(range, unit: " bytes")) such as 512B, 64KiB, 4MiB or 1GiB"
+        case .sizeLimit(let range): "a size \(bounds(range, unit: " bytes")) such as 512B, 64KiB, 4MiB, 1GiB, or none"
         case .integer(let range): "a whole number \(bounds(range))"
         case .integerOrAuto(let range): "auto or a whole number \(bounds(range))"
         case .choice(let words): "one of \(words.joined(separator: ", "))"

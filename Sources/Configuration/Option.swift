@@ -26,6 +26,8 @@ public struct Option: Equatable, Sendable {
         case timeout
         /// A number of bytes: `512B`, `64KiB`, `4MiB`, `1GiB`, or plain digits.
         case size(in: ClosedRange<Int>)
+        /// A number of bytes, or `none` for no limit.
+        case sizeLimit(in: ClosedRange<Int>)
         /// A whole number.
         case integer(in: ClosedRange<Int>)
         /// A whole number, or `auto`.

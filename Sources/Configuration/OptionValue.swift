@@ -4,7 +4,7 @@ enum OptionValue {
     case bool(Bool)
     /// None is `none`: no end.
     case duration(Duration?)
-    /// None is `auto`.
+    /// None is `auto`, or `none`: no limit.
     case integer(Int?)
     case strings([MarkedString])
     case integers([Int])

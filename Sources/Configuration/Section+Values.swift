@@ -36,6 +36,11 @@ extension Section {
         integer(key)
     }
 
+    /// The bytes of a `sizeLimit` option; none for `none`, and where nothing is said.
+    public func sizeLimit(_ key: String) -> Int? {
+        integer(ifGiven: key)
+    }
+
     /// The value of an `integer` or `size` option; 0 where there is none.
     public func integer(_ key: String) -> Int {
         integer(ifGiven: key) ?? 0

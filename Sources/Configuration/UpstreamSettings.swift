@@ -10,6 +10,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let call: Duration?
         /// How long a connection without a call is kept.
         public let idle: Duration?
+        /// How often an HTTP/2 connection that has calls is asked for a sign of life; none is never.
+        public let keepalive: Duration?
     }
 
     /// The bounds of one worker's pool.
@@ -18,6 +20,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let connections: Int
         /// The calls that wait for a connection.
         public let waiting: Int
+        /// The calls that run at once on one HTTP/2 connection, if the upstream allows as many.
+        public let streams: Int
     }
 
     /// The name that routes, metrics and logs use.
@@ -57,11 +61,23 @@ public struct UpstreamSettings: Equatable, Sendable {
         Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of an answer."),
         Option("call", .timeout, default: "none", "The longest time a call may take as a whole."),
         Option("idle", .timeout, default: "60s", "How long a connection without a call is kept."),
+        Option(
+            "keepalive",
+            .timeout,
+            default: "none",
+            "How often an HTTP/2 connection with calls under way is pinged, 10s or more: upstreams may close one that is pinged often."
+        ),
     ]
 
     private static let limitOptions = [
         Option("connections", .integer(in: 1...100_000), default: "1024", "The connections of one worker."),
         Option("waiting", .integer(in: 0...1_000_000), default: "1024", "The calls that wait for a connection."),
+        Option(
+            "streams",
+            .integer(in: 1...100_000),
+            default: "100",
+            "The calls at once on one HTTP/2 connection, if the upstream allows as many."
+        ),
     ]
 
     /// Reads an upstream; none if its name or URL is wrong, which is reported.
@@ -74,10 +90,19 @@ public struct UpstreamSettings: Equatable, Sendable {
             connect: timeouts.duration("connect"),
             firstByte: timeouts.duration("first_byte"),
             call: timeouts.duration("call"),
-            idle: timeouts.duration("idle")
+            idle: timeouts.duration("idle"),
+            keepalive: timeouts.duration("keepalive")
         )
+        if let keepalive = self.timeouts.keepalive, keepalive < .seconds(10) {
+            let problem = "\"keepalive\" cannot be \(keepalive.text)"
+            timeouts.report("\(problem); write a duration of at least 10s, or none", at: "keepalive")
+        }
         let limits = section.section("limits")
-        self.limits = Limits(connections: limits.integer("connections"), waiting: limits.integer("waiting"))
+        self.limits = Limits(
+            connections: limits.integer("connections"),
+            waiting: limits.integer("waiting"),
+            streams: limits.integer("streams")
+        )
         keepsHost = section.string("host") == "caller"
         Name.check(named.name, at: named.mark, into: section.diagnostics)
         guard let text = section.string(ifGiven: "url") else { return nil }

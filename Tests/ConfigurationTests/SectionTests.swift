@@ -12,6 +12,7 @@ struct SectionTests {
         Option("wait", .duration, default: "5s", "How long to wait."),
         Option("limit", .timeout, "How long it may take."),
         Option("most", .size(in: 1024...Int.max), default: "64KiB", "The most bytes."),
+        Option("cap", .sizeLimit(in: 1...4096), default: "1KiB", "The most bytes, or no limit."),
         Option("count", .integer(in: 1...10), default: "3", "How many."),
         Option("workers", .integerOrAuto(in: 1...4), default: "auto", "How many threads."),
         Option("code", .choice(["not_found", "unavailable"]), required: true, "The code."),
@@ -39,6 +40,7 @@ struct SectionTests {
         #expect(section.duration("wait") == .seconds(5))
         #expect(section.duration("limit") == nil)
         #expect(section.size("most") == 65536)
+        #expect(section.sizeLimit("cap") == 1024)
         #expect(section.integer("count") == 3)
         #expect(section.integer(ifGiven: "workers") == nil)
         #expect(section.string(ifGiven: "env") == nil)
@@ -53,7 +55,7 @@ struct SectionTests {
     @Test func `each type of value is read`() {
         let (section, errors) = read(
             """
-            { env: E, header: 42, clear: true, wait: none, limit: 1m, most: 2000, count: 10, workers: 2, code: unavailable,
+            { env: E, header: 42, clear: true, wait: none, limit: 1m, most: 2000, cap: none, count: 10, workers: 2, code: unavailable,
               remove: [a, b], ids: 7, set: { x: "1", "y": z }, on: { deep: false }, steps: [p, { to: q }],
               named: { n: u, m: { url: v } }, any: [1] }
             """
@@ -65,6 +67,7 @@ struct SectionTests {
         #expect(section.duration("wait") == nil)
         #expect(section.duration("limit") == .seconds(60))
         #expect(section.size("most") == 2000)
+        #expect(section.sizeLimit("cap") == nil)
         #expect(section.integer("count") == 10)
         #expect(section.integer(ifGiven: "workers") == 2)
         #expect(section.string("code") == "unavailable")
@@ -99,6 +102,14 @@ struct SectionTests {
         (
             "most: 64KB",
             "\"most\" cannot be \"64KB\"; write a size of at least 1024 bytes such as 512B, 64KiB, 4MiB or 1GiB", 7
+        ),
+        (
+            "cap: 0",
+            "\"cap\" cannot be \"0\"; write a size from 1 to 4096 bytes such as 512B, 64KiB, 4MiB, 1GiB, or none", 6
+        ),
+        (
+            "most: none",
+            "\"most\" cannot be \"none\"; write a size of at least 1024 bytes such as 512B, 64KiB, 4MiB or 1GiB", 7
         ),
         ("count: 11", "\"count\" cannot be \"11\"; write a whole number from 1 to 10", 8),
         ("count: 1.5", "\"count\" cannot be \"1.5\"; write a whole number from 1 to 10", 8),

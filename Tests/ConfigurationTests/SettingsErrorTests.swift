@@ -6,6 +6,16 @@ struct SettingsErrorTests {
     /// A good file, to which each test adds its mistake in line 3 and below.
     private static let good = "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\n"
 
+    @Test(arguments: ["9999ms", "1s"])
+    func `an upstream is not pinged more often than every ten seconds`(interval: String) {
+        let file = "listen: 127.0.0.1:1\nupstreams:\n  a: { url: http://a, timeouts: { keepalive: \(interval) } }\n"
+        #expect(
+            Reading(file).errors == [
+                "3:46: \"keepalive\" cannot be \(interval); write a duration of at least 10s, or none"
+            ]
+        )
+    }
+
     @Test(arguments: [
         (
             "heder: 1",

@@ -16,8 +16,10 @@ struct SettingsTests {
         log_level: debug
         listeners:
           - address: 127.0.0.1:8080
-            timeouts: { head: 5s, idle: none }
-            limits: { head: 32KiB, fields: 100, streams: 10, connections: 20 }
+            timeouts: { head: 5s, idle: none, stalled: 5m }
+            limits:
+              { head: 32KiB, fields: 100, request_message: 4MiB, response_message: none, streams: 10, resets: 30,
+                connections: 20 }
           - address: unix:/run/martlet/rpc.sock
             mode: "0600"
             owner: martlet
@@ -28,8 +30,8 @@ struct SettingsTests {
         upstreams:
           eliza:
             url: http://eliza.example:81
-            timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s }
-            limits: { connections: 7, waiting: 0 }
+            timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s, keepalive: 10s }
+            limits: { connections: 7, waiting: 0, streams: 5 }
           back: unix:/run/back.sock
         interceptors:
           - metrics: {}
@@ -56,13 +58,27 @@ struct SettingsTests {
         let listener = try #require(settings.listeners.first)
         #expect(settings.listeners.count == 1)
         #expect(listener.address == .tcp(host: "127.0.0.1", port: 8080))
-        #expect(listener.timeouts == .init(head: .seconds(10), idle: .seconds(3600)))
-        #expect(listener.limits == .init(head: 65536, fields: 200, streams: 1000, connections: 10000))
+        #expect(listener.timeouts == .init(head: .seconds(10), idle: .seconds(3600), stalled: .seconds(60)))
+        #expect(
+            listener.limits
+                == .init(
+                    head: 65536,
+                    fields: 200,
+                    requestMessage: nil,
+                    responseMessage: nil,
+                    streams: 1000,
+                    resets: 1000,
+                    connections: 10000
+                )
+        )
         #expect(settings.upstreams.map(\.name) == ["default"])
         let upstream = settings.upstreams[0]
         #expect(upstream.url.description == "http://127.0.0.1:9000")
-        #expect(upstream.timeouts == .init(connect: .seconds(2), firstByte: nil, call: nil, idle: .seconds(60)))
-        #expect(upstream.limits == .init(connections: 1024, waiting: 1024))
+        #expect(
+            upstream.timeouts
+                == .init(connect: .seconds(2), firstByte: nil, call: nil, idle: .seconds(60), keepalive: nil)
+        )
+        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100))
         #expect(settings.interceptors.map(\.kind) == ["token"])
         #expect(settings.interceptors[0].options["file"]?.text == "/run/secrets/token")
         #expect(settings.interceptors[0].kindMark == Mark(line: 4, column: 5))
@@ -85,8 +101,19 @@ struct SettingsTests {
                 "127.0.0.1:8080", "unix:/run/martlet/rpc.sock", "0.0.0.0:80",
             ]
         )
-        #expect(settings.listeners[0].timeouts == .init(head: .seconds(5), idle: nil))
-        #expect(settings.listeners[0].limits == .init(head: 32768, fields: 100, streams: 10, connections: 20))
+        #expect(settings.listeners[0].timeouts == .init(head: .seconds(5), idle: nil, stalled: .seconds(300)))
+        #expect(
+            settings.listeners[0].limits
+                == .init(
+                    head: 32768,
+                    fields: 100,
+                    requestMessage: 4_194_304,
+                    responseMessage: nil,
+                    streams: 10,
+                    resets: 30,
+                    connections: 20
+                )
+        )
         #expect(settings.listeners[1].permissions == SocketPermissions(mode: 0o600, owner: "martlet", group: "app"))
         #expect(settings.listeners[2].allowRemote)
         #expect(settings.admin?.address == .unix(path: "/run/martlet/admin.sock"))
@@ -103,12 +130,18 @@ struct SettingsTests {
         #expect(settings.upstream(named: "back")?.url.endpoint == .unix(path: "/run/back.sock"))
         let eliza = settings.upstream(named: "eliza")
         #expect(eliza?.url.endpoint == .tcp(HostPort(host: "eliza.example", port: 81)))
-        #expect(eliza?.mark == Mark(line: 15, column: 3))
+        #expect(eliza?.mark == Mark(line: 17, column: 3))
         #expect(
             eliza?.timeouts
-                == .init(connect: .milliseconds(250), firstByte: .seconds(60), call: .seconds(3600), idle: .seconds(2))
+                == .init(
+                    connect: .milliseconds(250),
+                    firstByte: .seconds(60),
+                    call: .seconds(3600),
+                    idle: .seconds(2),
+                    keepalive: .seconds(10)
+                )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0))
+        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5))
     }
 
     @Test func `interceptors are named by their kinds, and numbered where a kind comes again`() {
@@ -179,7 +212,8 @@ struct SettingsTests {
     @Test(arguments: [
         ("head: 5s", "head: 6s"), ("streams: 10", "streams: 11"), ("\"0600\"", "\"0601\""), (":81", ":82"),
         ("code: permission_denied", "code: not_found"), ("{ regex: \"^a\" }", "{ regex: \"^b\" }"),
-        ("min: 1s", "min: 2s"),
+        ("min: 1s", "min: 2s"), ("request_message: 4MiB", "request_message: none"),
+        ("keepalive: 10s", "keepalive: 11s"),
     ])
     func `settings differ when what they mean changed`(old: String, new: String) {
         #expect(Reading(Self.full).settings != Reading(Self.full.replacing(old, with: new)).settings)
