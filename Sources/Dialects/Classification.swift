@@ -8,6 +8,8 @@ public struct Classification: Equatable, Sendable {
     public let codec: Codec
     /// The service and the method, where the path names them; in plain HTTP only with a package.
     public let procedure: Procedure?
+    /// What makes the request none that a server of RPC can answer, if it is meant as RPC.
+    public let misfit: Misfit?
 
     /// Classifies a request; allocates nothing.
     ///
@@ -30,54 +32,35 @@ public struct Classification: Equatable, Sendable {
     ) {
         let procedure = Procedure(path: path)
         let isQualified = procedure?.isQualified ?? false
+        let type = MediaType(contentTypeCount > 1 ? nil : contentType)
         (dialect, codec) = Self.recognize(
-            method: method,
-            contentType: contentTypeCount > 1 ? nil : contentType,
+            type,
+            method,
             isConnect: isConnectVersion1,
             isProcedure: isQualified,
             query: contentTypeCount > 1 ? query.extracting(0..<0) : query
         )
+        misfit = Misfit(type, method, as: dialect, isConnect: isConnectVersion1, isProcedure: isQualified)
         self.procedure = dialect == .http && !isQualified ? nil : procedure
     }
 
     private static func recognize(
-        method: Span<UInt8>,
-        contentType: Span<UInt8>?,
+        _ type: MediaType,
+        _ method: Span<UInt8>,
         isConnect: Bool,
         isProcedure: Bool,
         query: Span<UInt8>
     ) -> (Dialect, Codec) {
-        if let contentType {
-            let type = MediaType(contentType)
-            switch type.family {
-            case .grpc: return (.grpc, type.codec)
-            case .grpcWeb: return (.grpcWeb, type.codec)
-            case .grpcWebText: return (.grpcWebText, type.codec)
-            case .connectStream where method.equals("POST"): return (.connectStream, type.codec)
-            case .bare where method.equals("POST") && (isConnect || isProcedure && type.codec != .other):
-                return (.connectUnary, type.codec)
-            default: break
-            }
+        switch type.family {
+        case .grpc: return (.grpc, type.codec)
+        case .grpcWeb: return (.grpcWeb, type.codec)
+        case .grpcWebText: return (.grpcWebText, type.codec)
+        case .connectStream where method.equals("POST"): return (.connectStream, type.codec)
+        case .bare where method.equals("POST") && (isConnect || isProcedure && type.codec != .other):
+            return (.connectUnary, type.codec)
+        default: break
         }
-        if query.count > 0, method.equals("GET"), let codec = connectQuery(query) { return (.connectGet, codec) }
+        if query.count > 0, method.equals("GET"), let query = ConnectQuery(query) { return (.connectGet, query.codec) }
         return (.http, .other)
-    }
-
-    /// The codec a Connect GET names; none if the query does not say `connect=v1`.
-    private static func connectQuery(_ query: Span<UInt8>) -> Codec? {
-        var isConnect = false
-        var codec = Codec.other
-        var start = 0
-        while start < query.count {
-            let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
-            let parameter = query.extracting(start..<end)
-            if parameter.equals("connect=v1") {
-                isConnect = true
-            } else if parameter.hasPrefix("encoding=") {
-                codec = MediaType.codec(parameter.extracting(9..<parameter.count))
-            }
-            start = end + 1
-        }
-        return isConnect ? codec : nil
     }
 }

@@ -7,6 +7,8 @@ extension Dialect {
     /// The HTTP status the error asks for counts in unary Connect and in plain HTTP. In a Connect stream it counts if it
     /// is 404, 405 or 415, which tell that there is no such stream; the gRPC dialects always answer 200.
     ///
+    /// gRPC is told in the head alone, so that a caller who came by HTTP/1.1, which gRPC is not made for, reads it too.
+    ///
     /// - Parameters:
     ///   - error: what to tell.
     ///   - requestContentType: the value of the request's `content-type`, which an enveloped answer keeps.

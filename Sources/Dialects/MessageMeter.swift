@@ -19,7 +19,7 @@ public struct MessageMeter: Sendable {
     public let limit: Int
     /// What the envelopes tell; of use only where the dialect has them.
     private(set) var envelopes: EnvelopedBody
-    private let dialect: Dialect
+    let dialect: Dialect
     private let direction: Direction
     private var bareBytes = 0
     private var bareAnnounced = 0

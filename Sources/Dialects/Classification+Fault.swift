@@ -1,0 +1,45 @@
+internal import Bytes
+public import RPC
+
+/// What a server of RPC refuses by the head of a request.
+///
+/// For the calls that Martlet answers with a message itself; whether those it forwards are in order is for the upstream
+/// to say.
+extension Classification {
+    /// What is wrong with the head of a request, for a server that speaks JSON and compresses nothing; none if nothing is.
+    ///
+    /// Plain HTTP that is not meant as RPC is never wrong.
+    ///
+    /// - Parameters:
+    ///   - compression: what the dialect's field for it says; of a GET the query is asked instead.
+    ///   - query: the query of the target, without its `?`.
+    ///   - hasBadTimeout: whether the dialect's field for a time-out is there and cannot be read.
+    /// - Returns: what the caller is to be told.
+    public func fault(compression: Compression, query: Span<UInt8>, hasBadTimeout: Bool) -> RPCError? {
+        if let misfit { return fault(misfit) }
+        guard dialect != .http else { return nil }
+        guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
+        if hasBadTimeout, let field = dialect.timeoutField { return field.malformedError }
+        let compression = dialect == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
+        guard compression == .identity else {
+            return RPCError(.unimplemented, "compressed requests are not supported here; supported: identity")
+        }
+        return nil
+    }
+
+    private func fault(_ misfit: Misfit) -> RPCError {
+        switch misfit {
+        case .contentType: return Self.unsupported("this content type is none of RPC; application/json is one")
+        case .verb(let allowsGet):
+            let verbs = allowsGet ? "GET, POST" : "POST"
+            var error = RPCError(.unknown, "calls of this kind are made by \(verbs)", httpStatus: 405)
+            if dialect == .http { error.metadata = [("allow", verbs)] }
+            return error
+        }
+    }
+
+    /// The code is what a caller concludes from the status alone.
+    private static func unsupported(_ message: String) -> RPCError {
+        RPCError(.unknown, message, httpStatus: 415)
+    }
+}
