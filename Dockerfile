@@ -21,6 +21,7 @@ RUN apt-get update \
         libc-ares2 \
         libevent-core-2.1-7 \
         libjansson4 \
+        libnghttp2-14 \
         libpcre2-8-0 \
         libyaml-0-2 \
     && rm -rf /var/lib/apt/lists/* \

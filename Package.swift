@@ -27,6 +27,7 @@ let floor0: [Target] = [
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+    .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 ]
 
@@ -40,7 +41,7 @@ let floor1: [Target] = [
 
 let floor2: [Target] = [
     library("Events", ["CLibevent", "CLinux", "Configuration", "Bytes"]),
-    library("HTTP", ["Bytes"]),
+    library("HTTP", ["CNghttp2", "Bytes"]),
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),

@@ -74,6 +74,12 @@ public final class ByteArena {
         return ByteRange(offset: offset, count: added)
     }
 
+    /// Lends the memory of the arena: what a range names begins at its offset.
+    @unsafe
+    public func withMemory<Result>(_ body: (UnsafeMutablePointer<UInt8>) -> Result) -> Result {
+        unsafe body(base)
+    }
+
     private func makeRoom(_ room: Int) {
         let old = unsafe base
         grow(to: count + room)

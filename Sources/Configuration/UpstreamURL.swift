@@ -4,6 +4,8 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     public enum Scheme: String, Equatable, Sendable {
         /// HTTP/1.1 in clear text.
         case http
+        /// HTTP/2 in clear text, known beforehand (RFC 9113 §3.3).
+        case h2c
     }
 
     /// Where an upstream is.
@@ -33,7 +35,7 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch endpoint {
         case .tcp(let address): "\(scheme.rawValue)://\(address)"
-        case .unix(let path): "unix:\(path)"
+        case .unix(let path): scheme == .h2c ? "unix+h2c:\(path)" : "unix:\(path)"
         }
     }
 
@@ -41,9 +43,9 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: one line that says what is wrong with `text`, and what would be right.
     public init(_ text: String) throws(Malformed) {
-        scheme = .http
-        if text.hasPrefix("unix:") {
-            let path = String(text.dropFirst(5))
+        scheme = text.lowercased().hasPrefix("h2c://") || text.hasPrefix("unix+h2c:") ? .h2c : .http
+        if text.hasPrefix("unix:") || text.hasPrefix("unix+h2c:") {
+            let path = String(text.drop { $0 != ":" }.dropFirst())
             guard path.isSocketPath else {
                 throw Malformed("\(Diagnostic.quote(text)) is no socket; write unix:/path, at most 107 bytes long")
             }
@@ -88,8 +90,7 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
         switch scheme {
         case "http://": nil
         case "https://": "https:// is not supported yet; write http://host:port or unix:/path"
-        case "h2c://": "h2c:// is not supported yet; write http://host:port"
-        case "unix+h2c:": "unix+h2c: is not supported yet; write unix:/path"
+        case "h2c://": nil
         default: "\(Diagnostic.quote(scheme)) is not supported; write http://host:port or unix:/path"
         }
     }

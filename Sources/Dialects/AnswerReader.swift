@@ -47,6 +47,12 @@ public struct AnswerReader: Sendable {
     /// What the caller is told about a message that is larger than the limit.
     public var overLimitError: RPCError { meter.overLimitError }
 
+    /// Whether the body stands between two messages, so that something may be put behind it.
+    public var canEnd: Bool { watch == .messages && dialect.hasEnvelopes && meter.envelopes.canEnd }
+
+    /// How many bytes of the piece of the body that was seen last belong to messages that are complete.
+    public var complete: Int { dialect == .grpcWebText ? 0 : meter.envelopes.complete }
+
     private var envelopes: EnvelopedBody { meter.envelopes }
 
     /// Sees the head, after any interim (1xx) ones.

@@ -12,6 +12,8 @@ public struct EnvelopedBody: Sendable {
     public private(set) var isBroken = false
     /// The size of the largest message whose envelope has come.
     private(set) var largest = 0
+    /// How many bytes of the piece that was seen last belong to messages that are complete; what follows is begun only.
+    private(set) var complete = 0
     /// Whether a message said it is compressed.
     private(set) var hasCompressedMessage = false
     /// The flags of the end frame, once it is complete.
@@ -41,6 +43,7 @@ public struct EnvelopedBody: Sendable {
 
     /// Sees the next piece of the body, of any size.
     public mutating func add(_ bytes: Span<UInt8>) {
+        complete = 0
         if base64 == nil { scan(bytes) } else { decode(bytes) }
     }
 
@@ -66,7 +69,10 @@ public struct EnvelopedBody: Sendable {
             case .envelope(let envelope): begin(envelope)
             case .payload(let piece, let isLast):
                 if isEnd(current) { end.add(bytes.extracting(piece)) }
-                if isLast { finish() }
+                if isLast {
+                    finish()
+                    complete = position
+                }
             }
         }
     }

@@ -28,7 +28,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .requestLine: "the request line is not METHOD SP target SP version"
         case .target: "the request target has bytes that cannot be in it"
         case .version: "the HTTP version is not 1.0 or 1.1"
-        case .http2Preface: "HTTP/2 is not spoken on this listener"
+        case .http2Preface: "the preface of HTTP/2 comes only at the start of a connection"
         case .connect: "CONNECT is not supported"
         case .upgrade: "upgrades are not supported"
         case .expectation: "the only expectation that can be met is 100-continue"

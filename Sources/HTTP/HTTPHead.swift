@@ -19,9 +19,9 @@ public final class HTTPHead {
     private(set) var fields: [Field] = []
     /// A bit for each known field that has been added, whether or not it is still there.
     private var known: UInt32 = 0
-    private var methodRange = ByteRange.empty
-    private var targetRange = ByteRange.empty
-    private var authorityRange = ByteRange.empty
+    private(set) var methodRange = ByteRange.empty
+    private(set) var targetRange = ByteRange.empty
+    private(set) var authorityRange = ByteRange.empty
     private var reasonRange = ByteRange.empty
 
     /// The status of an answer, 100 to 999; 0 in a request.
@@ -171,6 +171,14 @@ public final class HTTPHead {
         append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
     }
 
+    /// Adds a field whose name has no capitals.
+    func add(smallName name: Span<UInt8>, value: Span<UInt8>) {
+        append(Field(name: arena.add(name), value: arena.add(value), known: KnownField(name)))
+    }
+
+    /// Whether it is the head of an interim answer (1xx).
+    var isInterim: Bool { status >= 100 && status < 200 }
+
     /// Adds the field of a line that is in the arena already, and says which of the known fields it is.
     func add(_ line: HTTP1FieldLine) -> KnownField {
         let name = ByteRange(offset: line.start, count: line.nameCount)
@@ -211,6 +219,17 @@ public final class HTTPHead {
     public func setValue(at index: Int, _ value: Span<UInt8>) {
         fields[index].value = arena.add(value)
         fields[index].lineCount = 0
+    }
+
+    /// Makes one field of the several that HTTP/2 may split cookies into (RFC 9113 §8.2.3).
+    func joinCookies() {
+        guard let first = first(.cookie) else { return }
+        var joined = value(at: first).array
+        while let next = self.first(.cookie, from: first + 1) {
+            joined += [UInt8(ascii: ";"), UInt8(ascii: " ")] + value(at: next).array
+            remove(at: next)
+        }
+        setValue(at: first, joined.span)
     }
 
     /// Gives the field at `index` another name.

@@ -6,11 +6,23 @@ public struct HTTPLimits: Equatable, Sendable {
     public var fields: Int
     /// The most bytes of a request body that are read and thrown away after the answer, to keep the connection.
     public var discard: Int
+    /// The most exchanges at once on one HTTP/2 connection.
+    public var streams: Int
+    /// How many streams of one HTTP/2 connection may be reset in a burst; a 30th of it per second after that.
+    public var resets: Int
 
     /// Sets the limits.
-    public init(head: Int = 64 * 1024, fields: Int = 200, discard: Int = 256 * 1024) {
+    public init(
+        head: Int = 64 * 1024,
+        fields: Int = 200,
+        discard: Int = 256 * 1024,
+        streams: Int = 1000,
+        resets: Int = 1000
+    ) {
         self.head = head
         self.fields = fields
         self.discard = discard
+        self.streams = streams
+        self.resets = resets
     }
 }

@@ -20,6 +20,40 @@ public protocol HTTPSession: AnyObject {
     func drain()
     /// Whether an exchange is under way.
     var isBusy: Bool { get }
+    /// Puts what streams have sent into the output queue, as far as it has not got there already.
+    ///
+    /// Called when the output is about to be sent, once a turn.
+    func fillOutput()
+}
+
+extension HTTPSession {
+    public func fillOutput() {}
+}
+
+extension HTTPServerSession {
+    public func endStalled(since time: Int64) {}
+}
+
+/// The session of a caller's connection.
+public protocol HTTPServerSession: HTTPSession {
+    /// Whether a head has come in part.
+    var isReadingHead: Bool { get }
+    /// Refuses a request whose head did not arrive in time.
+    func headTimedOut()
+    /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
+    func endStalled(since time: Int64)
+    /// Ends the exchanges under way, which their users may still answer, and with them the connection.
+    func abandon()
+}
+
+/// The session of a connection to an upstream.
+public protocol HTTPClientSession: HTTPSession {
+    /// How many more exchanges can be begun now.
+    var room: Int { get }
+    /// Whether none will be begun any more: the connection ends with those under way.
+    var isRetired: Bool { get }
+    /// Begins an exchange; there must be room. What arrives is told to `user`.
+    func open(for user: any HTTPStreamUser) -> any HTTPStream
 }
 
 /// How a session leaves its connection.
@@ -43,14 +77,20 @@ public protocol HTTPSessionOwner: AnyObject {
     func sessionWantsInput()
     /// The session is over.
     func sessionEnded(_ end: SessionEnd)
+    /// The peer went beyond a limit of HTTP/2, and the connection ends, or the request is refused.
+    func sessionExceeded(_ limit: HTTP2Limit)
+    /// The monotonic time in nanoseconds.
+    var now: Int64 { get }
 }
 
 /// The owner of a caller's connection.
 public protocol HTTPServerOwner: HTTPSessionOwner {
     /// A request has begun. The owner answers who uses its stream; the head belongs to the user from now on.
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
-    /// A request was refused before it began. The owner sends the refusal on the stream; the session ends after it.
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault)
+    /// A request was refused before it began. The owner sends the refusal on the stream, which ends after it.
+    ///
+    /// The head is what has come of it; it is only lent for the call.
+    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
     /// A request has been answered before it was complete, and what is still to come of it is read and thrown away.
     ///
     /// The owner sees to it that this does not take for ever.
@@ -61,6 +101,6 @@ public protocol HTTPServerOwner: HTTPSessionOwner {
 
 /// The owner of a connection to an upstream.
 public protocol HTTPClientOwner: HTTPSessionOwner {
-    /// An exchange is over, and the connection can take another.
-    func sessionBecameIdle()
+    /// An exchange is over, or the peer allows more than before: `room` or `isBusy` may have changed.
+    func sessionHasRoom()
 }

@@ -11,10 +11,19 @@ public struct PauseReason: OptionSet, Sendable {
     public static let noUpstream = PauseReason(rawValue: 2)
 }
 
+/// Which HTTP a connection speaks.
+public enum HTTPVersion: UInt8, Sendable {
+    case http1, http2
+}
+
 /// Why a stream ended before its time.
 public enum HTTPReset: Error, Equatable, Sendable {
     /// The side that resets does not want it any more.
     case canceled
+    /// The peer, or the one who resets, gave this code of HTTP/2.
+    case code(HTTP2Code)
+    /// The peer has surely not processed the request, so that it may be sent again (RFC 9113 §8.7).
+    case unprocessed
     /// The connection is gone. The errno is there if the system gave one.
     case connectionLost(errno: Int32?)
     /// The message was malformed.
@@ -32,6 +41,8 @@ public enum HTTPReset: Error, Equatable, Sendable {
 /// The exchange is over when both messages have ended, or by a reset, and the user lets go of the stream then: an
 /// HTTP/1.1 session uses the same object for its next exchange.
 public protocol HTTPStream: AnyObject {
+    /// The HTTP that the connection speaks.
+    var version: HTTPVersion { get }
     /// Sends an interim answer (1xx); on the caller's side only.
     func send(informational head: HTTPHead)
     /// Sends the head; `end` says that neither body nor trailers follow.

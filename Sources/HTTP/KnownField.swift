@@ -7,6 +7,7 @@ public enum KnownField: UInt8, Sendable {
     case host, connection, keepAlive, proxyConnection, proxyAuthenticate, proxyAuthorization
     case transferEncoding, contentLength, te, trailer, upgrade, expect
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
+    case grpcTimeout, connectTimeout, cookie
 
     /// The field as a bit of a set.
     @inline(__always)
@@ -21,19 +22,29 @@ public enum KnownField: UInt8, Sendable {
         switch name.count {
         case 2: name.equals("te") ? .te : .other
         case 4: name.equals("host") ? .host : .other
-        case 6: name.equals("expect") ? .expect : .other
+        case 6: name.equals("expect") ? .expect : name.equals("cookie") ? .cookie : .other
         case 7: name.equals("upgrade") ? .upgrade : name.equals("trailer") ? .trailer : .other
         case 10: name.equals("connection") ? .connection : name.equals("keep-alive") ? .keepAlive : .other
         case 11: name.equals("grpc-status") ? .grpcStatus : .other
-        case 12: name.equals("content-type") ? .contentType : name.equals("grpc-message") ? .grpcMessage : .other
+        case 12: candidate12(name)
         case 14: name.equals("content-length") ? .contentLength : .other
         case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
         case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
-        case 18: name.equals("proxy-authenticate") ? .proxyAuthenticate : .other
+        case 18: candidate18(name)
         case 19: name.equals("proxy-authorization") ? .proxyAuthorization : .other
         case 24: name.equals("connect-protocol-version") ? .connectProtocolVersion : .other
         default: .other
         }
+    }
+
+    private static func candidate12(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("content-type") { return .contentType }
+        return name.equals("grpc-message") ? .grpcMessage : name.equals("grpc-timeout") ? .grpcTimeout : .other
+    }
+
+    private static func candidate18(_ name: Span<UInt8>) -> KnownField {
+        name.equals("proxy-authenticate")
+            ? .proxyAuthenticate : name.equals("connect-timeout-ms") ? .connectTimeout : .other
     }
 
     private static func proxyConnection(_ name: Span<UInt8>) -> KnownField {

@@ -123,8 +123,6 @@ struct SettingsErrorTests {
         ("http:/host", "\"http:/host\" is no URL; write http://host:port or unix:/path"),
         ("localhost:9000", "\"localhost:9000\" is no URL; write http://host:port or unix:/path"),
         ("https://a", "https:// is not supported yet; write http://host:port or unix:/path"),
-        ("h2c://a", "h2c:// is not supported yet; write http://host:port"),
-        ("unix+h2c:/a", "unix+h2c: is not supported yet; write unix:/path"),
         ("ftp://a", "\"ftp://\" is not supported; write http://host:port or unix:/path"),
         ("http://a/b", "an upstream URL has no path and no query; write http://host:port"),
         ("http://user:hunter2@a", "an upstream URL has no user; write http://host:port"),

@@ -84,15 +84,25 @@ import Testing
         play(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug]}")) { scene in
             let caller = scene.caller()
             caller.send(
-                http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0")
+                http(
+                    "POST /pkg.Service/Say HTTP/1.1",
+                    "host: a",
+                    "content-type: application/grpc-web",
+                    "content-length: 0"
+                )
             )
             let upstream = scene.upstream().accept()
             _ = upstream.head()
-            let head = http("HTTP/1.1 200 OK", "content-type: application/grpc", "transfer-encoding: chunked")
-            upstream.send(head + "0\r\ngrpc-status: 0\r\nx-debug: 1\r\n\r\n")
-            caller.expect(head + "0\r\ngrpc-status: 0\r\nx-a: new\r\n\r\n")
+            let head = http("HTTP/1.1 200 OK", "content-type: application/grpc-web", "transfer-encoding: chunked")
+            upstream.send(head + "0\r\nx-b: 0\r\nx-debug: 1\r\n\r\n")
+            caller.expect(head + "0\r\nx-b: 0\r\nx-a: new\r\n\r\n")
             caller.send(
-                http("POST /pkg.Service/Say HTTP/1.1", "host: a", "content-type: application/grpc", "content-length: 0")
+                http(
+                    "POST /pkg.Service/Say HTTP/1.1",
+                    "host: a",
+                    "content-type: application/grpc-web",
+                    "content-length: 0"
+                )
             )
             _ = upstream.head()
             upstream.send(head + "0\r\n\r\n")

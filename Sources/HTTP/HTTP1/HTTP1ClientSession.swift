@@ -6,7 +6,7 @@ public import Bytes
 /// idle → open(user) → writing the request ─┐ (both done) → idle, or closed
 ///                   → reading the answer  ─┘
 /// ```
-public final class HTTP1ClientSession: HTTPSession, HTTPStream {
+public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private enum Writing { case head, body, done }
     private enum Reading { case nothing, head, body, done }
 
@@ -54,6 +54,12 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         return self
     }
 
+    /// One, while the session is idle.
+    public var room: Int { isBusy || isRetired ? 0 : 1 }
+
+    /// Whether the connection ends with the exchange under way.
+    public var isRetired: Bool { draining || closed }
+
     // MARK: HTTPSession
 
     public var isBusy: Bool {
@@ -82,7 +88,7 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
         // Only now: bytes behind the answer must not become the answer to whatever is opened next.
         if hasJustEnded {
             hasJustEnded = false
-            owner.sessionBecameIdle()
+            owner.sessionHasRoom()
         }
         return position
     }
@@ -185,6 +191,8 @@ public final class HTTP1ClientSession: HTTPSession, HTTPStream {
     }
 
     // MARK: HTTPStream
+
+    public var version: HTTPVersion { .http1 }
 
     public var queuedBytes: Int { output.count }
 

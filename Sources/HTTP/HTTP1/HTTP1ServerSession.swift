@@ -7,7 +7,7 @@ public import Bytes
 /// writing: head → body → done ─┘
 /// ```
 /// A request that follows too early (pipelining) is left in the owner's hands until the answer before it is sent.
-public final class HTTP1ServerSession: HTTPSession, HTTPStream {
+public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private enum Reading { case head, body, done }
     private enum Writing { case head, body, done }
 
@@ -205,15 +205,16 @@ public final class HTTP1ServerSession: HTTPSession, HTTPStream {
         isOld = parser.connection.isOld
         isHEAD = false
         expectsContinue = false
-        if let head {
-            isHEAD = head.method.equals("HEAD")
-            heads.give(head)
-        }
-        head = nil
-        owner.sessionRefused(self, fault)
+        let head = head
+        self.head = nil
+        if let head { isHEAD = head.method.equals("HEAD") }
+        owner.sessionRefused(self, fault, head: head)
+        if let head { heads.give(head) }
     }
 
     // MARK: HTTPStream
+
+    public var version: HTTPVersion { .http1 }
 
     public var queuedBytes: Int { output.count }
 

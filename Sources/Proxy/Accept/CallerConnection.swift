@@ -7,12 +7,16 @@ public import HTTP
 public protocol ConnectionService: AnyObject {
     /// A request has begun; answers who uses its stream. The head belongs to the user from now on.
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
-    /// A request was refused before it began; the service sends the refusal.
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault)
+    /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
+    /// A caller went beyond a limit of HTTP/2.
+    func exceeded(_ limit: HTTP2Limit)
     /// How long a head may take to arrive, in nanoseconds; nil for ever.
     var headTimeout: Nanoseconds? { get }
     /// How long a connection may be idle, in nanoseconds; nil for ever.
     var idleTimeout: Nanoseconds? { get }
+    /// How long a caller may take nothing of what waits for it, in nanoseconds; nil for ever.
+    var stalledTimeout: Nanoseconds? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
 }
@@ -26,11 +30,19 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private let context: WireContext
     private let peer: Peer
     private var wire: Wire?
-    private var session: HTTP1ServerSession?
+    private var session: (any HTTPServerSession)?
     private var timer: Timer?
+    private var stallTimer: Timer?
+    /// What had been sent when it was last looked whether the caller takes anything.
+    private var sentBefore = 0
     private var isReadingHead = false
     private var isDiscarding = false
     private let acceptor: Acceptor
+    private let limits: HTTPLimits
+    private var isDraining = false
+
+    /// How long a caller that is told goodbye is waited for.
+    private static let goodbyeTime = Nanoseconds.second
 
     init(
         _ transport: any Transport,
@@ -43,10 +55,9 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         self.acceptor = acceptor
         self.context = context
         self.peer = peer
-        let limits = service.limits
+        limits = service.limits
         let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: false)
         self.wire = wire
-        session = HTTP1ServerSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
         let timer = Timer(on: context.loop.timers) { [unowned self] in timedOut() }
         self.timer = timer
         timer.arm(after: service.idleTimeout)
@@ -56,7 +67,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     func drain() {
         // A request that has come already is no idle connection.
         wire?.readable()
-        session?.drain()
+        isDraining = true
+        sayGoodbye()
+    }
+
+    /// Has the session end when it can; one that waits for its caller to hear of it is not left waiting for long.
+    private func sayGoodbye() {
+        guard let session else { return close() }
+        session.drain()
+        if !session.isBusy { timer?.arm(after: Self.goodbyeTime) }
     }
 
     /// Ends the call under way now, with an answer if none has begun.
@@ -65,28 +84,90 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private func timedOut() {
-        guard let session else { return }
-        if session.isReadingHead { session.headTimedOut() } else { wire?.finish(lingering: false) }
+        guard let session else { return close() }
+        if session.isReadingHead { return session.headTimedOut() }
+        // The rest of a request that nobody wants any more has taken too long, or there is no request at all.
+        if session.isBusy { close() } else { sayGoodbye() }
+    }
+
+    private func close() {
+        wire?.finish(lingering: false)
+    }
+
+    // MARK: The session
+
+    /// Makes the session that the first bytes of the connection call for; none as long as they may mean either.
+    private func makeSession(for bytes: Span<UInt8>) -> (any HTTPServerSession)? {
+        guard let wire else { return nil }
+        switch HTTP2Preface.match(bytes) {
+        case .partial: return nil
+        case .none:
+            return HTTP1ServerSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
+        case .whole:
+            watchForStalls()
+            return HTTP2ServerSession(
+                owner: self,
+                output: wire.output,
+                heads: context.heads,
+                buffers: context.buffers,
+                limits: limits
+            )
+        }
+    }
+
+    private func watchForStalls() {
+        guard let limit = service.stalledTimeout else { return }
+        let timer = stallTimer ?? Timer(on: context.loop.timers) { [unowned self] in endStalled(limit) }
+        stallTimer = timer
+        timer.arm(after: limit)
+    }
+
+    /// Ends what the caller has taken nothing of for so long: streams, or the connection, if it does not read at all.
+    private func endStalled(_ limit: Nanoseconds) {
+        guard let session, let wire else { return }
+        session.endStalled(since: context.loop.now - limit)
+        if session.isBusy, !wire.output.isEmpty, wire.bytesSent == sentBefore {
+            service.exceeded(.slowReader)
+            return wire.abort()
+        }
+        sentBefore = wire.bytesSent
+        watchForStalls()
     }
 
     // MARK: WireOwner
 
     func wireReceived(_ bytes: Span<UInt8>) -> Int {
-        guard let session else { return bytes.count }
-        let used = session.receive(bytes)
-        let isReadingHead = session.isReadingHead || used < bytes.count && !session.isBusy
-        if isReadingHead != self.isReadingHead {
-            self.isReadingHead = isReadingHead
-            if isReadingHead { timer?.arm(after: service.headTimeout) }
+        if session == nil { session = makeSession(for: bytes) }
+        guard let session else {
+            reading(true)
+            return 0
         }
+        let used = session.receive(bytes)
+        reading(session.isReadingHead || used < bytes.count && !session.isBusy)
         if session.isBusy, !isReadingHead, !isDiscarding { timer?.disarm() }
         return used
+    }
+
+    /// Notes whether a head is being read, which must not take for ever.
+    private func reading(_ isReadingHead: Bool) {
+        guard isReadingHead != self.isReadingHead else { return }
+        self.isReadingHead = isReadingHead
+        if isReadingHead {
+            timer?.arm(after: service.headTimeout)
+        } else if session?.isBusy == false {
+            timer?.arm(after: service.idleTimeout)
+        }
     }
 
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
 
     func wireEnded(errno: Int32?) {
-        session?.receiveEnd(errno: errno)
+        guard let session else { return close() }
+        session.receiveEnd(errno: errno)
+    }
+
+    func wireWillSend() {
+        session?.fillOutput()
     }
 
     func wireDrained() {
@@ -100,12 +181,14 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     func wireClosed() {
         session?.receiveEnd(errno: ECONNABORTED)
         timer?.cancel()
+        stallTimer?.cancel()
         acceptor.remove(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }
         wire = nil
         session = nil
         timer = nil
+        stallTimer = nil
     }
 
     // MARK: HTTPServerOwner
@@ -114,9 +197,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         service.open(stream, head: head, end: end, from: peer)
     }
 
-    public func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault) {
-        service.refuse(stream, fault)
+    public func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+        service.refuse(stream, fault, head: head)
     }
+
+    public func sessionExceeded(_ limit: HTTP2Limit) {
+        service.exceeded(limit)
+    }
+
+    public var now: Int64 { context.loop.now }
 
     public func sessionDiscards() {
         isDiscarding = true
@@ -126,7 +215,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     public func sessionBecameIdle() {
         isDiscarding = false
         isReadingHead = false
-        timer?.arm(after: service.idleTimeout)
+        timer?.arm(after: isDraining ? Self.goodbyeTime : service.idleTimeout)
     }
 
     public func sessionHasOutput() {

@@ -13,7 +13,12 @@ final class CallerService: ConnectionService {
     let name: [UInt8]
     private(set) var headTimeout: Nanoseconds?
     private(set) var idleTimeout: Nanoseconds?
+    private(set) var stalledTimeout: Nanoseconds?
     private(set) var limits = HTTPLimits()
+    /// The most bytes of one message of a request.
+    private(set) var requestMessageLimit: Int?
+    /// The most bytes of one message of an answer.
+    private(set) var responseMessageLimit: Int?
 
     init(_ settings: ListenerSettings, name: String, worker: Worker) {
         self.worker = worker
@@ -25,7 +30,15 @@ final class CallerService: ConnectionService {
     func use(_ settings: ListenerSettings) {
         headTimeout = settings.timeouts.head.map { Nanoseconds($0) }
         idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
-        limits = HTTPLimits(head: settings.limits.head, fields: settings.limits.fields)
+        stalledTimeout = settings.timeouts.stalled.map { Nanoseconds($0) }
+        requestMessageLimit = settings.limits.requestMessage
+        responseMessageLimit = settings.limits.responseMessage
+        limits = HTTPLimits(
+            head: settings.limits.head,
+            fields: settings.limits.fields,
+            streams: settings.limits.streams,
+            resets: settings.limits.resets
+        )
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
@@ -35,9 +48,13 @@ final class CallerService: ConnectionService {
         return call
     }
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault) {
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         worker.counters.badRequest(fault.label)
         if let limit = fault.limit { worker.counters.limitHit(limit) }
-        stream.refuse(fault, heads: worker.context.heads)
+        stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)
+    }
+
+    func exceeded(_ limit: HTTP2Limit) {
+        worker.counters.http2LimitHit(limit.label)
     }
 }

@@ -12,7 +12,7 @@ extension HTTPStream {
     ) {
         let head = heads.take()
         head.status = status
-        head.contentLength = body.count
+        if !body.isEmpty { head.contentLength = body.count }
         for (name, value) in fields { head.add(name: name.span, value: value.span) }
         send(head: head, end: body.isEmpty)
         if !body.isEmpty {
@@ -22,10 +22,16 @@ extension HTTPStream {
         heads.give(head)
     }
 
-    /// Answers a request that was refused before its dialect was known: plain HTTP with a JSON error.
-    public func refuse(_ fault: HTTPFault, heads: HTTPHeadPool) {
+    /// Answers a request that was refused before it began, in the dialect that its head shows, if it came so far; else
+    /// in plain HTTP with a JSON error.
+    public func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
         let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
-        let answer = Dialect.http.answer(to: error, requestContentType: Span())
+        let answer: LocalAnswer
+        if let head, let type = head.first(.contentType) {
+            answer = Classification(head).dialect.answer(to: error, requestContentType: head.value(at: type))
+        } else {
+            answer = Dialect.http.answer(to: error, requestContentType: Span())
+        }
         sendWhole(status: answer.status, fields: answer.headers, body: answer.body, heads: heads)
     }
 }

@@ -29,7 +29,13 @@ final class Call: HTTPStreamUser {
     var run: ChainRun
     var attempt: Attempt?
     var record = CallRecord()
+    /// Measures the messages of the request, where somebody wants to know.
+    var meter: MessageMeter?
     var reader: AnswerReader
+    /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
+    var mayEndAnswer: Bool?
+    /// The messages of an answer that was given here.
+    var ownMessages = 0
     /// What the counters know the call by, once an interceptor has counted it.
     var counted: StartedCall?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
@@ -39,6 +45,9 @@ final class Call: HTTPStreamUser {
     var headSent = false
     var isOver = false
     var callTimer: Timer?
+    /// When the time that the caller allows is over.
+    var deadline: Nanoseconds?
+    var deadlineTimer: Timer?
     private var id: (UInt64, UInt64)?
 
     init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {
@@ -51,7 +60,11 @@ final class Call: HTTPStreamUser {
         requestEnded = end
         record.stages.arrived = worker.context.loop.now
         classification = Classification(head)
-        reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        reader = AnswerReader(
+            dialect: classification.dialect,
+            codec: classification.codec,
+            messageLimit: listener.responseMessageLimit
+        )
         route = generation.routes.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
@@ -68,6 +81,7 @@ final class Call: HTTPStreamUser {
 
     func received(body: Span<UInt8>) {
         record.requestBytes += body.count
+        if meter != nil, !measure(body) { return }
         guard let attempt else { return }
         keepForReplay(body)
         attempt.send(body: body)
@@ -76,6 +90,7 @@ final class Call: HTTPStreamUser {
 
     func receivedEnd(trailers: HTTPHead?) {
         requestEnded = true
+        meter?.end()
         if trailers != nil { canReplay = false }
         attempt?.sendEnd(trailers: trailers)
     }
@@ -87,7 +102,7 @@ final class Call: HTTPStreamUser {
             fail(RPCError(.invalidArgument, fault.text, httpStatus: fault.status), by: .martlet)
         case .shutdown:
             fail(RPCError(.unavailable, "martlet stops, and the time to drain is over"), by: .martlet)
-        case .canceled, .connectionLost:
+        case .canceled, .connectionLost, .code, .unprocessed:
             finish(code: .canceled, by: .caller)
         }
     }
@@ -128,7 +143,7 @@ final class Call: HTTPStreamUser {
 
 extension Classification {
     /// Classifies the request that has this head.
-    fileprivate init(_ head: HTTPHead) {
+    init(_ head: HTTPHead) {
         let version = head.first(.connectProtocolVersion)
         let isConnectVersion1 = version.map { head.value(at: $0).equals("1") } ?? false
         let path = head.path

@@ -14,7 +14,7 @@ extension Call {
         record.decider = decider
         record.message = Array(error.message.utf8)
         guard !headSent else {
-            caller.reset(.canceled)
+            endAnswer(with: error)
             return finish(code: error.code, by: decider)
         }
         let request = request
@@ -31,15 +31,31 @@ extension Call {
         send(answer, code: error.code, throughChain: !isRejection)
     }
 
+    /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
+    /// off.
+    private func endAnswer(with error: RPCError) {
+        guard mayEndAnswer ?? reader.canEnd, let ending = classification.dialect.ending(with: error) else {
+            let isOurs = error.code == .canceled || error.code == .deadlineExceeded
+            return caller.reset(.code(isOurs ? .cancel : .internalError))
+        }
+        if !ending.body.isEmpty { caller.send(body: ending.body.span) }
+        guard !ending.trailers.isEmpty else { return caller.sendEnd(trailers: nil) }
+        let trailers = worker.context.heads.take()
+        for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }
+        caller.sendEnd(trailers: trailers)
+        worker.context.heads.give(trailers)
+    }
+
     /// Sends an answer of our own and ends the call.
     func send(_ answer: LocalAnswer, code: RPCCode, throughChain: Bool) {
         let head = worker.context.heads.take()
         head.fill(with: answer)
         guard !throughChain || passesChain(head) else { return worker.context.heads.give(head) }
+        let request = request
         record.status = head.status
         record.responseBytes += answer.body.count
         headSent = true
-        let end = answer.body.isEmpty && answer.trailers.isEmpty
+        let end = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
         caller.send(head: head, end: end)
         if !end {
             caller.send(body: answer.body.span)
@@ -89,6 +105,8 @@ extension Call {
         passFinished()
         callTimer?.cancel()
         callTimer = nil
+        deadlineTimer?.cancel()
+        deadlineTimer = nil
         replay = nil
         let attempt = attempt
         self.attempt = nil
@@ -126,7 +144,7 @@ extension HTTPHead {
     fileprivate func fill(with answer: LocalAnswer) {
         status = answer.status
         for (name, value) in answer.headers { add(name: name.span, value: value.span) }
-        if answer.trailers.isEmpty { contentLength = answer.body.count }
+        if answer.trailers.isEmpty, !answer.body.isEmpty { contentLength = answer.body.count }
     }
 
     /// Becomes the trailers of an answer of our own.

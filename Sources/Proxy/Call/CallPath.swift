@@ -18,6 +18,7 @@ extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
         takeRoute()
+        if let error = takeDeadline() { return fail(error, by: .martlet) }
         switch passRequestHead() {
         case .next: forward()
         case .reject(let error): reject(error)
@@ -42,6 +43,7 @@ extension Call {
         record.decider = .interceptor(run.deciderName ?? "")
         if decidesByProcedure { admitMethod() }
         let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
+        if code == .ok, classification.dialect != .http { ownMessages = 1 }
         send(answer, code: code, throughChain: true)
     }
 
@@ -59,6 +61,10 @@ extension Call {
                 by: .martlet
             )
         }
+        if upstream.speaksOnlyHTTP1, classification.dialect == .grpc {
+            return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name), by: .martlet)
+        }
+        guard measureFromStart() else { return }
         record.stages.forwarded = worker.context.loop.clock.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
@@ -83,6 +89,7 @@ extension Call {
     func attemptConnected(_ attempt: Attempt) {
         record.stages.connected = worker.context.loop.clock.now
         let kept = replay
+        passDeadlineOn()
         attempt.send(head: request, end: requestEnded && kept == nil)
         if let kept {
             attempt.send(body: kept.readable)
@@ -101,6 +108,10 @@ extension Call {
         replay = nil
         record.stages.answered = worker.context.loop.clock.now
         reader.read(head, classification.dialect)
+        if reader.isOverLimit {
+            worker.context.heads.give(head)
+            return answerIsOverLimit()
+        }
         guard passesChain(head) else { return worker.context.heads.give(head) }
         record.status = head.status
         headSent = true
@@ -124,7 +135,9 @@ extension Call {
     /// Bytes of the answer's body have come.
     func answered(body: Span<UInt8>) {
         record.responseBytes += body.count
+        let stoodBetween = reader.canEnd
         reader.body(body)
+        if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
         caller.send(body: body)
         if caller.queuedBytes > Self.highWater { attempt?.pause() }
     }

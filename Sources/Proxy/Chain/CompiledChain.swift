@@ -21,6 +21,8 @@ final class CompiledChain {
     let onFinished: [Int]
     /// Whether some interceptor makes an instance for each call.
     let hasInstances: Bool
+    /// Whether some interceptor wants to know how many messages a call had.
+    let countsMessages: Bool
 
     init(_ links: [Link]) {
         precondition(links.count <= Self.longest)
@@ -29,6 +31,7 @@ final class CompiledChain {
         onResponseHead = asking(.responseHead)
         onResponseTrailers = asking(.responseTrailers)
         onFinished = asking(.finished)
+        countsMessages = links.contains { $0.events.contains(.messageCounts) }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
     }
 }

@@ -13,6 +13,8 @@ struct EventSet: OptionSet, Sendable {
     static let responseTrailers = EventSet(rawValue: 4)
     /// The end of the call, whatever became of it.
     static let finished = EventSet(rawValue: 8)
+    /// Messages are counted in both directions.
+    static let messageCounts = EventSet(rawValue: 16)
 }
 
 /// One link of a chain.

@@ -21,7 +21,7 @@ final class MetricsInterceptor: Interceptor {
         make: { section, _ in MetricsInterceptor(methods: section.integer("methods")) }
     )
 
-    let events: EventSet = [.requestHead, .finished]
+    let events: EventSet = [.requestHead, .messageCounts, .finished]
     private let methods: Int
 
     init(methods: Int) {
@@ -43,7 +43,8 @@ final class MetricsInterceptor: Interceptor {
             counted,
             route: call.route.number,
             code: call.record.code.rawValue,
-            nanoseconds: Int(call.record.duration)
+            nanoseconds: Int(call.record.duration),
+            messages: call.messageCounts
         )
     }
 }

@@ -15,6 +15,8 @@ final class Attempt: HTTPStreamUser {
     private var hasAnswered = false
     private var hasHead = false
     private var isCounted = false
+    /// What the connection had sent before the attempt.
+    private var sentBefore = 0
 
     init(of call: Call, on upstream: Upstream) {
         self.call = call
@@ -61,6 +63,7 @@ final class Attempt: HTTPStreamUser {
 
     func connected(_ connection: UpstreamConnection) {
         self.connection = connection
+        sentBefore = connection.bytesSent
         stream = connection.open(for: self)
         call.attemptConnected(self)
     }
@@ -73,13 +76,21 @@ final class Attempt: HTTPStreamUser {
 
     // MARK: Resending
 
-    /// Whether the connection may turn out to have died while it was idle.
-    var mayNeedReplay: Bool { connection?.hasBeenIdle ?? false }
+    /// Whether the upstream may not have processed the request for reasons that are nobody's fault: it closes the
+    /// connection, which has been idle, or, with HTTP/2, refuses the stream.
+    var mayNeedReplay: Bool {
+        guard let connection, !hasAnswered else { return false }
+        return connection.hasBeenIdle || connection.version == .http2
+    }
 
     /// Whether sending the request once more cannot do twice what was to be done once (RFC 9110 §9.2.2).
     func canBeResent(after failure: UpstreamFailure) -> Bool {
-        guard case .lost = failure, !hasAnswered, let connection, connection.hasBeenIdle else { return false }
-        return !connection.hasSent || isIdempotent
+        guard !hasAnswered, let connection else { return false }
+        switch failure {
+        case .unprocessed: return true
+        case .lost: return connection.hasBeenIdle && (connection.bytesSent == sentBefore || isIdempotent)
+        default: return false
+        }
     }
 
     private var isIdempotent: Bool {
@@ -148,6 +159,8 @@ final class Attempt: HTTPStreamUser {
         stream = nil
         switch reason {
         case .fault(let fault): failed(.badAnswer(fault))
+        case .code(let code): failed(.reset(code))
+        case .unprocessed: failed(.unprocessed)
         case .canceled, .connectionLost, .shutdown: failed(.lost)
         }
     }

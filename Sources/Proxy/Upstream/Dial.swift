@@ -4,6 +4,7 @@ internal import HTTP
 
 /// The making of one connection: finds the addresses and tries them in turn.
 final class Dial: UpstreamConnection.Owner {
+    private let pool: Pool
     private let upstream: Upstream
     private var addresses: ArraySlice<SocketAddress> = []
     private var connection: UpstreamConnection?
@@ -11,7 +12,8 @@ final class Dial: UpstreamConnection.Owner {
     private var isCanceled = false
     private var lastFailure = UpstreamFailure.connectTimeout
 
-    init(for upstream: Upstream) {
+    init(for pool: Pool, of upstream: Upstream) {
+        self.pool = pool
         self.upstream = upstream
         timer = Timer(on: upstream.context.loop.timers) { [unowned self] in timedOut() }
     }
@@ -47,13 +49,7 @@ final class Dial: UpstreamConnection.Owner {
             lastFailure = .connect(address, error)
             tryNext()
         case .success(let transport):
-            connection = UpstreamConnection(
-                transport,
-                to: address,
-                limits: upstream.limits,
-                context: upstream.context,
-                owner: self
-            )
+            connection = UpstreamConnection(transport, to: address, speaking: pool.version, of: upstream, owner: self)
         }
     }
 
@@ -76,19 +72,19 @@ final class Dial: UpstreamConnection.Owner {
         tryNext()
     }
 
-    func becameIdle(_ connection: UpstreamConnection) {
-        upstream.becameIdle(connection)
+    func hasRoom(_ connection: UpstreamConnection) {
+        if timer == nil { pool.update(connection) }
     }
 
     func closed(_ connection: UpstreamConnection) {
         // One that never connected is this dial's own affair.
-        if timer == nil, !isCanceled { upstream.closed(connection) }
+        if timer == nil, !isCanceled { pool.closed(connection) }
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {
         timer?.cancel()
         timer = nil
         connection = nil
-        upstream.finished(self, result)
+        pool.finished(self, result)
     }
 }

@@ -8,21 +8,23 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Told what becomes of a connection.
     protocol Owner: AnyObject {
         func connectFinished(_ connection: UpstreamConnection, errno: Int32)
-        func becameIdle(_ connection: UpstreamConnection)
+        func hasRoom(_ connection: UpstreamConnection)
         func closed(_ connection: UpstreamConnection)
     }
 
-    /// Where the pool keeps the connection while it is idle.
-    var idlePosition: Int?
+    /// Where the pool keeps the connection while it has room.
+    var poolPosition: Int?
     /// Where the connection leads.
     let address: SocketAddress
     /// Whether it has been idle, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
+    /// What the connection speaks.
+    let version: HTTPVersion
 
     private let owner: any Owner
-    private let context: WireContext
+    private let upstream: Upstream
     private var wire: Wire?
-    private var session: HTTP1ClientSession?
+    private var session: (any HTTPClientSession)?
     private var idleTimer: Timer?
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
@@ -31,28 +33,52 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     init(
         _ transport: any Transport,
         to address: SocketAddress,
-        limits: HTTPLimits,
-        context: WireContext,
+        speaking version: HTTPVersion,
+        of upstream: Upstream,
         owner: any Owner
     ) {
         self.address = address
+        self.version = version
         self.owner = owner
-        self.context = context
-        let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: true)
-        self.wire = wire
-        session = HTTP1ClientSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
+        self.upstream = upstream
+        let limit = upstream.limits.head + 1
+        wire = Wire(transport, context: context, owner: self, inputLimit: limit, connecting: true)
         idleTimer = Timer(on: context.loop.timers) { [unowned self] in drain() }
     }
+
+    private var context: WireContext { upstream.context }
+
+    /// How many more exchanges can be begun now.
+    var room: Int { session?.room ?? 0 }
+
+    /// Whether exchanges are under way.
+    var isBusy: Bool { session?.isBusy ?? false }
 
     /// Begins an exchange for `user`.
     func open(for user: any HTTPStreamUser) -> (any HTTPStream)? {
         idleTimer?.disarm()
-        sentBefore = wire?.bytesSent ?? 0
+        sentBefore = bytesSent
         return session?.open(for: user)
     }
 
-    /// Whether bytes of the exchange have left this process.
-    var hasSent: Bool { (wire?.bytesSent ?? sentInAll) > sentBefore }
+    /// How many bytes have left this process.
+    var bytesSent: Int { wire?.bytesSent ?? sentInAll }
+
+    private func makeSession(_ wire: Wire) -> any HTTPClientSession {
+        let (heads, limits) = (context.heads, upstream.limits)
+        switch version {
+        case .http1: return HTTP1ClientSession(owner: self, output: wire.output, heads: heads, limits: limits)
+        case .http2:
+            return HTTP2ClientSession(
+                owner: self,
+                output: wire.output,
+                heads: heads,
+                buffers: context.buffers,
+                limits: limits,
+                isSecure: false
+            )
+        }
+    }
 
     /// Closes the connection if `time` passes before it is used.
     func close(after time: Nanoseconds?) {
@@ -75,7 +101,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     func wireReceived(_ bytes: Span<UInt8>) -> Int {
         guard let session else { return bytes.count }
         // What was sent before the request cannot be its answer, whoever it was meant for.
-        guard hasSent || !session.isBusy else {
+        guard version == .http2 || bytesSent > sentBefore || !session.isBusy else {
             wireEnded(errno: ECONNABORTED)
             return bytes.count
         }
@@ -89,6 +115,10 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wire?.close()
     }
 
+    func wireWillSend() {
+        session?.fillOutput()
+    }
+
     func wireDrained() {
         session?.outputDrained()
     }
@@ -97,6 +127,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var needsPeer: Bool { false }
 
     func wireConnected(errno: Int32) {
+        if errno == 0, let wire { session = makeSession(wire) }
         owner.connectFinished(self, errno: errno)
     }
 
@@ -114,10 +145,14 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     // MARK: HTTPClientOwner
 
-    func sessionBecameIdle() {
+    func sessionHasRoom() {
         hasBeenIdle = true
-        owner.becameIdle(self)
+        owner.hasRoom(self)
     }
+
+    func sessionExceeded(_ limit: HTTP2Limit) {}
+
+    var now: Int64 { context.loop.now }
 
     func sessionHasOutput() {
         wire?.outputChanged()

@@ -14,6 +14,12 @@ enum UpstreamFailure: Error {
     case firstByteTimeout
     case callTimeout
     case lost
+    /// The upstream reset the stream.
+    case reset(HTTP2Code)
+    /// The upstream refused the call before it began to process it.
+    case unprocessed
+    /// The call is gRPC, and the upstream speaks only HTTP/1.1.
+    case needsHTTP2
     case badAnswer(HTTPFault)
 
     /// What the caller of `upstream` is told.
@@ -33,6 +39,15 @@ enum UpstreamFailure: Error {
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
         case .lost:
             RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
+        case .reset(let code):
+            RPCError(RPCCode(http2Reset: code.rawValue), "upstream \(upstream): the stream was reset: \(code)")
+        case .unprocessed:
+            RPCError(.unavailable, "upstream \(upstream): the call was refused before it was processed")
+        case .needsHTTP2:
+            RPCError(
+                .unimplemented,
+                "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1; give it an h2c:// URL"
+            )
         case .badAnswer(let fault):
             RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
         }
@@ -58,7 +73,8 @@ enum UpstreamFailure: Error {
         case .unknownHost, .connect, .tooManyWaiting: .connectFailed
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .callTimeout: .timeout
-        case .lost: .reset
+        case .lost, .reset, .unprocessed: .reset
+        case .needsHTTP2: .connectFailed
         case .badAnswer: .badAnswer
         }
     }

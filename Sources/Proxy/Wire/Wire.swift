@@ -10,6 +10,8 @@ protocol WireOwner: AnyObject {
     var isHoldingBack: Bool { get }
     /// The peer sends no more; `errno` says why, if it was not in order.
     func wireEnded(errno: Int32?)
+    /// The output is about to be sent, once a turn.
+    func wireWillSend()
     /// All output has been taken, after some of it had to wait.
     func wireDrained()
     /// Whether there is no sense in going on without the peer, however much of what it has sent is still to be read.
@@ -226,6 +228,7 @@ final class Wire: Watcher, EndOfTurn {
             wantsDelivery = false
             deliverRest()
         }
+        if case .open = state { owner?.wireWillSend() }
         flush()
     }
 

@@ -24,10 +24,8 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
     case streams
     /// It kept windows shut while bytes waited for it.
     case slowReader
-    /// A stream made no progress for too long.
+    /// A head did not come to its end.
     case stalled
-    /// It broke the protocol in small ways too often.
-    case glitches
 
     /// The value of the label.
     public var label: StaticString {
@@ -45,7 +43,6 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
         case .streams: "streams"
         case .slowReader: "slow_reader"
         case .stalled: "stalled"
-        case .glitches: "glitches"
         }
     }
 }

@@ -7,6 +7,7 @@ internal import Proxy
 final class AdminServer: ConnectionService {
     let headTimeout: Nanoseconds? = 10 * .second
     let idleTimeout: Nanoseconds? = 60 * .second
+    let stalledTimeout: Nanoseconds? = 60 * .second
     let limits = HTTPLimits(head: 16 * 1024, fields: 100)
 
     private let socket: ListenSocket
@@ -39,7 +40,9 @@ final class AdminServer: ConnectionService {
         return exchange
     }
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault) {
+    func exceeded(_ limit: HTTP2Limit) {}
+
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         stream.refuse(fault, heads: context.heads)
     }
 }

@@ -79,7 +79,7 @@ final class ScriptedCaller: HTTPServerOwner {
         return user
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault) {
+    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         transcript.note("refused: \(fault)")
         whenRefused(stream, fault)
     }
@@ -90,6 +90,12 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     func sessionHasOutput() {}
+
+    func sessionExceeded(_ limit: HTTP2Limit) {
+        transcript.note("exceeded: \(limit)")
+    }
+
+    var now: Int64 { 0 }
 
     func sessionDiscards() {}
 

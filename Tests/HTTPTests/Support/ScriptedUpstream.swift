@@ -67,12 +67,18 @@ final class ScriptedUpstream: HTTPClientOwner {
 
     // MARK: HTTPClientOwner
 
-    func sessionBecameIdle() {
+    func sessionHasRoom() {
         transcript.note("idle")
         whenIdle()
     }
 
     func sessionHasOutput() {}
+
+    func sessionExceeded(_ limit: HTTP2Limit) {
+        transcript.note("exceeded: \(limit)")
+    }
+
+    var now: Int64 { 0 }
 
     func sessionWantsInput() {
         wantsInput = true

@@ -53,6 +53,8 @@ extension HTTPReset {
     var words: String {
         switch self {
         case .canceled: "canceled"
+        case .code(let code): "\(code)"
+        case .unprocessed: "unprocessed"
         case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
         case .shutdown: "shutdown"
         case .fault(let fault): "fault \(fault)"

@@ -1,0 +1,72 @@
+/// Counts the frames of one connection that cost us something and the peer next to nothing.
+///
+/// Each kind has a bucket: full at first, emptied by one for each frame, and filled again as time passes. A pure value.
+struct HTTP2FloodGuard {
+    private struct Bucket {
+        var level: Double
+        let burst: Double
+        let perSecond: Double
+        var filled: Int64 = 0
+
+        init(burst: Int, perSecond: Int) {
+            level = Double(burst)
+            self.burst = Double(burst)
+            self.perSecond = Double(perSecond)
+        }
+
+        /// Takes one out; false if there is none.
+        mutating func take(_ now: Int64) -> Bool {
+            if filled > 0 { level = min(burst, level + Double(now - filled) / 1e9 * perSecond) }
+            filled = now
+            guard level >= 1 else { return false }
+            level -= 1
+            return true
+        }
+    }
+
+    private var resets: Bucket
+    private var settings = Bucket(burst: 100, perSecond: 5)
+    private var pings = Bucket(burst: 1000, perSecond: 50)
+    private var emptyData = Bucket(burst: 1000, perSecond: 100)
+    private var priorities = Bucket(burst: 2000, perSecond: 200)
+    private var windows = Bucket(burst: 10_000, perSecond: 1000)
+    private var continuations = 0
+
+    /// The most CONTINUATION frames of one head.
+    private static let mostContinuations = 8
+
+    init(resets: Int) {
+        self.resets = Bucket(burst: resets, perSecond: max(1, resets / 30))
+    }
+
+    /// Counts one frame of a kind; the limit, if that was one too many.
+    mutating func count(_ limit: HTTP2Limit, now: Int64) -> HTTP2Limit? {
+        let isAllowed =
+            switch limit {
+            case .rapidReset, .madeYouReset: resets.take(now)
+            case .settings: settings.take(now)
+            case .ping: pings.take(now)
+            case .emptyData: emptyData.take(now)
+            case .priority: priorities.take(now)
+            case .window: windows.take(now)
+            default: true
+            }
+        return isAllowed ? nil : limit
+    }
+
+    /// A head begins.
+    mutating func headBegan() {
+        continuations = 0
+    }
+
+    /// Counts a CONTINUATION frame; the limit, if that was one too many.
+    mutating func headContinued() -> HTTP2Limit? {
+        continuations += 1
+        return continuations > Self.mostContinuations ? .continuation : nil
+    }
+
+    /// DATA of ours went out, for which the peer may open windows.
+    mutating func sentData() {
+        windows.level = min(windows.burst, windows.level + 4)
+    }
+}

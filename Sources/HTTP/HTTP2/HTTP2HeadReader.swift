@@ -1,0 +1,107 @@
+internal import Bytes
+
+/// Makes a head of the fields of a HEADERS frame, as they come out of HPACK (RFC 9113 §8).
+///
+/// nghttp2 has looked at them before: names are small and valid, pseudo-fields come first, each once, and what belongs to
+/// an HTTP/1 connection is not among them. Here is what is left: the limits, and what becomes of the known fields.
+struct HTTP2HeadReader {
+    /// What is being read.
+    enum Kind {
+        case request, answer, trailers
+    }
+
+    let kind: Kind
+    let head: HTTPHead
+    private let limits: HTTPLimits
+    private var taken = 0
+    private var hosts = 0
+    /// What is wrong with the head; what comes behind it is not looked at any more.
+    private(set) var fault: HTTPFault?
+
+    init(_ kind: Kind, into head: HTTPHead, limits: HTTPLimits) {
+        self.kind = kind
+        self.head = head
+        self.limits = limits
+    }
+
+    /// How large the list of fields is, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §10.5.1).
+    var size: Int { taken }
+
+    /// Takes the next field.
+    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        taken += name.count + value.count + 32
+        guard fault == nil else { return }
+        // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
+        guard taken - 32 * head.count <= limits.head else { return refuse(.headTooLarge) }
+        guard head.count < limits.fields else { return refuse(.tooManyFields) }
+        do throws(HTTPFault) {
+            if name.count > 0, name[0] == UInt8(ascii: ":") {
+                try addControl(name, value)
+            } else {
+                head.add(smallName: name, value: value)
+                let known = head.known(at: head.count - 1)
+                if known != .other { try note(known, value) }
+            }
+        } catch {
+            refuse(error)
+        }
+    }
+
+    /// The block has come to its end.
+    mutating func finish() {
+        guard kind == .request, fault == nil else { return }
+        if head.authority.count == 0 { refuse(.missingHost) }
+    }
+
+    private mutating func refuse(_ fault: HTTPFault) {
+        self.fault = fault
+    }
+
+    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPFault) {
+        if name.equals(":status") {
+            head.status = value.decimal ?? 0
+        } else if name.equals(":method") {
+            guard !value.equals("CONNECT") else { throw .connect }
+            head.setMethod(value)
+        } else if name.equals(":path") {
+            for index in 0..<value.count where !HTTP1Grammar.isTarget(value[index]) { throw .target }
+            head.setTarget(value)
+        } else if name.equals(":authority") {
+            try HTTP1Target.checkHost(value)
+            head.setAuthority(value)
+        }
+    }
+
+    /// Takes what frames the message, or belongs to the connection, out of the fields.
+    private mutating func note(_ known: KnownField, _ value: Span<UInt8>) throws(HTTPFault) {
+        if kind == .trailers {
+            if known.isForbiddenInTrailers { head.removeLast() }
+            return
+        }
+        switch known {
+        case .contentLength:
+            guard let length = value.decimal else { throw .contentLength }
+            head.contentLength = length
+        case .host:
+            guard kind == .request else { return }
+            try noteHost(value)
+        case .te:
+            if value.hasToken("trailers") { head.acceptsTrailers = true }
+        case .expect:
+            guard kind == .request else { return }
+            guard value.equalsIgnoringCase("100-continue") else { throw .expectation }
+            head.expectsContinue = true
+        default:
+            guard known.isHopByHop else { return }
+        }
+        head.removeLast()
+    }
+
+    private mutating func noteHost(_ value: Span<UInt8>) throws(HTTPFault) {
+        hosts += 1
+        guard hosts == 1 else { throw .severalHosts }
+        try HTTP1Target.checkHost(value)
+        guard head.authority.count > 0 else { return head.setAuthority(value) }
+        guard head.authority.equals(value) else { throw .invalidHost }
+    }
+}

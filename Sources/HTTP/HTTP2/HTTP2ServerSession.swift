@@ -1,0 +1,115 @@
+public import Bytes
+internal import CNghttp2
+
+/// A caller's HTTP/2 connection.
+public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
+    private let caller: any HTTPServerOwner
+    /// How far the goodbye has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
+    private var goodbye = Goodbye.none
+
+    private enum Goodbye { case none, announced, said }
+
+    /// Makes the session of a connection whose first bytes are, or will be, the preface of HTTP/2.
+    public init(
+        owner: any HTTPServerOwner,
+        output: ByteQueue,
+        heads: HTTPHeadPool,
+        buffers: BufferPool,
+        limits: HTTPLimits
+    ) {
+        caller = owner
+        super.init(isServer: true, owner: owner, output: output, heads: heads, buffers: buffers, limits: limits)
+        submit(settings: [
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Int(Self.streamWindow)),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits.head),
+            (NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
+        ])
+        hasOutput()
+    }
+
+    public var isReadingHead: Bool { reader != nil }
+
+    public func headTimedOut() {
+        exceeded(.stalled)
+        hasOutput()
+    }
+
+    // MARK: Requests
+
+    override func begin(id: Int32) -> HTTP2Stream? {
+        let stream = HTTP2Stream(self, id: id)
+        add(stream)
+        unsafe nghttp2_session_set_stream_user_data(engine, id, Unmanaged.passUnretained(stream).toOpaque())
+        return stream
+    }
+
+    override func opened(_ stream: HTTP2Stream, _ head: HTTP2HeadReader, end: Bool) {
+        stream.hasHead = true
+        if end { stream.hasReceivedEnd = true }
+        if let fault = head.fault {
+            caller.sessionRefused(stream, fault, head: head.head)
+            return heads.give(head.head)
+        }
+        let user = caller.sessionOpened(stream, head: head.head, end: end)
+        // The user may have reset the stream at once, and then it is told nothing any more.
+        if stream.position >= 0, !stream.isReset { stream.user = user }
+    }
+
+    override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
+        submit(answer: head, end: end, on: stream)
+    }
+
+    override func streamGone() {
+        guard streams.isEmpty, !isClosed else { return }
+        caller.sessionBecameIdle()
+    }
+
+    /// Ends the streams whose peer has taken nothing of what waits for it since `time`.
+    public func endStalled(since time: Int64) {
+        let stalled = streams.filter { $0.queuedBytes > 0 && $0.progress < time }
+        for stream in stalled {
+            refusedBeyond(.slowReader)
+            reset(stream, .canceled)
+        }
+    }
+
+    // MARK: The end
+
+    override func drained() {
+        guard !isClosed else { return }
+        switch goodbye {
+        case .none:
+            goodbye = .announced
+            unsafe _ = nghttp2_submit_shutdown_notice(engine)
+            unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+        case .announced:
+            sayGoodbye()
+        case .said: return
+        }
+        hasOutput()
+    }
+
+    /// The peer has seen the notice: what it has begun until now is served, and nothing after it.
+    override func receivedPingAck() {
+        if goodbye == .announced { sayGoodbye() }
+    }
+
+    private func sayGoodbye() {
+        goodbye = .said
+        let last = unsafe nghttp2_session_get_last_proc_stream_id(engine)
+        let code = HTTP2Code.noError.rawValue
+        unsafe _ = nghttp2_submit_goaway(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, nil, 0)
+    }
+
+    public func abandon() {
+        for stream in streams {
+            let user = stream.user
+            stream.user = nil
+            user?.wasReset(.shutdown)
+        }
+        terminate(.noError)
+        write()
+        close(.lingering, telling: .shutdown)
+    }
+}

@@ -1,0 +1,127 @@
+internal import Bytes
+internal import CNghttp2
+
+/// What nghttp2 tells of the frames that arrive.
+extension HTTP2Session {
+    private static let goOn: Int32 = 0
+    private static var giveUp: Int32 { NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+
+    func beganFrame(type: UInt8) -> Int32 {
+        switch UInt32(type) {
+        case NGHTTP2_HEADERS.rawValue: guardian.headBegan()
+        case NGHTTP2_CONTINUATION.rawValue:
+            if let limit = guardian.headContinued() { return stop(limit) }
+        default: break
+        }
+        return Self.goOn
+    }
+
+    // MARK: Heads
+
+    func beganHead(id: Int32) -> Int32 {
+        guard !isClosed else { return Self.giveUp }
+        guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
+        latest = stream
+        let kind: HTTP2HeadReader.Kind = stream.hasHead ? .trailers : isServer ? .request : .answer
+        reader = HTTP2HeadReader(kind, into: heads.take(), limits: limits)
+        return Self.goOn
+    }
+
+    func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
+        guard reader != nil else { return Self.goOn }
+        reader?.add(name, value)
+        // A little too much is refused with an answer; what is out of all proportion is an attack.
+        guard let reader, reader.size > 16 * limits.head, reader.fault != nil else { return Self.goOn }
+        return stop(.headerList)
+    }
+
+    private func headCame(_ frame: UnsafePointer<nghttp2_frame>) {
+        guard var reader, let stream = unsafe stream(frame.pointee.hd.stream_id) else { return dropReader() }
+        self.reader = nil
+        reader.finish()
+        let end = unsafe frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        guard reader.kind == .trailers else { return opened(stream, reader, end: end) }
+        if reader.fault != nil {
+            heads.give(reader.head)
+            return reset(stream, .code(.protocolError))
+        }
+        stream.receivedEnd(trailers: reader.head)
+        heads.give(reader.head)
+    }
+
+    func dropReader() {
+        if let reader { heads.give(reader.head) }
+        reader = nil
+    }
+
+    // MARK: Bodies
+
+    func received(body: Span<UInt8>, id: Int32) -> Int32 {
+        guard !isClosed else { return Self.giveUp }
+        unsafe _ = nghttp2_session_consume_connection(engine, body.count)
+        stream(id)?.received(body)
+        return Self.goOn
+    }
+
+    private func dataCame(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        let header = unsafe frame.pointee.hd
+        if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
+            stream(header.stream_id)?.receivedEnd(trailers: nil)
+            return Self.goOn
+        }
+        guard unsafe header.length == frame.pointee.data.padlen else { return Self.goOn }
+        return count(.emptyData)
+    }
+
+    /// The other side of a call has taken bytes of a stream's body: the peer may send as many more.
+    func consume(_ count: Int, of stream: HTTP2Stream) {
+        guard !isClosed else { return }
+        unsafe _ = nghttp2_session_consume_stream(engine, stream.id, count)
+        if !isReading { hasOutput() }
+    }
+
+    // MARK: Frames
+
+    func received(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        guard !isClosed else { return Self.giveUp }
+        let header = unsafe frame.pointee.hd
+        let isAck = header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
+        switch UInt32(header.type) {
+        case NGHTTP2_DATA.rawValue: return unsafe dataCame(frame)
+        case NGHTTP2_HEADERS.rawValue: unsafe headCame(frame)
+        case NGHTTP2_RST_STREAM.rawValue: return count(.rapidReset)
+        case NGHTTP2_SETTINGS.rawValue:
+            if isAck { return Self.goOn }
+            receivedSettings()
+            return count(.settings)
+        case NGHTTP2_PING.rawValue:
+            guard isAck else { return count(.ping) }
+            receivedPingAck()
+        case NGHTTP2_GOAWAY.rawValue: receivedGoAway()
+        case NGHTTP2_WINDOW_UPDATE.rawValue: return count(.window)
+        default: return count(.priority)
+        }
+        return Self.goOn
+    }
+
+    func receivedInvalid(type: UInt8, code: Int32) -> Int32 {
+        if UInt32(type) == NGHTTP2_HEADERS.rawValue {
+            dropReader()
+            if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
+        }
+        if code == NGHTTP2_ERR_HEADER_COMP.rawValue { refusedBeyond(.hpack) }
+        if code == NGHTTP2_ERR_FLOW_CONTROL.rawValue || UInt32(type) == NGHTTP2_WINDOW_UPDATE.rawValue {
+            refusedBeyond(.window)
+        }
+        return Self.goOn
+    }
+
+    private func count(_ limit: HTTP2Limit) -> Int32 {
+        guardian.count(limit, now: now).map(stop) ?? Self.goOn
+    }
+
+    private func stop(_ limit: HTTP2Limit) -> Int32 {
+        exceeded(limit)
+        return Self.goOn
+    }
+}

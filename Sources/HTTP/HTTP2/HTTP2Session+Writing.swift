@@ -1,0 +1,206 @@
+internal import Bytes
+internal import CNghttp2
+
+/// How what streams send becomes frames in the output.
+///
+/// Small pieces wait for the end of the turn, when head, body and trailers go into frames in one go; large ones go at
+/// once, without having been copied into a queue.
+extension HTTP2Session {
+    /// From how many bytes on a piece of a body is not queued, if it need not be.
+    private static let large = 4 * 1024
+
+    // MARK: What streams send
+
+    /// Answers on a caller's stream.
+    func submit(answer head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
+        guard !isClosed, stream.position >= 0 else { return }
+        var provider = unsafe Self.provider
+        unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
+            unsafe withUnsafePointer(to: &provider) { provider in
+                unsafe _ = nghttp2_submit_response(engine, stream.id, fields, count, end ? nil : provider)
+            }
+        }
+        hasOutput()
+    }
+
+    /// Begins a stream with a request.
+    func submit(request head: HTTPHead, scheme: StaticString, end: Bool, on stream: HTTP2Stream) {
+        guard !isClosed else { return }
+        var provider = unsafe Self.provider
+        let context = unsafe Unmanaged.passUnretained(stream).toOpaque()
+        stream.id = unsafe HTTP2FieldBlock.lend(head, .request(scheme: scheme)) { fields, count in
+            unsafe withUnsafePointer(to: &provider) { provider in
+                unsafe nghttp2_submit_request(engine, nil, fields, count, end ? nil : provider, context)
+            }
+        }
+        add(stream)
+        hasOutput()
+    }
+
+    func submit(informational head: HTTPHead, on stream: HTTP2Stream) {
+        guard isServer, !isClosed, stream.position >= 0 else { return }
+        unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
+            let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+            unsafe _ = nghttp2_submit_headers(engine, none, stream.id, nil, fields, count, nil)
+        }
+        hasOutput()
+    }
+
+    /// Sends bytes without queueing them, as far as that goes now.
+    ///
+    /// - Returns: how many went.
+    func sendDirectly(_ body: Span<UInt8>, on stream: HTTP2Stream) -> Int {
+        guard body.count >= Self.large, !isReading, !isWriting, !isClosed, stream.queuedBytes == 0,
+            stream.position >= 0, output.count < Self.mostQueued
+        else { return 0 }
+        let queued = output.count
+        return unsafe body.withUnsafeBufferPointer { bytes in
+            unsafe direct = bytes
+            directStream = stream
+            resumeData(stream)
+            write()
+            let left = unsafe direct?.count ?? 0
+            unsafe direct = nil
+            directStream = nil
+            if output.count > queued { hasOutput() }
+            return bytes.count - left
+        }
+    }
+
+    /// A stream has more to send.
+    func hasData(_ stream: HTTP2Stream) {
+        guard !isClosed, stream.position >= 0 else { return }
+        resumeData(stream)
+        hasOutput()
+    }
+
+    private func resumeData(_ stream: HTTP2Stream) {
+        guard stream.isDeferred else { return }
+        stream.isDeferred = false
+        unsafe _ = nghttp2_session_resume_data(engine, stream.id)
+    }
+
+    /// Ends a stream at once.
+    func reset(_ stream: HTTP2Stream, _ reason: HTTPReset) {
+        guard !isClosed, stream.position >= 0 else { return }
+        let code =
+            switch reason {
+            case .code(let code): code
+            case .fault: HTTP2Code.protocolError
+            case .unprocessed: HTTP2Code.refusedStream
+            case .canceled, .connectionLost, .shutdown: HTTP2Code.cancel
+            }
+        unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+        hasOutput()
+    }
+
+    // MARK: Frames
+
+    /// Puts frames into the output until there are none, or enough of them wait.
+    func write() {
+        guard !isClosed, !isReading, !isWriting else { return }
+        isWriting = true
+        while output.count < Self.mostQueued {
+            var bytes: UnsafePointer<UInt8>?
+            let count = unsafe nghttp2_session_mem_send(engine, &bytes)
+            guard count > 0 else {
+                // What went out of a queue by way of `sendData` is no bytes here, and is followed by more.
+                if count < 0 { failed() }
+                break
+            }
+            unsafe output.append(Span(_unsafeElements: UnsafeBufferPointer(start: bytes, count: count)))
+        }
+        isWriting = false
+        closeIfOver()
+    }
+
+    private func failed() {
+        close(.abort, telling: .connectionLost(errno: nil))
+    }
+
+    private static var provider: nghttp2_data_provider {
+        unsafe nghttp2_data_provider(source: nghttp2_data_source(fd: 0)) { _, id, _, room, flags, _, context in
+            let session = unsafe Unmanaged<HTTP2Session>.fromOpaque(context!).takeUnretainedValue()
+            return unsafe session.nextData(id: id, room: room, flags: flags!)
+        }
+    }
+
+    /// How many bytes go into the next DATA frame of a stream, and whether it is the last.
+    private func nextData(id: Int32, room: Int, flags: UnsafeMutablePointer<UInt32>) -> Int {
+        guard let stream = stream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+        let isDirect = directStream === stream
+        let waiting = isDirect ? unsafe direct?.count ?? 0 : stream.queuedBytes
+        let count = min(waiting, room)
+        if count == 0, !stream.hasEnded {
+            stream.isDeferred = true
+            return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+        }
+        unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+        guard stream.hasEnded, count == waiting, !isDirect else { return count }
+        unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+        guard let trailers = stream.takeTrailers() else { return count }
+        if trailers.count > 0 {
+            unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+            unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
+                unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
+            }
+        }
+        heads.give(trailers)
+        return count
+    }
+
+    /// Writes a DATA frame: its header, and as many bytes as `nextData` said.
+    func sendData(id: Int32, header: Span<UInt8>, count: Int) -> Int32 {
+        guard let stream = stream(id) else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
+        output.append(header)
+        guard count > 0 else { return 0 }
+        if directStream === stream, let bytes = unsafe direct {
+            unsafe output.append(Span(_unsafeElements: UnsafeBufferPointer(rebasing: bytes[..<count])))
+            unsafe direct = UnsafeBufferPointer(rebasing: bytes[count...])
+            stream.dropOutbound(0)
+            return 0
+        }
+        guard let queue = stream.outbound else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
+        output.append(queue.readable.extracting(0..<count))
+        stream.dropOutbound(count)
+        return 0
+    }
+
+    /// A frame has gone into the output.
+    func sent(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        let header = unsafe frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
+            let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            let isData = UInt32(header.type) == NGHTTP2_DATA.rawValue
+            guard let stream = stream(header.stream_id) else { return 0 }
+            stream.isOnWire = true
+            if isData { guardian.sentData() }
+            if isEnd { sentEnd(stream) } else if stream.queuedBytes == 0, !stream.hasEnded { stream.user?.drained() }
+        case NGHTTP2_RST_STREAM.rawValue:
+            let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
+            guard code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
+            exceeded(limit)
+        default: break
+        }
+        return 0
+    }
+
+    private func sentEnd(_ stream: HTTP2Stream) {
+        stream.hasSentEnd = true
+        // The answer is out, and nobody wants the rest of the request (RFC 9113 §8.1).
+        if isServer, !stream.hasReceivedEnd { reset(stream, .code(.noError)) }
+    }
+
+    /// nghttp2 could not send a frame, since the connection does not allow it any more.
+    func notSent(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        let header = unsafe frame.pointee.hd
+        // A stream that never came to be is not told of in any other way.
+        guard !isServer, UInt32(header.type) == NGHTTP2_HEADERS.rawValue,
+            let stream = streams.first(where: { $0.id == header.stream_id && !$0.isOnWire })
+        else { return 0 }
+        remove(stream)
+        stream.end(telling: .unprocessed)
+        return 0
+    }
+}

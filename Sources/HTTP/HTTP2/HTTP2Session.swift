@@ -1,0 +1,233 @@
+internal import Bytes
+internal import CNghttp2
+
+/// The state of one HTTP/2 connection (RFC 9113): many exchanges at once, each a stream.
+///
+/// nghttp2 knows frames, HPACK, windows and the states of streams; here is what a proxy adds: what is sent waits per stream,
+/// windows open by what the other side of a call has taken, and floods have an end. The two sides of a connection are
+/// `HTTP2ServerSession` and `HTTP2ClientSession`. Reading is in HTTP2Session+Reading.swift, writing in
+/// HTTP2Session+Writing.swift.
+@safe
+public class HTTP2Session: HTTPSession {
+    /// How many bytes of a stream's body may be on their way to us.
+    static let streamWindow: Int32 = 256 * 1024
+    /// Likewise for all streams together.
+    ///
+    /// What comes is taken out of this window at once, or a slow reader of one stream
+    /// would hold all others back.
+    static let connectionWindow: Int32 = 8 * 1024 * 1024
+    /// How much of the output may wait before streams have to.
+    static let mostQueued = 128 * 1024
+
+    let isServer: Bool
+    let output: ByteQueue
+    let heads: HTTPHeadPool
+    let buffers: BufferPool
+    let limits: HTTPLimits
+    private let owner: any HTTPSessionOwner
+    /// nghttp2's session; nil only while it is being made.
+    private(set) var engine: OpaquePointer?
+
+    /// The streams that nghttp2 knows, in no order.
+    private(set) var streams: [HTTP2Stream] = []
+    /// The stream that a frame was about last, so that it need not be looked for again.
+    var latest: HTTP2Stream?
+    /// The head that has come in part, and the stream that it belongs to.
+    var reader: HTTP2HeadReader?
+    var guardian: HTTP2FloodGuard
+    /// Bytes that are being sent without having been queued, and the stream that they are sent on.
+    var direct: UnsafeBufferPointer<UInt8>?
+    var directStream: HTTP2Stream?
+    var isReading = false
+    var isWriting = false
+    private(set) var isDraining = false
+    private(set) var isClosed = false
+
+    init(
+        isServer: Bool,
+        owner: any HTTPSessionOwner,
+        output: ByteQueue,
+        heads: HTTPHeadPool,
+        buffers: BufferPool,
+        limits: HTTPLimits
+    ) {
+        self.isServer = isServer
+        self.owner = owner
+        self.output = output
+        self.heads = heads
+        self.buffers = buffers
+        self.limits = limits
+        guardian = HTTP2FloodGuard(resets: limits.resets)
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let make = unsafe isServer ? nghttp2_session_server_new2 : nghttp2_session_client_new2
+        unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options)
+        unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)
+    }
+
+    deinit {
+        unsafe nghttp2_session_del(engine)
+    }
+
+    /// Sends the settings of this side; the first thing to be done.
+    func submit(settings: [(nghttp2_settings_id, Int)]) {
+        let entries = settings.map { id, value in
+            nghttp2_settings_entry(settings_id: Int32(id.rawValue), value: UInt32(clamping: value))
+        }
+        unsafe entries.withUnsafeBufferPointer { entries in
+            unsafe _ = nghttp2_submit_settings(
+                engine,
+                UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                entries.baseAddress,
+                entries.count
+            )
+        }
+    }
+
+    /// The monotonic time in nanoseconds.
+    var now: Int64 { owner.now }
+
+    // MARK: HTTPSession
+
+    public var isBusy: Bool { !streams.isEmpty && !isClosed }
+
+    /// Streams hold back for themselves; the connection never does.
+    public var isHoldingBack: Bool { false }
+
+    public func receive(_ bytes: Span<UInt8>) -> Int {
+        guard !isClosed else { return bytes.count }
+        isReading = true
+        let result = unsafe bytes.withUnsafeBufferPointer {
+            unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
+        }
+        isReading = false
+        if result < 0 { broke(result) }
+        afterReading()
+        hasOutput()
+        return bytes.count
+    }
+
+    public func receiveEnd(errno: Int32?) {
+        close(.orderly, telling: .connectionLost(errno: errno))
+    }
+
+    public func outputDrained() {
+        guard !isClosed else { return }
+        hasOutput()
+    }
+
+    public func fillOutput() {
+        write()
+    }
+
+    public func drain() {
+        isDraining = true
+        drained()
+    }
+
+    /// What draining means on this side.
+    func drained() {}
+
+    /// The session has been given bytes, and can do now what callbacks cannot.
+    func afterReading() {}
+
+    // MARK: What happens to streams
+
+    /// Sends the head of a message; which kind depends on the side.
+    func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {}
+    /// The head of a stream is complete; what that means depends on the side.
+    func opened(_ stream: HTTP2Stream, _ head: HTTP2HeadReader, end: Bool) {}
+    /// A head begins on a stream that is not known.
+    func begin(id: Int32) -> HTTP2Stream? { nil }
+    /// The peer takes no more new streams, or has acknowledged a PING, or has changed its settings.
+    func receivedGoAway() {}
+    func receivedPingAck() {}
+    func receivedSettings() {}
+    /// A stream is gone; there may be room for another.
+    func streamGone() {}
+
+    /// The peer has ended its message, and the user of the stream knows.
+    func receivedWhole(_ stream: HTTP2Stream) {}
+
+    func add(_ stream: HTTP2Stream) {
+        stream.position = streams.count
+        streams.append(stream)
+        latest = stream
+    }
+
+    /// The stream with this number, if there is one.
+    func stream(_ id: Int32) -> HTTP2Stream? {
+        if let latest, latest.id == id { return latest }
+        guard let found = unsafe nghttp2_session_get_stream_user_data(engine, id) else { return nil }
+        latest = unsafe Unmanaged<HTTP2Stream>.fromOpaque(found).takeUnretainedValue()
+        return latest
+    }
+
+    /// nghttp2 lets go of a stream.
+    func closed(id: Int32, code: HTTP2Code) -> Int32 {
+        guard let stream = stream(id) else { return 0 }
+        remove(stream)
+        // What has come whole is still given to the user, once it wants it.
+        if stream.isWhole, stream.holdsInput { return 0 }
+        stream.end(telling: stream.isWhole ? nil : .code(code))
+        return 0
+    }
+
+    /// Takes a stream off the list.
+    func remove(_ stream: HTTP2Stream) {
+        guard stream.position >= 0 else { return }
+        let last = streams.removeLast()
+        if last !== stream {
+            streams[stream.position] = last
+            last.position = stream.position
+        }
+        stream.position = -1
+        if latest === stream { latest = nil }
+        streamGone()
+    }
+
+    // MARK: The end
+
+    /// The peer went beyond a limit: the connection ends as soon as it has been told.
+    func exceeded(_ limit: HTTP2Limit, _ code: HTTP2Code = .enhanceYourCalm) {
+        owner.sessionExceeded(limit)
+        terminate(code)
+    }
+
+    /// Tells of a limit that costs the peer no more than the request.
+    func refusedBeyond(_ limit: HTTP2Limit) {
+        owner.sessionExceeded(limit)
+    }
+
+    func terminate(_ code: HTTP2Code) {
+        unsafe _ = nghttp2_session_terminate_session(engine, code.rawValue)
+    }
+
+    private func broke(_ error: Int) {
+        if error == Int(NGHTTP2_ERR_FLOODED.rawValue) { owner.sessionExceeded(.slowReader) }
+        terminate(error == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) ? .enhanceYourCalm : .protocolError)
+    }
+
+    /// Ends the session, after what is in the output, if neither side has anything left to say.
+    func closeIfOver() {
+        guard !isClosed, unsafe nghttp2_session_want_read(engine) == 0 else { return }
+        guard unsafe nghttp2_session_want_write(engine) == 0 else { return }
+        close(.lingering, telling: .connectionLost(errno: nil))
+    }
+
+    func close(_ end: SessionEnd, telling reason: HTTPReset) {
+        guard !isClosed else { return }
+        isClosed = true
+        latest = nil
+        if let reader { heads.give(reader.head) }
+        reader = nil
+        let left = streams
+        streams = []
+        for stream in left { stream.position = -1 }
+        for stream in left { stream.end(telling: reason) }
+        owner.sessionEnded(end)
+    }
+
+    func hasOutput() {
+        owner.sessionHasOutput()
+    }
+}

@@ -1,0 +1,202 @@
+internal import Bytes
+
+/// One exchange on an HTTP/2 connection.
+///
+/// What the user sends waits in `outbound` until the session puts it into frames; what arrives while the user wants
+/// nothing waits in `inbound`, at most a window of it.
+final class HTTP2Stream: HTTPStream {
+    let session: HTTP2Session
+    /// The number of the stream on its connection.
+    var id: Int32
+    /// Where the session keeps the stream in its list; -1 while it is not there.
+    var position = -1
+    var user: (any HTTPStreamUser)?
+
+    /// What is still to be sent of the body.
+    private(set) var outbound: ByteQueue?
+    /// Whether the head has been sent, so that there is a body to be sent.
+    private(set) var isSending = false
+    /// Whether the user has ended what it sends.
+    private(set) var hasEnded = false
+    /// What ends the message that is sent; once it is there, the body is followed by it.
+    private(set) var trailers: HTTPHead?
+    /// Whether the last frame has gone into the output.
+    var hasSentEnd = false
+    /// Whether nghttp2 has been told that there is nothing to send for now.
+    var isDeferred = false
+    /// The time at which the peer last took something, or nothing was waiting.
+    var progress: Int64 = 0
+
+    /// Whether the head of the answer, which no interim one is, has come.
+    var hasHead = false
+    /// Whether the peer has ended what it sends.
+    var hasReceivedEnd = false
+    private var inbound: ByteQueue?
+    private var inboundTrailers: HTTPHead?
+    private var endIsWaiting = false
+    private var pauses: PauseReason = []
+    private var isDelivering = false
+    /// Whether the head of the request has gone into the output; on the upstream's side.
+    var isOnWire = false
+    /// Whether the user has reset the stream.
+    private(set) var isReset = false
+
+    init(_ session: HTTP2Session, id: Int32) {
+        self.session = session
+        self.id = id
+    }
+
+    // MARK: HTTPStream
+
+    var version: HTTPVersion { .http2 }
+
+    var queuedBytes: Int { outbound?.count ?? 0 }
+
+    func send(informational head: HTTPHead) {
+        guard !isSending else { return }
+        session.submit(informational: head, on: self)
+    }
+
+    func send(head: HTTPHead, end: Bool) {
+        guard !isSending else { return }
+        isSending = true
+        hasEnded = end
+        progress = session.now
+        session.send(head, end: end, on: self)
+    }
+
+    func send(body: Span<UInt8>) {
+        guard isSending, !hasEnded, body.count > 0 else { return }
+        let taken = session.sendDirectly(body, on: self)
+        guard taken < body.count else { return }
+        let queue = outbound ?? ByteQueue(pool: session.buffers)
+        if queue.isEmpty { progress = session.now }
+        outbound = queue
+        queue.append(body.extracting(taken..<body.count))
+        session.hasData(self)
+    }
+
+    func sendEnd(trailers: HTTPHead?) {
+        guard isSending, !hasEnded else { return }
+        hasEnded = true
+        if let trailers {
+            let copy = session.heads.take()
+            copy.copy(trailers)
+            self.trailers = copy
+        }
+        session.hasData(self)
+    }
+
+    func reset(_ reason: HTTPReset) {
+        user = nil
+        isReset = true
+        session.reset(self, reason)
+    }
+
+    func pause(_ reason: PauseReason) {
+        pauses.insert(reason)
+    }
+
+    func resume(_ reason: PauseReason) {
+        guard !pauses.isEmpty else { return }
+        pauses.remove(reason)
+        if pauses.isEmpty { deliverRest() }
+    }
+
+    // MARK: What arrives
+
+    /// Bytes of the body have come.
+    func received(_ body: Span<UInt8>) {
+        guard let user else { return session.consume(body.count, of: self) }
+        guard pauses.isEmpty, !isDelivering else {
+            let queue = inbound ?? ByteQueue(pool: session.buffers)
+            inbound = queue
+            return queue.append(body)
+        }
+        session.consume(body.count, of: self)
+        user.received(body: body)
+    }
+
+    /// The peer has ended its message.
+    func receivedEnd(trailers: HTTPHead?) {
+        guard !hasReceivedEnd else { return }
+        hasReceivedEnd = true
+        guard inbound?.isEmpty ?? true, !isDelivering else {
+            endIsWaiting = true
+            if let trailers, trailers.count > 0 {
+                let copy = session.heads.take()
+                copy.copy(trailers)
+                inboundTrailers = copy
+            }
+            return
+        }
+        tellEnd(trailers)
+    }
+
+    /// Whether bytes wait that the user is still to be given.
+    var holdsInput: Bool { endIsWaiting || !(inbound?.isEmpty ?? true) }
+
+    private func deliverRest() {
+        guard !isDelivering, let inbound else { return }
+        isDelivering = true
+        while pauses.isEmpty, !inbound.isEmpty, let user {
+            let count = inbound.count
+            // Taken in whole: what is told may pause again, and then nothing is left to be told.
+            user.received(body: inbound.readable)
+            inbound.drop(count)
+            session.consume(count, of: self)
+        }
+        isDelivering = false
+        guard inbound.isEmpty, endIsWaiting else { return }
+        endIsWaiting = false
+        let trailers = inboundTrailers
+        inboundTrailers = nil
+        tellEnd(trailers)
+        if let trailers { session.heads.give(trailers) }
+        if position < 0 { end(telling: nil) }
+    }
+
+    private func tellEnd(_ trailers: HTTPHead?) {
+        let told = trailers?.count ?? 0 > 0 ? trailers : nil
+        user?.receivedEnd(trailers: told)
+        session.receivedWhole(self)
+    }
+
+    // MARK: What goes out
+
+    /// Drops bytes that have gone into the output.
+    func dropOutbound(_ count: Int) {
+        progress = session.now
+        guard let outbound else { return }
+        outbound.drop(count)
+    }
+
+    /// Takes the trailers, to be sent.
+    func takeTrailers() -> HTTPHead? {
+        let taken = trailers
+        trailers = nil
+        return taken
+    }
+
+    // MARK: The end
+
+    /// Whether the message that matters to the user at the end has gone, or come, as a whole.
+    var isWhole: Bool { session.isServer ? hasSentEnd : hasReceivedEnd }
+
+    /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
+    func end(telling reason: HTTPReset?) {
+        let user = user
+        self.user = nil
+        if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
+        for head in [trailers, inboundTrailers] { if let head { session.heads.give(head) } }
+        trailers = nil
+        inboundTrailers = nil
+        outbound = nil
+        if !isDelivering { inbound = nil }
+    }
+
+    /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).
+    private func isUnprocessed(_ reason: HTTPReset) -> Bool {
+        !session.isServer && (!isOnWire || reason == .code(.refusedStream))
+    }
+}

@@ -1,0 +1,124 @@
+internal import Configuration
+internal import Events
+internal import HTTP
+
+/// The connections to one upstream that speak one version of HTTP, and the attempts that wait for one.
+///
+/// A connection that takes one exchange at a time leaves the list of those with room while it is used; one that takes many
+/// stays there until it is full. Nothing else differs.
+final class Pool {
+    /// What connections of the pool are made to speak.
+    let version: HTTPVersion
+    private unowned let upstream: Upstream
+    /// The connections that can begin another exchange; the last one is taken first.
+    private var available: [UpstreamConnection] = []
+    private var waiting: [Attempt] = []
+    private var dials: [Dial] = []
+    private(set) var open = 0
+    private var isDraining = false
+
+    init(_ version: HTTPVersion, of upstream: Upstream) {
+        self.version = version
+        self.upstream = upstream
+    }
+
+    /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
+    func acquire(for attempt: Attempt) {
+        if let connection = available.last { return use(connection, for: attempt) }
+        // A call whose connection is being made waits for that alone, not for another call to end.
+        let queued = waiting.count - dials.count * callsPerDial
+        guard queued < upstream.settings.limits.waiting || mayDial else { return attempt.failed(.tooManyWaiting) }
+        waiting.append(attempt)
+        dialIfNeeded()
+    }
+
+    /// The attempt waits no more.
+    func withdraw(_ attempt: Attempt) {
+        let before = waiting.count
+        waiting.removeAll { $0 === attempt }
+        if waiting.count < before, dials.count > dialsWanted { dials.removeLast().cancel() }
+    }
+
+    /// Makes no new connections for later: idle ones close now, the others after their exchanges.
+    func drain() {
+        isDraining = true
+        for connection in available { connection.drain() }
+    }
+
+    /// Gives those that wait away, since they are to be served otherwise.
+    func takeWaiting() -> [Attempt] {
+        let taken = waiting
+        waiting = []
+        for dial in dials { dial.cancel() }
+        dials = []
+        return taken
+    }
+
+    // MARK: Dialing
+
+    /// How many calls a connection that is being made is expected to serve.
+    private var callsPerDial: Int { version == .http1 ? 1 : upstream.settings.limits.streams }
+
+    private var dialsWanted: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
+
+    private var mayDial: Bool { open + dials.count < upstream.settings.limits.connections }
+
+    private func dialIfNeeded() {
+        guard dials.count < dialsWanted, mayDial else { return }
+        let dial = Dial(for: self, of: upstream)
+        dials.append(dial)
+        dial.start()
+    }
+
+    func finished(_ dial: Dial, _ result: Result<UpstreamConnection, UpstreamFailure>) {
+        dials.removeAll { $0 === dial }
+        switch result {
+        case .success(let connection):
+            open += 1
+            update(connection)
+            dialIfNeeded()
+        case .failure(let failure):
+            // All that this connection would have served fail with it; they may come back at once.
+            let count = min(callsPerDial, waiting.count)
+            let failed = waiting.prefix(count)
+            waiting.removeFirst(count)
+            for attempt in failed { attempt.failed(failure) }
+            dialIfNeeded()
+        }
+    }
+
+    // MARK: What connections tell
+
+    /// A connection may have room that it had not, or the other way round.
+    func update(_ connection: UpstreamConnection) {
+        while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
+        if connection.room > 0 {
+            guard !isDraining else { return connection.drain() }
+            if connection.poolPosition == nil {
+                connection.poolPosition = available.count
+                available.append(connection)
+            }
+        } else {
+            remove(connection)
+        }
+        if !connection.isBusy { connection.close(after: upstream.idleTimeout) }
+    }
+
+    func closed(_ connection: UpstreamConnection) {
+        open -= 1
+        remove(connection)
+        dialIfNeeded()
+    }
+
+    private func use(_ connection: UpstreamConnection, for attempt: Attempt) {
+        attempt.connected(connection)
+        if connection.room == 0 { remove(connection) }
+    }
+
+    private func remove(_ connection: UpstreamConnection) {
+        guard let position = connection.poolPosition else { return }
+        connection.poolPosition = nil
+        available.remove(at: position)
+        for index in position..<available.count { available[index].poolPosition = index }
+    }
+}
