@@ -48,6 +48,8 @@ public protocol HTTPServerSession: HTTPSession {
 
 /// The session of a connection to an upstream.
 public protocol HTTPClientSession: HTTPSession {
+    /// Whether the peer has shown that it speaks the protocol, as far as it says so before it is asked something.
+    var isReady: Bool { get }
     /// How many more exchanges can be begun now.
     var room: Int { get }
     /// Whether none will be begun any more: the connection ends with those under way.
@@ -101,6 +103,6 @@ public protocol HTTPServerOwner: HTTPSessionOwner {
 
 /// The owner of a connection to an upstream.
 public protocol HTTPClientOwner: HTTPSessionOwner {
-    /// An exchange is over, or the peer allows more than before: `room` or `isBusy` may have changed.
+    /// An exchange is over, or the peer allows more than before: `isReady`, `room` or `isBusy` may have changed.
     func sessionHasRoom()
 }

@@ -54,6 +54,9 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         return self
     }
 
+    /// A server of HTTP/1.1 says nothing before it is asked.
+    public var isReady: Bool { true }
+
     /// One, while the session is idle.
     public var room: Int { isBusy || isRetired ? 0 : 1 }
 

@@ -32,10 +32,10 @@ enum HTTP2Callbacks {
 
     private static func setReading(_ table: OpaquePointer) {
         unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(table) { _, header, context in
-            unsafe HTTP2Callbacks.session(context).beganFrame(type: header!.pointee.type)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganFrame(type: header!.pointee.type) }
         }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.session(context).beganHead(id: frame!.pointee.hd.stream_id)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganHead(id: frame!.pointee.hd.stream_id) }
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
             _,
@@ -46,29 +46,33 @@ enum HTTP2Callbacks {
             valueCount,
             _,
             context in
-            unsafe HTTP2Callbacks.session(context).received(
-                name: Span(_unsafeElements: UnsafeBufferPointer(start: name, count: nameCount)),
-                value: Span(_unsafeElements: UnsafeBufferPointer(start: value, count: valueCount))
-            )
+            unsafe HTTP2Callbacks.tell(context) {
+                unsafe $0.received(
+                    name: Span(_unsafeElements: UnsafeBufferPointer(start: name, count: nameCount)),
+                    value: Span(_unsafeElements: UnsafeBufferPointer(start: value, count: valueCount))
+                )
+            }
         }
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(table) { _, _, _, _, _, _, _, _ in
             // The message is malformed, and so the stream is reset: passing it on without the field would be guessing.
             NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, id, bytes, count, context in
-            unsafe HTTP2Callbacks.session(context).received(
-                body: Span(_unsafeElements: UnsafeBufferPointer(start: bytes, count: count)),
-                id: id
-            )
+            unsafe HTTP2Callbacks.tell(context) {
+                unsafe $0.received(
+                    body: Span(_unsafeElements: UnsafeBufferPointer(start: bytes, count: count)),
+                    id: id
+                )
+            }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.session(context).received(frame!)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.received(frame!) }
         }
         unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, code, context in
-            unsafe HTTP2Callbacks.session(context).receivedInvalid(type: frame!.pointee.hd.type, code: code)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.receivedInvalid(type: frame!.pointee.hd.type, code: code) }
         }
         unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, id, code, context in
-            unsafe HTTP2Callbacks.session(context).closed(id: id, code: HTTP2Code(rawValue: code))
+            unsafe HTTP2Callbacks.tell(context) { $0.closed(id: id, code: HTTP2Code(rawValue: code)) }
         }
     }
 
@@ -80,21 +84,28 @@ enum HTTP2Callbacks {
             count,
             _,
             context in
-            unsafe HTTP2Callbacks.session(context).sendData(
-                id: frame!.pointee.hd.stream_id,
-                header: Span(_unsafeElements: UnsafeBufferPointer(start: header, count: 9)),
-                count: count
-            )
+            unsafe HTTP2Callbacks.tell(context) {
+                unsafe $0.sendData(
+                    id: frame!.pointee.hd.stream_id,
+                    header: Span(_unsafeElements: UnsafeBufferPointer(start: header, count: 9)),
+                    count: count
+                )
+            }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_send_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.session(context).sent(frame!)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.sent(frame!) }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_not_send_callback(table) { _, frame, _, context in
-            unsafe HTTP2Callbacks.session(context).notSent(frame!)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.notSent(frame!) }
         }
     }
 
-    fileprivate static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session {
-        unsafe Unmanaged<HTTP2Session>.fromOpaque(context!).takeUnretainedValue()
+    /// Lends the session that a call is for, without holding it: whoever made nghttp2 call holds it meanwhile.
+    @inline(__always)
+    fileprivate static func tell<Result>(
+        _ context: UnsafeMutableRawPointer?,
+        _ body: (HTTP2Session) -> Result
+    ) -> Result {
+        unsafe Unmanaged<HTTP2Session>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
     }
 }

@@ -6,19 +6,24 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let upstream: any HTTPClientOwner
     private let scheme: StaticString
     private var isPinging = false
+    private var isLeft = false
+    private var mostStreams = 0
+    /// Whether the settings of the peer have come.
+    ///
+    /// A stream that is opened before may be one more than the peer allows, and servers take that for an attack.
+    public private(set) var isReady = false
 
     /// Makes the session of a new connection; `isSecure` says which scheme its requests are for.
     public init(
         owner: any HTTPClientOwner,
         output: ByteQueue,
-        heads: HTTPHeadPool,
-        buffers: BufferPool,
+        resources: HTTP2Resources,
         limits: HTTPLimits,
         isSecure: Bool
     ) {
         upstream = owner
         scheme = isSecure ? "https" : "http"
-        super.init(isServer: false, owner: owner, output: output, heads: heads, buffers: buffers, limits: limits)
+        super.init(isServer: false, owner: owner, output: output, resources: resources, limits: limits)
         submit(settings: [
             (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
             (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Int(Self.streamWindow)),
@@ -30,9 +35,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     // MARK: Exchanges
 
     public var room: Int {
-        guard !isDraining, !isClosed, unsafe nghttp2_session_check_request_allowed(engine) != 0 else { return 0 }
-        let allowed = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-        return max(0, min(Int(allowed), limits.streams) - streams.count)
+        isReady && !isRetired ? max(0, mostStreams - streams.count) : 0
     }
 
     public func open(for user: any HTTPStreamUser) -> any HTTPStream {
@@ -43,18 +46,15 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         submit(request: head, scheme: scheme, end: end, on: stream)
+        if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { isLeft = true }
     }
 
-    override func opened(_ stream: HTTP2Stream, _ reader: HTTP2HeadReader, end: Bool) {
-        let head = reader.head
-        guard let user = stream.user, reader.fault == nil else {
+    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
+        guard let user = stream.user else { return heads.give(head) }
+        if let fault {
             heads.give(head)
-            let user = stream.user
-            if let fault = reader.fault {
-                stream.reset(.fault(fault))
-                user?.wasReset(.fault(fault))
-            }
-            return
+            stream.reset(.fault(fault))
+            return user.wasReset(.fault(fault))
         }
         if head.isInterim {
             head.contentLength = nil
@@ -79,27 +79,25 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         upstream.sessionHasRoom()
     }
 
-    override func receivedSettings() { upstream.sessionHasRoom() }
-    override func receivedGoAway() { upstream.sessionHasRoom() }
+    override func receivedSettings() {
+        isReady = true
+        let allowed = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+        mostStreams = min(Int(allowed), limits.streams)
+        upstream.sessionHasRoom()
+    }
+
+    override func receivedGoAway() {
+        isLeft = true
+        upstream.sessionHasRoom()
+    }
+
     override func receivedPingAck() { isPinging = false }
 
     override func drained() {
         if streams.isEmpty { close(.orderly, telling: .canceled) }
     }
 
-    /// Whether no exchange will be begun on the connection any more.
-    public var isRetired: Bool {
-        unsafe isDraining || isClosed || nghttp2_session_check_request_allowed(engine) == 0
-    }
-
-    /// Sends a PING, if the answer to the one before has come.
-    ///
-    /// - Returns: whether it has; else the connection is dead.
-    public func ping() -> Bool {
-        guard !isPinging else { return false }
-        isPinging = true
-        unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-        hasOutput()
-        return true
-    }
+    /// Whether no exchange will be begun on the connection any more: one of the two sides has said so, or the numbers of
+    /// streams have run out.
+    public var isRetired: Bool { isDraining || isClosed || isLeft }
 }

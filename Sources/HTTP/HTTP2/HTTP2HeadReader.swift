@@ -10,18 +10,37 @@ struct HTTP2HeadReader {
         case request, answer, trailers
     }
 
-    let kind: Kind
-    let head: HTTPHead
-    private let limits: HTTPLimits
+    private(set) var kind = Kind.request
+    /// The head that is being filled; none while no head is read.
+    private(set) var head: HTTPHead?
+    private let mostBytes: Int
+    private let mostFields: Int
     private var taken = 0
     private var hosts = 0
     /// What is wrong with the head; what comes behind it is not looked at any more.
     private(set) var fault: HTTPFault?
 
-    init(_ kind: Kind, into head: HTTPHead, limits: HTTPLimits) {
+    init(limits: HTTPLimits) {
+        mostBytes = limits.head
+        mostFields = limits.fields
+    }
+
+    /// A head begins.
+    mutating func begin(_ kind: Kind, into head: HTTPHead) {
         self.kind = kind
         self.head = head
-        self.limits = limits
+        taken = 0
+        hosts = 0
+        fault = nil
+    }
+
+    /// The head has come to its end: gives it away.
+    mutating func finish() -> HTTPHead? {
+        let finished = head
+        head = nil
+        guard kind == .request, fault == nil, let finished, finished.authority.count == 0 else { return finished }
+        fault = .missingHost
+        return finished
     }
 
     /// How large the list of fields is, as SETTINGS_MAX_HEADER_LIST_SIZE counts it (RFC 9113 §10.5.1).
@@ -30,34 +49,28 @@ struct HTTP2HeadReader {
     /// Takes the next field.
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         taken += name.count + value.count + 32
-        guard fault == nil else { return }
+        guard fault == nil, let head else { return }
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
-        guard taken - 32 * head.count <= limits.head else { return refuse(.headTooLarge) }
-        guard head.count < limits.fields else { return refuse(.tooManyFields) }
+        guard taken - 32 * head.count <= mostBytes else { return refuse(.headTooLarge) }
+        guard head.count < mostFields else { return refuse(.tooManyFields) }
         do throws(HTTPFault) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
-                try addControl(name, value)
+                try addControl(name, value, to: head)
             } else {
                 head.add(smallName: name, value: value)
                 let known = head.known(at: head.count - 1)
-                if known != .other { try note(known, value) }
+                if known != .other { try note(known, value, in: head) }
             }
         } catch {
             refuse(error)
         }
     }
 
-    /// The block has come to its end.
-    mutating func finish() {
-        guard kind == .request, fault == nil else { return }
-        if head.authority.count == 0 { refuse(.missingHost) }
-    }
-
     private mutating func refuse(_ fault: HTTPFault) {
         self.fault = fault
     }
 
-    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>) throws(HTTPFault) {
+    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPFault) {
         if name.equals(":status") {
             head.status = value.decimal ?? 0
         } else if name.equals(":method") {
@@ -73,7 +86,7 @@ struct HTTP2HeadReader {
     }
 
     /// Takes what frames the message, or belongs to the connection, out of the fields.
-    private mutating func note(_ known: KnownField, _ value: Span<UInt8>) throws(HTTPFault) {
+    private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
         if kind == .trailers {
             if known.isForbiddenInTrailers { head.removeLast() }
             return
@@ -84,7 +97,7 @@ struct HTTP2HeadReader {
             head.contentLength = length
         case .host:
             guard kind == .request else { return }
-            try noteHost(value)
+            try noteHost(value, in: head)
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .expect:
@@ -97,7 +110,7 @@ struct HTTP2HeadReader {
         head.removeLast()
     }
 
-    private mutating func noteHost(_ value: Span<UInt8>) throws(HTTPFault) {
+    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
         hosts += 1
         guard hosts == 1 else { throw .severalHosts }
         try HTTP1Target.checkHost(value)

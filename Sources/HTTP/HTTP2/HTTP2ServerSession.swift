@@ -13,12 +13,11 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     public init(
         owner: any HTTPServerOwner,
         output: ByteQueue,
-        heads: HTTPHeadPool,
-        buffers: BufferPool,
+        resources: HTTP2Resources,
         limits: HTTPLimits
     ) {
         caller = owner
-        super.init(isServer: true, owner: owner, output: output, heads: heads, buffers: buffers, limits: limits)
+        super.init(isServer: true, owner: owner, output: output, resources: resources, limits: limits)
         submit(settings: [
             (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams),
             (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Int(Self.streamWindow)),
@@ -28,7 +27,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         hasOutput()
     }
 
-    public var isReadingHead: Bool { reader != nil }
+    public var isReadingHead: Bool { reader.head != nil }
 
     public func headTimedOut() {
         exceeded(.stalled)
@@ -44,14 +43,14 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         return stream
     }
 
-    override func opened(_ stream: HTTP2Stream, _ head: HTTP2HeadReader, end: Bool) {
+    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
         stream.hasHead = true
         if end { stream.hasReceivedEnd = true }
-        if let fault = head.fault {
-            caller.sessionRefused(stream, fault, head: head.head)
-            return heads.give(head.head)
+        if let fault {
+            caller.sessionRefused(stream, fault, head: head)
+            return heads.give(head)
         }
-        let user = caller.sessionOpened(stream, head: head.head, end: end)
+        let user = caller.sessionOpened(stream, head: head, end: end)
         // The user may have reset the stream at once, and then it is told nothing any more.
         if stream.position >= 0, !stream.isReset { stream.user = user }
     }

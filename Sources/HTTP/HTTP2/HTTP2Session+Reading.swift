@@ -22,36 +22,29 @@ extension HTTP2Session {
         guard !isClosed else { return Self.giveUp }
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
         latest = stream
-        let kind: HTTP2HeadReader.Kind = stream.hasHead ? .trailers : isServer ? .request : .answer
-        reader = HTTP2HeadReader(kind, into: heads.take(), limits: limits)
+        reader.begin(stream.hasHead ? .trailers : isServer ? .request : .answer, into: heads.take())
         return Self.goOn
     }
 
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
-        guard reader != nil else { return Self.goOn }
-        reader?.add(name, value)
+        reader.add(name, value)
         // A little too much is refused with an answer; what is out of all proportion is an attack.
-        guard let reader, reader.size > 16 * limits.head, reader.fault != nil else { return Self.goOn }
+        guard reader.fault != nil, reader.size > 16 * limits.head else { return Self.goOn }
         return stop(.headerList)
     }
 
     private func headCame(_ frame: UnsafePointer<nghttp2_frame>) {
-        guard var reader, let stream = unsafe stream(frame.pointee.hd.stream_id) else { return dropReader() }
-        self.reader = nil
-        reader.finish()
+        guard let head = reader.finish() else { return }
+        guard let stream = unsafe stream(frame.pointee.hd.stream_id) else { return heads.give(head) }
         let end = unsafe frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-        guard reader.kind == .trailers else { return opened(stream, reader, end: end) }
-        if reader.fault != nil {
-            heads.give(reader.head)
-            return reset(stream, .code(.protocolError))
-        }
-        stream.receivedEnd(trailers: reader.head)
-        heads.give(reader.head)
+        guard reader.kind == .trailers else { return opened(stream, head, reader.fault, end: end) }
+        if reader.fault == nil { stream.receivedEnd(trailers: head) } else { reset(stream, .code(.protocolError)) }
+        heads.give(head)
     }
 
-    func dropReader() {
-        if let reader { heads.give(reader.head) }
-        reader = nil
+    /// Gives up the head that is being read.
+    func dropHead() {
+        if let head = reader.finish() { heads.give(head) }
     }
 
     // MARK: Bodies
@@ -106,7 +99,7 @@ extension HTTP2Session {
 
     func receivedInvalid(type: UInt8, code: Int32) -> Int32 {
         if UInt32(type) == NGHTTP2_HEADERS.rawValue {
-            dropReader()
+            dropHead()
             if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
         }
         if code == NGHTTP2_ERR_HEADER_COMP.rawValue { refusedBeyond(.hpack) }

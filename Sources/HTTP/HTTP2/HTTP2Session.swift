@@ -21,8 +21,8 @@ public class HTTP2Session: HTTPSession {
 
     let isServer: Bool
     let output: ByteQueue
+    let resources: HTTP2Resources
     let heads: HTTPHeadPool
-    let buffers: BufferPool
     let limits: HTTPLimits
     private let owner: any HTTPSessionOwner
     /// nghttp2's session; nil only while it is being made.
@@ -32,8 +32,8 @@ public class HTTP2Session: HTTPSession {
     private(set) var streams: [HTTP2Stream] = []
     /// The stream that a frame was about last, so that it need not be looked for again.
     var latest: HTTP2Stream?
-    /// The head that has come in part, and the stream that it belongs to.
-    var reader: HTTP2HeadReader?
+    /// Reads the head that has come in part; it belongs to the latest stream.
+    var reader: HTTP2HeadReader
     var guardian: HTTP2FloodGuard
     /// Bytes that are being sent without having been queued, and the stream that they are sent on.
     var direct: UnsafeBufferPointer<UInt8>?
@@ -47,20 +47,21 @@ public class HTTP2Session: HTTPSession {
         isServer: Bool,
         owner: any HTTPSessionOwner,
         output: ByteQueue,
-        heads: HTTPHeadPool,
-        buffers: BufferPool,
+        resources: HTTP2Resources,
         limits: HTTPLimits
     ) {
         self.isServer = isServer
         self.owner = owner
         self.output = output
-        self.heads = heads
-        self.buffers = buffers
+        self.resources = resources
+        heads = resources.heads
         self.limits = limits
+        reader = HTTP2HeadReader(limits: limits)
         guardian = HTTP2FloodGuard(resets: limits.resets)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let make = unsafe isServer ? nghttp2_session_server_new2 : nghttp2_session_client_new2
-        unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options)
+        let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
+        var functions = unsafe resources.memory.functions
+        unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
         unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)
     }
 
@@ -135,7 +136,7 @@ public class HTTP2Session: HTTPSession {
     /// Sends the head of a message; which kind depends on the side.
     func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {}
     /// The head of a stream is complete; what that means depends on the side.
-    func opened(_ stream: HTTP2Stream, _ head: HTTP2HeadReader, end: Bool) {}
+    func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {}
     /// A head begins on a stream that is not known.
     func begin(id: Int32) -> HTTP2Stream? { nil }
     /// The peer takes no more new streams, or has acknowledged a PING, or has changed its settings.
@@ -218,8 +219,7 @@ public class HTTP2Session: HTTPSession {
         guard !isClosed else { return }
         isClosed = true
         latest = nil
-        if let reader { heads.give(reader.head) }
-        reader = nil
+        dropHead()
         let left = streams
         streams = []
         for stream in left { stream.position = -1 }

@@ -69,7 +69,7 @@ final class HTTP2Stream: HTTPStream {
         guard isSending, !hasEnded, body.count > 0 else { return }
         let taken = session.sendDirectly(body, on: self)
         guard taken < body.count else { return }
-        let queue = outbound ?? ByteQueue(pool: session.buffers)
+        let queue = outbound ?? session.resources.queues.take()
         if queue.isEmpty { progress = session.now }
         outbound = queue
         queue.append(body.extracting(taken..<body.count))
@@ -109,7 +109,7 @@ final class HTTP2Stream: HTTPStream {
     func received(_ body: Span<UInt8>) {
         guard let user else { return session.consume(body.count, of: self) }
         guard pauses.isEmpty, !isDelivering else {
-            let queue = inbound ?? ByteQueue(pool: session.buffers)
+            let queue = inbound ?? session.resources.queues.take()
             inbound = queue
             return queue.append(body)
         }
@@ -191,8 +191,11 @@ final class HTTP2Stream: HTTPStream {
         for head in [trailers, inboundTrailers] { if let head { session.heads.give(head) } }
         trailers = nil
         inboundTrailers = nil
+        if let outbound { session.resources.queues.give(outbound) }
         outbound = nil
-        if !isDelivering { inbound = nil }
+        guard !isDelivering, let inbound else { return }
+        session.resources.queues.give(inbound)
+        self.inbound = nil
     }
 
     /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).

@@ -108,8 +108,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
             return HTTP2ServerSession(
                 owner: self,
                 output: wire.output,
-                heads: context.heads,
-                buffers: context.buffers,
+                resources: context.http2,
                 limits: limits
             )
         }

@@ -118,7 +118,7 @@ final class Call: HTTPStreamUser {
 
     private func keepForReplay(_ body: Span<UInt8>) {
         guard canReplay, attempt?.mayNeedReplay == true else { return }
-        let queue = replay ?? ByteQueue(pool: worker.context.buffers)
+        let queue = replay ?? worker.context.queues.take()
         replay = queue
         queue.append(body)
         if queue.count > Self.replayLimit { dropReplay() }
@@ -127,7 +127,14 @@ final class Call: HTTPStreamUser {
     /// Nothing will be sent once more.
     func dropReplay() {
         canReplay = false
-        replay = nil
+        giveReplay()
+    }
+
+    /// What was kept of the body is not needed any more.
+    func giveReplay() {
+        guard let replay else { return }
+        self.replay = nil
+        worker.context.queues.give(replay)
     }
 
     // MARK: Identity

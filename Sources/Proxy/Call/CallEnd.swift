@@ -107,7 +107,7 @@ extension Call {
         callTimer = nil
         deadlineTimer?.cancel()
         deadlineTimer = nil
-        replay = nil
+        giveReplay()
         let attempt = attempt
         self.attempt = nil
         attempt?.cancel()

@@ -65,7 +65,7 @@ extension Call {
             return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name), by: .martlet)
         }
         guard measureFromStart() else { return }
-        record.stages.forwarded = worker.context.loop.clock.now
+        record.stages.forwarded = worker.context.loop.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
             callTimer = timer
@@ -87,7 +87,7 @@ extension Call {
 
     /// There is a connection: the request goes out, as far as it has come.
     func attemptConnected(_ attempt: Attempt) {
-        record.stages.connected = worker.context.loop.clock.now
+        record.stages.connected = worker.context.loop.now
         let kept = replay
         passDeadlineOn()
         attempt.send(head: request, end: requestEnded && kept == nil)
@@ -105,8 +105,8 @@ extension Call {
 
     /// The head of the answer has come: it goes back through the chain to the caller.
     func answered(head: HTTPHead, end: Bool) {
-        replay = nil
-        record.stages.answered = worker.context.loop.clock.now
+        giveReplay()
+        record.stages.answered = worker.context.loop.now
         reader.read(head, classification.dialect)
         if reader.isOverLimit {
             worker.context.heads.give(head)

@@ -77,8 +77,12 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     func closed(_ connection: UpstreamConnection) {
-        // One that never connected is this dial's own affair.
-        if timer == nil, !isCanceled { pool.closed(connection) }
+        // One that never came into use is this dial's own affair.
+        guard timer != nil else { return isCanceled ? () : pool.closed(connection) }
+        guard connection === self.connection else { return }
+        self.connection = nil
+        lastFailure = .noHTTP2(connection.address)
+        tryNext()
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {

@@ -26,6 +26,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var wire: Wire?
     private var session: (any HTTPClientSession)?
     private var idleTimer: Timer?
+    private var isReady = false
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
     private var sentInAll = 0
@@ -72,8 +73,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
             return HTTP2ClientSession(
                 owner: self,
                 output: wire.output,
-                heads: heads,
-                buffers: context.buffers,
+                resources: context.http2,
                 limits: limits,
                 isSecure: false
             )
@@ -127,8 +127,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var needsPeer: Bool { false }
 
     func wireConnected(errno: Int32) {
-        if errno == 0, let wire { session = makeSession(wire) }
-        owner.connectFinished(self, errno: errno)
+        guard errno == 0, let wire else { return owner.connectFinished(self, errno: errno) }
+        session = makeSession(wire)
+        becomeReady()
     }
 
     func wireClosed() {
@@ -146,8 +147,16 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     // MARK: HTTPClientOwner
 
     func sessionHasRoom() {
+        guard isReady else { return becomeReady() }
         hasBeenIdle = true
         owner.hasRoom(self)
+    }
+
+    /// The connection is good for use once the peer has shown that it speaks the protocol.
+    private func becomeReady() {
+        guard let session, session.isReady else { return }
+        isReady = true
+        owner.connectFinished(self, errno: 0)
     }
 
     func sessionExceeded(_ limit: HTTP2Limit) {}

@@ -14,6 +14,8 @@ enum UpstreamFailure: Error {
     case firstByteTimeout
     case callTimeout
     case lost
+    /// There is a server, but none that speaks HTTP/2.
+    case noHTTP2(SocketAddress)
     /// The upstream reset the stream.
     case reset(HTTP2Code)
     /// The upstream refused the call before it began to process it.
@@ -39,6 +41,8 @@ enum UpstreamFailure: Error {
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
         case .lost:
             RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
+        case .noHTTP2(let address):
+            RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
             RPCError(RPCCode(http2Reset: code.rawValue), "upstream \(upstream): the stream was reset: \(code)")
         case .unprocessed:
@@ -74,7 +78,7 @@ enum UpstreamFailure: Error {
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .callTimeout: .timeout
         case .lost, .reset, .unprocessed: .reset
-        case .needsHTTP2: .connectFailed
+        case .needsHTTP2, .noHTTP2: .connectFailed
         case .badAnswer: .badAnswer
         }
     }

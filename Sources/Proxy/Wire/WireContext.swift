@@ -10,6 +10,10 @@ public final class WireContext {
     public let buffers = BufferPool()
     /// Heads for the next messages.
     public let heads = HTTPHeadPool()
+    /// Queues that one call needs for a while.
+    public let queues: ByteQueuePool
+    /// What HTTP/2 connections share.
+    let http2: HTTP2Resources
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
     let scratch = ByteQueue(keeping: WireContext.readSize)
 
@@ -19,5 +23,7 @@ public final class WireContext {
     /// Makes what a thread needs around its loop.
     public init(loop: EventLoop) {
         self.loop = loop
+        queues = ByteQueuePool(buffers: buffers)
+        http2 = HTTP2Resources(heads: heads, queues: queues)
     }
 }

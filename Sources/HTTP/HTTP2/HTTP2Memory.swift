@@ -1,0 +1,90 @@
+internal import CNghttp2
+private import Glibc
+
+/// Where nghttp2's small objects of one thread live.
+///
+/// A call costs nghttp2 a dozen of them, and many calls at once make the allocator split and join its blocks all the time.
+/// Here a freed block waits for the next object of its size; beyond `mostKept` bytes it goes back to the allocator.
+/// Belongs to one thread; must outlive the sessions, which hold it.
+@safe
+final class HTTP2Memory {
+    /// A block is preceded by as many bytes, which say how large it is and keep it aligned.
+    private static let header = 16
+    /// The sizes of blocks are multiples of this.
+    private static let step = 32
+    /// Larger blocks are not kept.
+    private static let largest = 1024
+    /// How many bytes are kept in free blocks.
+    private static let mostKept = 1024 * 1024
+
+    /// The first free block of each size; each has the next one in its first word.
+    private var free: [UnsafeMutableRawPointer?] = unsafe Array(repeating: nil, count: largest / step + 1)
+    private var kept = 0
+
+    /// Makes an empty store.
+    init() {}
+
+    deinit {
+        for place in unsafe free.indices {
+            while let block = unsafe free[place] {
+                unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
+                unsafe Glibc.free(block - Self.header)
+            }
+        }
+    }
+
+    /// What nghttp2 allocates by.
+    var functions: nghttp2_mem {
+        unsafe nghttp2_mem(
+            mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
+            malloc: { size, context in unsafe HTTP2Memory.lend(context) { unsafe $0.allocate(size) } },
+            free: { block, context in unsafe HTTP2Memory.lend(context) { unsafe $0.release(block) } },
+            calloc: { count, size, context in
+                let (total, isTooMuch) = count.multipliedReportingOverflow(by: size)
+                guard !isTooMuch, let block = unsafe HTTP2Memory.lend(context, { unsafe $0.allocate(total) }) else {
+                    return nil
+                }
+                return unsafe memset(block, 0, total)
+            },
+            realloc: { block, size, context in unsafe HTTP2Memory.lend(context) { unsafe $0.move(block, size) } }
+        )
+    }
+
+    private func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        let place = (size + Self.step - 1) / Self.step
+        if unsafe place < free.count, let block = unsafe free[place] {
+            unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
+            kept -= place * Self.step
+            return unsafe block
+        }
+        guard let start = unsafe malloc(Self.header + max(1, place) * Self.step) else { return nil }
+        unsafe start.storeBytes(of: place, as: Int.self)
+        return unsafe start + Self.header
+    }
+
+    private func release(_ block: UnsafeMutableRawPointer?) {
+        guard let block = unsafe block else { return }
+        let place = unsafe Self.place(of: block)
+        guard unsafe place < free.count, kept < Self.mostKept else { return unsafe Glibc.free(block - Self.header) }
+        unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)
+        unsafe free[place] = block
+        kept += place * Self.step
+    }
+
+    private func move(_ block: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+        guard let new = unsafe allocate(size) else { return nil }
+        guard let block = unsafe block else { return unsafe new }
+        unsafe new.copyMemory(from: block, byteCount: min(size, Self.place(of: block) * Self.step))
+        unsafe release(block)
+        return unsafe new
+    }
+
+    private static func place(of block: UnsafeMutableRawPointer) -> Int {
+        unsafe block.load(fromByteOffset: -header, as: Int.self)
+    }
+
+    @inline(__always)
+    private static func lend<Result>(_ context: UnsafeMutableRawPointer?, _ body: (HTTP2Memory) -> Result) -> Result {
+        unsafe Unmanaged<HTTP2Memory>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
+    }
+}
