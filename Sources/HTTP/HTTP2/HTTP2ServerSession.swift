@@ -38,6 +38,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     override func begin(id: Int32) -> HTTP2Stream? {
         let stream = HTTP2Stream(self, id: id)
+        lingers = true
         add(stream)
         unsafe nghttp2_session_set_stream_user_data(engine, id, Unmanaged.passUnretained(stream).toOpaque())
         return stream
@@ -80,6 +81,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         switch goodbye {
         case .none:
             goodbye = .announced
+            lingers = isBusy
             unsafe _ = nghttp2_submit_shutdown_notice(engine)
             unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
         case .announced:
@@ -107,6 +109,8 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             stream.user = nil
             user?.wasReset(.shutdown)
         }
+        // The answers come before the goodbye, behind which nothing is sent.
+        write()
         terminate(.noError)
         write()
         close(.lingering, telling: .shutdown)

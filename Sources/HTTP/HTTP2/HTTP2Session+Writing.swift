@@ -33,7 +33,8 @@ extension HTTP2Session {
                 unsafe nghttp2_submit_request(engine, nil, fields, count, end ? nil : provider, context)
             }
         }
-        add(stream)
+        // A connection whose numbers have run out takes no stream; its user is told once it has nothing on its hands.
+        if stream.id < 0 { refused.append(stream) } else { add(stream) }
         hasOutput()
     }
 
@@ -100,6 +101,8 @@ extension HTTP2Session {
     func write() {
         guard !isClosed, !isReading, !isWriting else { return }
         isWriting = true
+        for stream in refused { stream.end(telling: .unprocessed) }
+        refused.removeAll()
         while output.count < Self.mostQueued {
             var bytes: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(engine, &bytes)
@@ -195,10 +198,11 @@ extension HTTP2Session {
     /// nghttp2 could not send a frame, since the connection does not allow it any more.
     func notSent(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         let header = unsafe frame.pointee.hd
-        // A stream that never came to be is not told of in any other way.
+        // Whether nghttp2 tells of the end of such a stream depends on how far it came; here it ends for certain.
         guard !isServer, UInt32(header.type) == NGHTTP2_HEADERS.rawValue,
             let stream = streams.first(where: { $0.id == header.stream_id && !$0.isOnWire })
         else { return 0 }
+        unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)
         stream.end(telling: .unprocessed)
         return 0

@@ -30,6 +30,8 @@ public class HTTP2Session: HTTPSession {
 
     /// The streams that nghttp2 knows, in no order.
     private(set) var streams: [HTTP2Stream] = []
+    /// Streams that nghttp2 did not take.
+    var refused: [HTTP2Stream] = []
     /// The stream that a frame was about last, so that it need not be looked for again.
     var latest: HTTP2Stream?
     /// Reads the head that has come in part; it belongs to the latest stream.
@@ -41,6 +43,8 @@ public class HTTP2Session: HTTPSession {
     var isReading = false
     var isWriting = false
     private(set) var isDraining = false
+    /// Whether the connection is read empty at the end, since the peer may still be sending.
+    var lingers = true
     private(set) var isClosed = false
 
     init(
@@ -157,6 +161,7 @@ public class HTTP2Session: HTTPSession {
 
     /// The stream with this number, if there is one.
     func stream(_ id: Int32) -> HTTP2Stream? {
+        guard !isClosed else { return nil }
         if let latest, latest.id == id { return latest }
         guard let found = unsafe nghttp2_session_get_stream_user_data(engine, id) else { return nil }
         latest = unsafe Unmanaged<HTTP2Stream>.fromOpaque(found).takeUnretainedValue()
@@ -167,8 +172,8 @@ public class HTTP2Session: HTTPSession {
     func closed(id: Int32, code: HTTP2Code) -> Int32 {
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // What has come whole is still given to the user, once it wants it.
-        if stream.isWhole, stream.holdsInput { return 0 }
+        // An answer that has come whole is still given to the user, once it wants it.
+        if !isServer, stream.isWhole, stream.holdsInput { return 0 }
         stream.end(telling: stream.isWhole ? nil : .code(code))
         return 0
     }
@@ -212,7 +217,7 @@ public class HTTP2Session: HTTPSession {
     func closeIfOver() {
         guard !isClosed, unsafe nghttp2_session_want_read(engine) == 0 else { return }
         guard unsafe nghttp2_session_want_write(engine) == 0 else { return }
-        close(.lingering, telling: .connectionLost(errno: nil))
+        close(lingers ? .lingering : .orderly, telling: .connectionLost(errno: nil))
     }
 
     func close(_ end: SessionEnd, telling reason: HTTPReset) {
