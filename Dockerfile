@@ -18,11 +18,13 @@ LABEL org.opencontainers.image.title="Martlet" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
+        ca-certificates \
         libc-ares2 \
         libevent-core-2.1-7 \
         libjansson4 \
         libnghttp2-14 \
         libpcre2-8-0 \
+        libssl3 \
         libyaml-0-2 \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -o 65532 -g 65532 -m 0750 /run/martlet

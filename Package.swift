@@ -29,6 +29,7 @@ let floor0: [Target] = [
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 ]
 
 let floor1: [Target] = [
@@ -41,6 +42,7 @@ let floor1: [Target] = [
 
 let floor2: [Target] = [
     library("Events", ["CLibevent", "CLinux", "Configuration", "Bytes"]),
+    library("TLS", ["COpenSSL", "Bytes"]),
     library("HTTP", ["CNghttp2", "Bytes"]),
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
@@ -51,8 +53,8 @@ let floor3: [Target] = [
     library(
         "Proxy",
         [
-            "Events", "HTTP", "Resolver", "Documents", "Patterns", "Dialects", "RPC", "Configuration", "Telemetry",
-            "Bytes",
+            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Dialects", "RPC", "Configuration",
+            "Telemetry", "Bytes",
         ]
     )
 ]
@@ -61,8 +63,8 @@ let floor4: [Target] = [
     .executableTarget(
         name: "martlet",
         dependencies: [
-            "Proxy", "Documents", "Patterns", "Resolver", "Events", "HTTP", "RPC", "Telemetry", "Configuration",
-            "Bytes",
+            "Proxy", "Documents", "Patterns", "Resolver", "Events", "TLS", "HTTP", "RPC", "Telemetry",
+            "Configuration", "Bytes",
         ],
         swiftSettings: strict
     )
@@ -75,9 +77,10 @@ let testTargets: [Target] = [
     tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
     tests("HTTPTests", ["HTTP", "Bytes"]),
     tests("EventsTests", ["Events", "Configuration", "Bytes"]),
+    tests("TLSTests", ["TLS", "COpenSSL", "Bytes"]),
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
-    tests("ProxyTests", ["Proxy", "Events", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]),
+    tests("ProxyTests", ["Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]),
 ]
 
 let package = Package(

@@ -2,6 +2,7 @@ internal import Documents
 internal import Events
 internal import Patterns
 internal import Resolver
+internal import TLS
 
 /// What version this is.
 enum Version {
@@ -17,6 +18,7 @@ enum Version {
         jansson \(JSON.libraryVersion)
         c-ares \(Resolver.libraryVersion)
         pcre2 \(Pattern.libraryVersion)
+        openssl \(TLSLibrary.version)
         """
     }
 }

@@ -1,0 +1,59 @@
+internal import COpenSSL
+
+/// Why a connection could not be secured, or is not any more.
+public enum TLSFailure: Error, Equatable, Sendable {
+    /// The other end's certificate is not good; in words.
+    case certificate(String)
+    /// The other end's certificate is good, and not one that is pinned.
+    case pin
+    /// The other end said why it ends the connection; in words.
+    case alert(String)
+    /// What the other end sent is not TLS, or not as it has to be; in words.
+    case malformed(String)
+    /// The other end closed the connection in the middle of the handshake.
+    case closed
+
+    /// The failure that the error at the head of the queue tells of.
+    init(_ error: UInt, verification: Int, name: String) {
+        let reason = ErrorQueue.reason(of: error)
+        // OpenSSL numbers the errors that are alerts of the other end from here on.
+        let firstAlert = SSL_AD_REASON_OFFSET
+        if reason == SSL_R_CERTIFICATE_VERIFY_FAILED {
+            self = Self.unverified(Int32(verification), name)
+        } else if firstAlert..<firstAlert + 256 ~= reason {
+            let text = ErrorQueue.text(of: error)
+            let words = text.split(separator: "alert ", maxSplits: 1)
+            self = .alert(words.count == 2 ? String(words[1]) : text)
+        } else if [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST].contains(reason) {
+            self = .malformed("what the other end sent is not TLS")
+        } else {
+            self = .malformed(ErrorQueue.text(of: error))
+        }
+    }
+
+    private static func unverified(_ verification: Int32, _ name: String) -> TLSFailure {
+        switch verification {
+        case X509_V_ERR_APPLICATION_VERIFICATION: .pin
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            .certificate("the certificate is not for \(name)")
+        case X509_V_ERR_CERT_HAS_EXPIRED: .certificate("the certificate, or one that vouches for it, has expired")
+        case X509_V_ERR_CERT_NOT_YET_VALID: .certificate("the certificate is not good yet")
+        default:
+            .certificate(
+                unsafe "the certificate is not trusted: \(String(cString: X509_verify_cert_error_string(Int(verification))))"
+            )
+        }
+    }
+}
+
+extension TLSFailure: CustomStringConvertible {
+    /// The cause in words.
+    public var description: String {
+        switch self {
+        case .certificate(let text), .malformed(let text): text
+        case .pin: "no certificate of the chain is pinned"
+        case .alert(let text): "the other end refused: \(text)"
+        case .closed: "the other end closed the connection in the handshake"
+        }
+    }
+}

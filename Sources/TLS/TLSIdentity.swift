@@ -1,0 +1,39 @@
+internal import COpenSSL
+
+/// A certificate with those that vouch for it, and its private key.
+public struct TLSIdentity: Sendable {
+    let chain: [Certificate]
+    let key: PrivateKey
+
+    /// Which of the two files an error is about.
+    public enum Failure: Error, Equatable, Sendable {
+        /// The file of certificates.
+        case certificate(TLSMaterialError)
+        /// The file of the key.
+        case key(TLSMaterialError)
+    }
+
+    /// Reads a chain, its own certificate first, and the key that belongs to it, both in PEM.
+    public init(certificate: [UInt8], key: [UInt8]) throws(Failure) {
+        do throws(TLSMaterialError) {
+            chain = try PEM.certificates(in: certificate)
+        } catch {
+            throw .certificate(error)
+        }
+        do throws(TLSMaterialError) {
+            self.key = try PEM.key(in: key)
+        } catch {
+            throw .key(error)
+        }
+        let matches = unsafe X509_check_private_key(chain[0].raw, self.key.raw) == 1
+        ErrorQueue.clear()
+        guard matches else {
+            throw .key(TLSMaterialError("the key is not that of the certificate; name the two that belong together"))
+        }
+    }
+
+    /// When the first certificate of the chain ceases to be good, in seconds since 1970.
+    public var expires: Int {
+        chain.reduce(.max) { min($0, $1.expires) }
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import TLS
+
+/// What is wrong with a file is told.
+@Suite struct MaterialTests {
+    private let authority = TestAuthority()
+
+    @Test(arguments: [
+        "", "sha256/", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha256/AAAA",
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==",
+        "sha256/!AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+    ])
+    func `a pin that is none is refused`(_ text: String) {
+        #expect(throws: TLSMaterialError.self) { try TLSPin(text) }
+    }
+
+    @Test func `a pin is 32 bytes in base64`() throws {
+        let text = "sha256/" + String(repeating: "A", count: 43) + "="
+        #expect(try TLSPin(text) == .publicKey([UInt8](repeating: 0, count: 32)))
+    }
+
+    @Test func `a file that holds something else is refused with a reason`() throws {
+        let issued = authority.issue("DNS:a.example")
+        func failure(_ certificate: [UInt8], _ key: [UInt8]) -> TLSIdentity.Failure? {
+            do throws(TLSIdentity.Failure) {
+                _ = try TLSIdentity(certificate: certificate, key: key)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(failure(issued.certificate, issued.key) == nil)
+        #expect(failure([], issued.key) == .certificate(.init("there is no certificate in it; write PEM")))
+        #expect(failure(issued.key, issued.key) == .certificate(.init("there is no certificate in it; write PEM")))
+        #expect(
+            failure(issued.certificate, issued.certificate) == .key(.init("there is no private key in it; write PEM"))
+        )
+        let mismatch = "the key is not that of the certificate; name the two that belong together"
+        #expect(failure(issued.certificate, authority.issue("DNS:a.example").key) == .key(.init(mismatch)))
+        let encrypted = "the private key is encrypted; write it without a passphrase"
+        #expect(failure(issued.certificate, Self.encrypted) == .key(.init(encrypted)))
+        var broken = issued.certificate
+        broken[100] = UInt8(ascii: "!")
+        guard case .certificate(let error)? = failure(broken, issued.key) else {
+            Issue.record("a broken certificate is taken")
+            return
+        }
+        #expect(error.text.hasPrefix("a certificate in it cannot be read"))
+    }
+
+    @Test func `a fingerprint tells pieces apart`() {
+        #expect(TLSDigest.fingerprint(of: [[1, 2], [3]]) == TLSDigest.fingerprint(of: [[1, 2], [3]]))
+        #expect(TLSDigest.fingerprint(of: [[1, 2], [3]]) != TLSDigest.fingerprint(of: [[1], [2, 3]]))
+    }
+
+    private static let encrypted = Array(
+        """
+        -----BEGIN ENCRYPTED PRIVATE KEY-----
+        MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjAAAAAAAAAAAICCAAw
+        DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEAAAAAAAAAAAAAAAAAAAAAAEQAAA
+        AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+        AAAAAAAAAAAAAAAAAAAAAAAAAAA=
+        -----END ENCRYPTED PRIVATE KEY-----
+        """.utf8
+    )
+}

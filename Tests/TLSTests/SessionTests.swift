@@ -1,0 +1,159 @@
+import Bytes
+import COpenSSL
+import Testing
+
+@testable import TLS
+
+/// What goes over a secured connection.
+@Suite struct SessionTests {
+    private let authority = TestAuthority()
+
+    private func pair(_ change: (inout TLSClientContext.Options) throws -> Void = { _ in }) throws -> Pair {
+        try Pair(client(trusting: authority, change: change), server(authority.issue("DNS:a.example")))
+    }
+
+    @Test func `both ends read what the other has sent`() throws {
+        let pair = try pair()
+        pair.client.send("ping")
+        pair.server.send("pong")
+        pair.move()
+        #expect(pair.server.text == "ping")
+        #expect(pair.client.text == "pong")
+        #expect(!pair.client.sent.starts(with: Array("ping".utf8)))
+    }
+
+    @Test(arguments: [1, 2, 7, 100, 1400])
+    func `it does not matter how the bytes are cut`(_ cut: Int) throws {
+        let queues = (ByteQueue(), ByteQueue())
+        let client = try client(trusting: authority)
+        let server = try server(authority.issue("DNS:a.example"))
+        let ends = (
+            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
+            End(TLSSession(server, output: queues.1), queues.1)
+        )
+        func move(_ from: End, _ to: End) {
+            var rest = from.takeOutput()[...]
+            while !rest.isEmpty {
+                to.take(Array(rest.prefix(cut)))
+                rest = rest.dropFirst(cut)
+            }
+        }
+        ends.0.session.start()
+        for _ in 0..<4 {
+            move(ends.0, ends.1)
+            move(ends.1, ends.0)
+        }
+        #expect(ends.0.session.isEstablished && ends.1.session.isEstablished)
+        let body = String(repeating: "0123456789", count: 5000)
+        ends.0.send(body)
+        move(ends.0, ends.1)
+        #expect(ends.1.text == body)
+    }
+
+    @Test func `what arrives with the end of the handshake is read with it`() throws {
+        let queues = (ByteQueue(), ByteQueue())
+        let client = try client(trusting: authority)
+        let server = try server(authority.issue("DNS:a.example"))
+        let ends = (
+            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
+            End(TLSSession(server, output: queues.1), queues.1)
+        )
+        ends.0.session.start()
+        ends.1.take(ends.0.takeOutput())
+        ends.0.take(ends.1.takeOutput())
+        ends.0.send("early")
+        ends.1.take(ends.0.takeOutput())
+        #expect(ends.1.text == "early")
+    }
+
+    @Test func `what is larger than a record goes in several`() throws {
+        let pair = try pair()
+        let body = String(repeating: "x", count: 3 * TLSSession.recordSize + 1)
+        pair.client.send(body)
+        pair.move()
+        #expect(pair.server.text == body)
+    }
+
+    @Test func `the end is told, and nothing else is an end`() throws {
+        let pair = try pair()
+        pair.client.send("all")
+        pair.move()
+        #expect(!pair.server.session.hasEnded)
+        pair.client.session.end()
+        pair.client.session.end()
+        pair.move()
+        #expect(pair.server.session.hasEnded)
+        #expect(pair.server.session.failure == nil)
+    }
+
+    @Test func `a changed byte ends the connection`() throws {
+        let pair = try pair()
+        pair.client.send("ping")
+        var bytes = pair.client.takeOutput()
+        bytes[bytes.count - 1] ^= 1
+        pair.server.take(bytes)
+        #expect(pair.server.text == "")
+        #expect(pair.server.session.failure == .malformed("decryption failed or bad record mac"))
+        #expect(!pair.server.output.isEmpty, "no alert")
+    }
+
+    @Test func `clear text is no handshake`() throws {
+        let queue = ByteQueue()
+        let session = try TLSSession(server(authority.issue("DNS:a.example")), output: queue)
+        End(session, queue).take(Array("GET / HTTP/1.1\r\nhost: a\r\n\r\n".utf8))
+        #expect(session.failure == .malformed("what the other end sent is not TLS"))
+    }
+
+    @Test func `a connection that ends in the handshake is not secured`() throws {
+        let queue = ByteQueue()
+        let session = try TLSSession(client(trusting: authority), resuming: TLSResumption(), output: queue)
+        session.start()
+        session.receiveEnd()
+        #expect(session.failure == .closed)
+    }
+
+    @Test(arguments: [
+        (["h2", "http/1.1"], "h2"), (["http/1.1", "h2"], "h2"), (["http/1.1"], "http/1.1"), ([], nil),
+    ])
+    func `the server chooses the protocol that it likes best`(_ offered: [String], _ chosen: String?) throws {
+        let pair = try Pair(
+            client(trusting: authority, protocols: offered),
+            server(authority.issue("DNS:a.example"))
+        )
+        #expect(pair.client.session.negotiatedProtocol == chosen)
+        #expect(pair.server.session.negotiatedProtocol == chosen)
+    }
+
+    @Test func `no protocol in common is no connection`() throws {
+        let pair = try Pair(
+            client(trusting: authority, protocols: ["spdy/1"]),
+            server(authority.issue("DNS:a.example"))
+        )
+        #expect(pair.client.session.failure == .alert("no application protocol"))
+    }
+
+    @Test func `the last session is resumed, and forgotten by the next context`() throws {
+        let (mine, other) = (TLSResumption(), authority.issue("DNS:a.example"))
+        let client = try client(trusting: authority)
+        let first = try server(other)
+        #expect(!Pair(client, first, resuming: mine).client.session.isResumed)
+        #expect(!mine.isEmpty)
+        for _ in 0..<3 {
+            let again = Pair(client, first, resuming: mine)
+            #expect(again.client.session.isResumed && again.server.session.isResumed)
+        }
+        #expect(!Pair(client, try server(other), resuming: mine).client.session.isResumed)
+    }
+
+    @Test func `a version that is too old is refused by either end`() throws {
+        let issued = authority.issue("DNS:a.example")
+        let (strict, old) = (try client(trusting: authority) { $0.minimum = .tls13 }, try client(trusting: authority))
+        unsafe SSL_CTX_ctrl(old.context.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        #expect(try Pair(old, server(issued)).client.session.isEstablished)
+        let refused = try Pair(old, server(issued, minimum: .tls13))
+        #expect(refused.client.session.failure == .alert("protocol version"))
+        let oldServer = try server(issued)
+        unsafe SSL_CTX_ctrl(oldServer.context.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        #expect(Pair(strict, oldServer).client.session.failure == .alert("protocol version"))
+    }
+}
