@@ -1,4 +1,4 @@
-/// One error in a configuration file: what is wrong, and what would be right.
+/// One error in a configuration file, or one warning: what is wrong, and what would be right.
 public struct Diagnostic: Error, Hashable, Sendable {
     /// Where the error is.
     public let mark: Mark
@@ -9,6 +9,11 @@ public struct Diagnostic: Error, Hashable, Sendable {
     public init(mark: Mark, message: String) {
         self.mark = mark
         self.message = message
+    }
+
+    /// The line `file:line:column: what is wrong; what would be right`.
+    public func line(file: String) -> String {
+        "\(file):\(mark.line):\(mark.column): \(message)"
     }
 
     /// Text from the file, fit to stand in a message: in quotes, on one line, without control characters, and not long.

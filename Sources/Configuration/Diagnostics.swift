@@ -1,8 +1,9 @@
-/// All errors of one configuration file, collected while it is read, so that one run reports them all.
+/// All errors and warnings of one configuration file, collected while it is read, so that one run reports them all.
 ///
 /// Belongs to the thread that reads the file.
 public final class Diagnostics {
     private var collected: [Diagnostic] = []
+    private var cautions: [Diagnostic] = []
 
     /// Starts with no errors.
     public init() {}
@@ -11,9 +12,14 @@ public final class Diagnostics {
     public var isEmpty: Bool { collected.isEmpty }
 
     /// The errors in the order of their positions, each once.
-    public var sorted: [Diagnostic] {
+    public var sorted: [Diagnostic] { Self.sorted(collected) }
+
+    /// The warnings in the order of their positions, each once: a file with none but those is good for use.
+    public var warnings: [Diagnostic] { Self.sorted(cautions) }
+
+    private static func sorted(_ all: [Diagnostic]) -> [Diagnostic] {
         var seen: Set<Diagnostic> = []
-        return collected.filter { seen.insert($0).inserted }
+        return all.filter { seen.insert($0).inserted }
             .enumerated()
             .sorted { ($0.element.mark, $0.offset) < ($1.element.mark, $1.offset) }
             .map(\.element)
@@ -24,8 +30,13 @@ public final class Diagnostics {
         collected.append(Diagnostic(mark: mark, message: message))
     }
 
+    /// Adds a warning: `message` is one line that says what may go wrong and, after a semicolon, what would be better.
+    public func warn(_ message: String, at mark: Mark) {
+        cautions.append(Diagnostic(mark: mark, message: message))
+    }
+
     /// The errors as lines `file:line:column: what is wrong; what would be right`, in the order of their positions.
     public func lines(file: String) -> [String] {
-        sorted.map { "\(file):\($0.mark.line):\($0.mark.column): \($0.message)" }
+        sorted.map { $0.line(file: file) }
     }
 }

@@ -2,7 +2,7 @@
 public struct ListenerSettings: Equatable, Sendable {
     /// The time-outs of a caller's connection; none is no limit.
     public struct Timeouts: Equatable, Sendable {
-        /// From the first byte of a head, or from the connection's start, to the end of the head.
+        /// From the first byte of a head to its end, and from the connection's start to the end of a TLS handshake.
         public let head: Duration?
         /// How long a connection without a call is kept.
         public let idle: Duration?
@@ -34,6 +34,8 @@ public struct ListenerSettings: Equatable, Sendable {
     public let permissions: SocketPermissions
     /// Whether an address that other machines reach is meant.
     public let allowRemote: Bool
+    /// How callers are spoken to over TLS; none is clear text.
+    public let tls: ListenerTLSSettings?
     /// The time-outs of its connections.
     public let timeouts: Timeouts
     /// The bounds of its connections.
@@ -47,12 +49,13 @@ public struct ListenerSettings: Equatable, Sendable {
             SocketPermissions.modeOption,
         ] + SocketPermissions.ownerOptions + [
             Option("allow_remote", .bool, default: "false", "Whether other machines may reach the address."),
+            Option("tls", .section(ListenerTLSSettings.options), "How callers are spoken to over TLS."),
             Option("timeouts", .section(timeoutOptions), "How long a connection may wait."),
             Option("limits", .section(limitOptions), "How much a connection may take."),
         ]
 
     private static let timeoutOptions = [
-        Option("head", .timeout, default: "10s", "The longest time a request head may take to arrive."),
+        Option("head", .timeout, default: "10s", "The longest time a request head, or a TLS handshake, may take."),
         Option("idle", .timeout, default: "1h", "How long a connection without a call is kept."),
         Option(
             "stalled",
@@ -98,6 +101,7 @@ public struct ListenerSettings: Equatable, Sendable {
         let address = text.flatMap(ListenAddress.init)
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"])
         allowRemote = section.bool("allow_remote")
+        tls = section.has("tls") ? ListenerTLSSettings(section.section("tls")) : nil
         let timeouts = section.section("timeouts")
         self.timeouts = Timeouts(
             head: timeouts.duration("head"),

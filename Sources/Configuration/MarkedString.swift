@@ -1,5 +1,5 @@
 /// A string with its place in the file.
-public struct MarkedString: Equatable, Sendable {
+public struct MarkedString: Hashable, Sendable {
     /// The string.
     public let text: String
     /// Where it stands.

@@ -3,7 +3,7 @@
 /// Settings carry the marks of what they were read from, and are still equal when only their place in the file changed:
 /// that is how a reload tells what to keep.
 @propertyWrapper
-public struct NotCompared<Value: Sendable>: Equatable, Sendable {
+public struct NotCompared<Value: Sendable>: Hashable, Sendable {
     /// The property itself.
     public var wrappedValue: Value
 
@@ -14,4 +14,7 @@ public struct NotCompared<Value: Sendable>: Equatable, Sendable {
 
     /// True for all values.
     public static func == (left: NotCompared, right: NotCompared) -> Bool { true }
+
+    /// Adds nothing.
+    public func hash(into hasher: inout Hasher) {}
 }

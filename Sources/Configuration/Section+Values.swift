@@ -13,6 +13,11 @@ extension Section {
         }
     }
 
+    /// The text of a `string` option with its place, if the file has a good one.
+    public func marked(_ key: String) -> MarkedString? {
+        string(ifGiven: key).map { MarkedString($0, at: mark(of: key)) }
+    }
+
     /// The value of a `bool` option; false where there is none.
     public func bool(_ key: String) -> Bool {
         switch value(key) {

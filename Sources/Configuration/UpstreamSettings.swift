@@ -28,6 +28,8 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let name: String
     /// Where the upstream is.
     public let url: UpstreamURL
+    /// How it is spoken to over TLS; none where the URL says clear text.
+    public let tls: UpstreamTLSSettings?
     /// The time-outs of its attempts and connections.
     public let timeouts: Timeouts
     /// The bounds of its pools.
@@ -40,12 +42,18 @@ public struct UpstreamSettings: Equatable, Sendable {
     /// The authority that requests get; none if the caller's stays.
     public var authority: String? {
         guard !keepsHost, case .tcp(let address) = url.endpoint else { return nil }
-        guard address.port == 80 else { return "\(address)" }
+        guard address.port == url.scheme.defaultPort else { return "\(address)" }
         return address.host.contains(":") ? "[\(address.host)]" : address.host
+    }
+
+    /// Whether nobody on the way can read what goes there: it does not leave the machine, or is in TLS that is verified.
+    public var isConfidential: Bool {
+        url.isLoopback || tls.map { !$0.isInsecure } ?? false
     }
 
     static let options = [
         Option("url", .string, required: true, example: "http://127.0.0.1:9000", "Where the upstream is."),
+        Option("tls", .section(UpstreamTLSSettings.options), "How an https:// upstream is spoken to."),
         Option(
             "host",
             .choice(["upstream", "caller"]),
@@ -105,12 +113,17 @@ public struct UpstreamSettings: Equatable, Sendable {
         )
         keepsHost = section.string("host") == "caller"
         Name.check(named.name, at: named.mark, into: section.diagnostics)
+        let tls = UpstreamTLSSettings(section.section("tls"))
         guard let text = section.string(ifGiven: "url") else { return nil }
         do {
             url = try UpstreamURL(text)
         } catch {
             section.report(error.message, at: "url")
             return nil
+        }
+        self.tls = url.scheme == .https ? tls : nil
+        if self.tls == nil, section.has("tls") {
+            section.report("\(url) is in clear text; write url: https://host, or remove tls", at: "tls")
         }
     }
 }

@@ -4,8 +4,18 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     public enum Scheme: String, Equatable, Sendable {
         /// HTTP/1.1 in clear text.
         case http
-        /// HTTP/2 in clear text, known beforehand (RFC 9113 §3.3).
+        /// HTTP/2 in clear text, without asking first (RFC 9113 §3.3).
         case h2c
+        /// TLS; what is spoken is agreed on there.
+        case https
+
+        /// The port where a URL names none.
+        public var defaultPort: UInt16 {
+            switch self {
+            case .http, .h2c: 80
+            case .https: 443
+            }
+        }
     }
 
     /// Where an upstream is.
@@ -35,36 +45,44 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch endpoint {
         case .tcp(let address): "\(scheme.rawValue)://\(address)"
-        case .unix(let path): scheme == .h2c ? "unix+h2c:\(path)" : "unix:\(path)"
+        case .unix(let path): (scheme == .h2c ? Self.unixH2C : Self.unix) + path
         }
     }
 
-    /// Reads `http://host[:port]` or `unix:/path`.
+    private static let unix = "unix:"
+    private static let unixH2C = "unix+h2c:"
+
+    /// Reads `http://host[:port]`, `https://host[:port]`, `h2c://host[:port]`, `unix:/path` or `unix+h2c:/path`.
     ///
     /// - Throws: one line that says what is wrong with `text`, and what would be right.
     public init(_ text: String) throws(Malformed) {
-        scheme = text.lowercased().hasPrefix("h2c://") || text.hasPrefix("unix+h2c:") ? .h2c : .http
-        if text.hasPrefix("unix:") || text.hasPrefix("unix+h2c:") {
-            let path = String(text.drop { $0 != ":" }.dropFirst())
+        for (prefix, scheme) in [(Self.unix, Scheme.http), (Self.unixH2C, .h2c)] where text.hasPrefix(prefix) {
+            let path = String(text.dropFirst(prefix.count))
             guard path.isSocketPath else {
-                throw Malformed("\(Diagnostic.quote(text)) is no socket; write unix:/path, at most 107 bytes long")
+                throw Malformed("\(Diagnostic.quote(text)) is no socket; write \(prefix)/path, at most 107 bytes long")
             }
+            self.scheme = scheme
             endpoint = .unix(path: path)
             return
         }
         // Before anything is quoted: what stands before the "@" may be a password.
         if text.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
-        guard let start = Self.endOfScheme(text) else {
-            throw Malformed("\(Diagnostic.quote(text)) is no URL; write http://host:port or unix:/path")
+        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
+            throw Malformed("\(Diagnostic.quote(text)) is no URL; write http://host:port, https://host or unix:/path")
         }
-        if let reason = Self.refusal(of: text[..<start].lowercased()) { throw Malformed(reason) }
-        var authority = String(text[start...])
+        guard let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
+            let given = Diagnostic.quote(text[..<colon].lowercased() + "://")
+            throw Malformed("\(given) is not supported; write http://, https:// or h2c:// and a host, or unix:/path")
+        }
+        self.scheme = scheme
+        var authority = String(text[text.index(colon, offsetBy: 3)...])
         if authority.hasSuffix("/") { authority.removeLast() }
+        let example = "\(scheme.rawValue)://host:port"
         if authority.contains(where: { "/?#".contains($0) }) {
-            throw Malformed("an upstream URL has no path and no query; write http://host:port")
+            throw Malformed("an upstream URL has no path and no query; write \(example)")
         }
-        guard let address = HostPort(authority, defaultPort: 80), address.port > 0 else {
-            throw Malformed("\(Diagnostic.quote(authority)) is no host with a port; write http://host:port")
+        guard let address = HostPort(authority, defaultPort: scheme.defaultPort), address.port > 0 else {
+            throw Malformed("\(Diagnostic.quote(authority)) is no host with a port; write \(example)")
         }
         endpoint = .tcp(address)
     }
@@ -76,22 +94,6 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
 
         init(_ message: String) {
             self.message = message
-        }
-    }
-
-    private static func endOfScheme(_ text: String) -> String.Index? {
-        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
-            return text.hasPrefix("unix+h2c:") ? text.index(text.startIndex, offsetBy: 9) : nil
-        }
-        return text.index(colon, offsetBy: 3)
-    }
-
-    private static func refusal(of scheme: String) -> String? {
-        switch scheme {
-        case "http://": nil
-        case "https://": "https:// is not supported yet; write http://host:port or unix:/path"
-        case "h2c://": nil
-        default: "\(Diagnostic.quote(scheme)) is not supported; write http://host:port or unix:/path"
         }
     }
 }

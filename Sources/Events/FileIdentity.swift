@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What tells one state of a file from another without reading it.
-struct FileIdentity: Equatable {
+public struct FileIdentity: Equatable, Sendable {
     private let device: dev_t
     private let inode: ino_t
     private let size: off_t
@@ -9,7 +9,7 @@ struct FileIdentity: Equatable {
     private let changed: Int
 
     /// Looks at what `path` leads to; none if that is nothing.
-    init?(of path: String) {
+    public init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         device = status.st_dev

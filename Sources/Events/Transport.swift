@@ -8,6 +8,8 @@ public enum Transfer: Equatable {
     case notNow
     /// The other end has closed its sending side, in order.
     case end
+    /// The other end is gone, without having said that it has sent everything.
+    case cutOff
     /// The connection is broken; the value is an errno.
     case failed(Int32)
 }
@@ -36,9 +38,14 @@ public protocol Transport: AnyObject {
     func close()
     /// The error of a connect that has finished, as an errno; 0 if it is connected.
     var connectError: Int32 { get }
+    /// What both ends agreed to speak when the connection was secured, by its name in ALPN (RFC 7301); nil if nothing.
+    var negotiatedProtocol: String? { get }
 }
 
 extension Transport {
+    /// Nothing, on a connection that is not secured.
+    public var negotiatedProtocol: String? { nil }
+
     /// Writes one after the other, for transports that cannot do it in one go.
     public func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer {
         guard first.count > 0 else { return send(second) }

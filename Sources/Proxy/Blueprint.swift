@@ -8,6 +8,8 @@ public struct Blueprint {
     public let settings: Settings
     /// The files that tokens come from.
     public let tokenFiles: [String]
+    /// What the settings of TLS came to.
+    public let tls: TLSContexts
 
     /// Reads the root of a file, compiles everything once, and reports what is wrong.
     public init(_ root: Node?, into diagnostics: Diagnostics) {
@@ -23,6 +25,7 @@ public struct Blueprint {
             chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
         self.settings = settings
+        tls = TLSContexts(settings, into: diagnostics)
         tokenFiles = context.tokens.paths
     }
 }

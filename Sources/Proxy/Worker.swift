@@ -23,6 +23,7 @@ public final class Worker {
     private let names: NameService
     private let kinds: [InterceptorKind]
     private var upstreams: [String: Upstream] = [:]
+    private var tls = TLSContexts()
     private var older: [Generation] = []
     /// Those that accept no more and still have connections.
     private var draining: [Acceptor] = []
@@ -46,7 +47,13 @@ public final class Worker {
     // MARK: Configuration
 
     /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
-    public func use(_ settings: Settings, number: Int, tokens values: [String: [UInt8]?]) {
+    public func use(
+        _ settings: Settings,
+        number: Int,
+        tokens values: [String: [UInt8]?],
+        tls: TLSContexts = TLSContexts()
+    ) {
+        self.tls = tls
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
         let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, kinds: kinds)
@@ -67,11 +74,21 @@ public final class Worker {
     public var liveGenerations: Int { older.count + 1 }
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
-        upstreams[settings.name].flatMap { $0.settings == settings ? $0 : nil }
+        upstreams[settings.name].flatMap {
+            // What the settings name may have changed, too.
+            $0.settings == settings && $0.tls == tls.upstreams[settings.name] ? $0 : nil
+        }
     }
 
     private func make(_ settings: UpstreamSettings) -> Upstream {
-        Upstream(settings, context: context, network: network, names: names, counter: counters.upstream(settings.name))
+        Upstream(
+            settings,
+            context: context,
+            network: network,
+            names: names,
+            counter: counters.upstream(settings.name),
+            tls: tls.upstreams[settings.name]
+        )
     }
 
     private func retire(_ old: Generation) {

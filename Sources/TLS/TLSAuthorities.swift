@@ -1,4 +1,5 @@
 internal import COpenSSL
+private import Glibc
 
 /// Whose signature makes a certificate good.
 public enum TLSAuthorities: Sendable {
@@ -19,8 +20,11 @@ public enum TLSAuthorities: Sendable {
 
     /// The file and the directory where OpenSSL looks for the authorities of the system.
     public static var systemLocations: [String] {
-        unsafe [
-            String(cString: X509_get_default_cert_file()), String(cString: X509_get_default_cert_dir()),
+        let file = unsafe getenv(X509_get_default_cert_file_env()).map { unsafe String(cString: $0) }
+        let directory = unsafe getenv(X509_get_default_cert_dir_env()).map { unsafe String(cString: $0) }
+        return unsafe [
+            file ?? String(cString: X509_get_default_cert_file()),
+            directory ?? String(cString: X509_get_default_cert_dir()),
         ]
     }
 }

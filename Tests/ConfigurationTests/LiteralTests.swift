@@ -67,7 +67,9 @@ struct LiteralTests {
         ("http://my_service:80", "http://my_service:80", false),
         ("http://localhost.evil.example:80", "http://localhost.evil.example:80", false),
         ("http://127.0.0.1.evil.example", "http://127.0.0.1.evil.example:80", false),
-        ("unix:/run/a.sock", "unix:/run/a.sock", true),
+        ("unix:/run/a.sock", "unix:/run/a.sock", true), ("unix+h2c:/run/a.sock", "unix+h2c:/run/a.sock", true),
+        ("https://a.example", "https://a.example:443", false), ("https://a:80", "https://a:80", false),
+        ("h2c://a", "h2c://a:80", false), ("HTTPS://localhost", "https://localhost:443", true),
     ])
     func `an upstream URL says where the upstream is, and whether bytes stay here`(
         text: String,
@@ -82,7 +84,8 @@ struct LiteralTests {
     @Test(arguments: [
         "", "http://", "http:///", "http://a:0", "http://a:x", "http://a:80:80", "http://a b", "http://-a",
         "http://a..b", "http://1.2.3",
-        "http://a?b", "http://a#b", "http://a@b", "http://é", "http://[::1", "unix:", "a",
+        "http://a?b", "http://a#b", "http://a@b", "http://é", "http://[::1", "unix:", "unix+h2c:a", "unix+https:/a",
+        "a", "https://", "https:///", "h2c:a",
         "http://a\r\nb",
         "http://\(String(repeating: "a.", count: 127))a",
     ])

@@ -5,6 +5,7 @@ import Documents
 struct Reading {
     let settings: Settings
     let errors: [String]
+    let warnings: [String]
 
     init(_ yaml: String) {
         let diagnostics = Diagnostics()
@@ -14,6 +15,7 @@ struct Reading {
             answeringKinds: ["reject", "respond"]
         )
         errors = diagnostics.sorted.map { "\($0.mark.line):\($0.mark.column): \($0.message)" }
+        warnings = diagnostics.warnings.map { "\($0.mark.line):\($0.mark.column): \($0.message)" }
     }
 }
 

@@ -120,10 +120,11 @@ struct SettingsErrorTests {
     }
 
     @Test(arguments: [
-        ("http:/host", "\"http:/host\" is no URL; write http://host:port or unix:/path"),
-        ("localhost:9000", "\"localhost:9000\" is no URL; write http://host:port or unix:/path"),
-        ("https://a", "https:// is not supported yet; write http://host:port or unix:/path"),
-        ("ftp://a", "\"ftp://\" is not supported; write http://host:port or unix:/path"),
+        ("http:/host", "\"http:/host\" is no URL; write http://host:port, https://host or unix:/path"),
+        ("localhost:9000", "\"localhost:9000\" is no URL; write http://host:port, https://host or unix:/path"),
+        ("ftp://a", "\"ftp://\" is not supported; write http://, https:// or h2c:// and a host, or unix:/path"),
+        ("https://a:0", "\"a:0\" is no host with a port; write https://host:port"),
+        ("unix+h2c:a", "\"unix+h2c:a\" is no socket; write unix+h2c:/path, at most 107 bytes long"),
         ("http://a/b", "an upstream URL has no path and no query; write http://host:port"),
         ("http://user:hunter2@a", "an upstream URL has no user; write http://host:port"),
         ("user:hunter2@a", "an upstream URL has no user; write http://host:port"),
@@ -192,7 +193,7 @@ struct SettingsErrorTests {
             """
             listen: nowhere
             upstreams:
-              a: https://a
+              a: ftp://a
               b: { url: http://b, timeouts: { conect: 1s, idle: 0s } }
             interceptors:
               - token: {}

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from support.certificates import Authority
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.nginx import Nginx
@@ -66,6 +67,12 @@ def command(binary, running):
 def recorder(running):
     """Starts an upstream that records every byte."""
     return lambda *arguments, **options: running(Recorder(*arguments, **options))
+
+
+@pytest.fixture
+def authority(tmp_path):
+    """Makes an authority that signs certificates."""
+    return lambda name="authority": Authority(tmp_path / "certificates", name)
 
 
 @pytest.fixture

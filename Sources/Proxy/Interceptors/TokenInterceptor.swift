@@ -75,7 +75,11 @@ final class TokenInterceptor: Interceptor {
     }
 
     func objection(to upstream: UpstreamSettings) -> String? {
-        guard !allowsClearText, !upstream.url.isLoopback else { return nil }
+        guard !allowsClearText, !upstream.isConfidential else { return nil }
+        guard upstream.tls == nil else {
+            let problem = "the token would go to \(upstream.url), whoever that is (tls.insecure)"
+            return "\(problem); add allow_clear_text: true if that is meant"
+        }
         return "the token would go to \(upstream.url) in clear text; add allow_clear_text: true if that is meant"
     }
 

@@ -161,8 +161,14 @@ final class Attempt: HTTPStreamUser {
         case .fault(let fault): failed(.badAnswer(fault))
         case .code(let code): failed(.reset(code))
         case .unprocessed: failed(.unprocessed)
-        case .canceled, .connectionLost, .shutdown: failed(.lost)
+        case .canceled, .connectionLost, .shutdown: failed(securityFailure ?? .lost)
         }
+    }
+
+    /// What has become of the TLS of the connection, such as an upstream that did not take our certificate.
+    private var securityFailure: UpstreamFailure? {
+        guard let connection, let failure = connection.security?.failure else { return nil }
+        return .security(connection.address, failure)
     }
 
     func drained() {

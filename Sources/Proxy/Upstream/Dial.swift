@@ -49,7 +49,8 @@ final class Dial: UpstreamConnection.Owner {
             lastFailure = .connect(address, error)
             tryNext()
         case .success(let transport):
-            connection = UpstreamConnection(transport, to: address, speaking: pool.version, of: upstream, owner: self)
+            let secured = upstream.secured(transport)
+            connection = UpstreamConnection(secured, to: address, speaking: pool.version, of: upstream, owner: self)
         }
     }
 
@@ -67,7 +68,9 @@ final class Dial: UpstreamConnection.Owner {
             return finish(.success(connection))
         }
         self.connection = nil
-        lastFailure = .connect(connection.address, SystemError(errno))
+        lastFailure =
+            connection.security?.failure.map { .security(connection.address, $0) }
+            ?? .connect(connection.address, SystemError(errno))
         connection.close()
         tryNext()
     }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import TLS
 internal import Telemetry
 
 /// One upstream as a worker sees it: its settings and its pools of connections.
@@ -16,6 +17,8 @@ final class Upstream {
     let addressBook: AddressBook
     let counter: UpstreamCounter
     let limits: HTTPLimits
+    /// What is spoken over TLS; nil is clear text.
+    let tls: UpstreamTLS?
     let connectTimeout: Nanoseconds?
     let firstByteTimeout: Nanoseconds?
     let callTimeout: Nanoseconds?
@@ -24,9 +27,10 @@ final class Upstream {
     let keepalive: Nanoseconds?
     /// What the request's authority becomes; nil where the caller's stays.
     let authority: [UInt8]?
-    /// Whether what is sent there cannot be read on the way: it does not leave the machine.
+    /// Whether what is sent there cannot be read on the way.
     let isConfidential: Bool
 
+    private let resumption = TLSResumption()
     private var pool: Pool!
 
     init(
@@ -34,9 +38,12 @@ final class Upstream {
         context: WireContext,
         network: any Network,
         names: NameService,
-        counter: UpstreamCounter
+        counter: UpstreamCounter,
+        tls: UpstreamTLS?
     ) {
+        precondition((settings.tls == nil) == (tls == nil), "clear text has to be meant")
         self.settings = settings
+        self.tls = tls
         name = Array(settings.name.utf8)
         self.context = context
         self.network = network
@@ -48,9 +55,16 @@ final class Upstream {
         callTimeout = settings.timeouts.call.map { Nanoseconds($0) }
         idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
         keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
-        isConfidential = settings.url.isLoopback
+        isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
         pool = Pool(settings.url.scheme == .h2c ? .http2 : .http1, of: self)
+    }
+
+    /// What carries the bytes of a connection that is being made: itself, or TLS over it.
+    func secured(_ connection: any Transport) -> any Transport {
+        guard let tls else { return connection }
+        let session = TLSSession(tls.context, resuming: resumption, output: context.sealed)
+        return TLSTransport(over: connection, session, connecting: true, context: context)
     }
 
     /// Whether no connection to the upstream can carry gRPC.

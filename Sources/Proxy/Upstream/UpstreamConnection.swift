@@ -21,6 +21,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// What the connection speaks.
     let version: HTTPVersion
 
+    /// The TLS of the connection, if it has any.
+    let security: TLSTransport?
+
     private let owner: any Owner
     private let upstream: Upstream
     private var wire: Wire?
@@ -40,6 +43,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     ) {
         self.address = address
         self.version = version
+        security = transport as? TLSTransport
         self.owner = owner
         self.upstream = upstream
         let limit = upstream.limits.head + 1

@@ -3,12 +3,14 @@ internal import Events
 internal import HTTP
 internal import RPC
 internal import Resolver
+internal import TLS
 internal import Telemetry
 
 /// Why an attempt came to nothing.
 enum UpstreamFailure: Error {
     case unknownHost(ResolverError)
     case connect(SocketAddress, SystemError)
+    case security(SocketAddress, TLSFailure)
     case connectTimeout
     case tooManyWaiting
     case firstByteTimeout
@@ -31,6 +33,8 @@ enum UpstreamFailure: Error {
             RPCError(.unavailable, "upstream \(upstream): \(error)")
         case .connect(let address, let error):
             RPCError(.unavailable, "upstream \(upstream): cannot connect to \(address): \(error.text)")
+        case .security(let address, let failure):
+            RPCError(.unavailable, "upstream \(upstream): no TLS with \(address): \(failure)")
         case .connectTimeout:
             RPCError(.unavailable, "upstream \(upstream): no connection within timeouts.connect")
         case .tooManyWaiting:
@@ -75,6 +79,7 @@ enum UpstreamFailure: Error {
     var result: AttemptResult {
         switch self {
         case .unknownHost, .connect, .tooManyWaiting: .connectFailed
+        case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .callTimeout: .timeout
         case .lost, .reset, .unprocessed: .reset

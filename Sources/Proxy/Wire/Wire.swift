@@ -78,6 +78,9 @@ final class Wire: Watcher, EndOfTurn {
         transport.wantsWrite = true
     }
 
+    /// What both ends agreed to speak, if the connection is secured and has been made.
+    var negotiatedProtocol: String? { transport.negotiatedProtocol }
+
     /// Sends the output at the end of this turn.
     func outputChanged() {
         beDue()
@@ -156,7 +159,8 @@ final class Wire: Watcher, EndOfTurn {
         case .bytes: deliver(from: queue)
         case .notNow: return
         case .end: endReading(errno: nil)
-        case .failed(let errno): endReading(errno: errno)
+        case .cutOff: endReading(errno: ECONNABORTED, isBroken: false)
+        case .failed(let errno): endReading(errno: errno, isBroken: true)
         }
     }
 
@@ -186,13 +190,12 @@ final class Wire: Watcher, EndOfTurn {
         owner?.wireEnded(errno: nil)
     }
 
-    private func endReading(errno: Int32?) {
-        // The error of a connection is told once, and it may be writing that was told.
-        let errno = errno ?? breakage
+    private func endReading(errno: Int32?, isBroken: Bool = false) {
         transport.wantsRead = false
-        end = (true, errno)
+        // The error of a connection is told once, and it may be writing that was told.
+        end = (true, errno ?? breakage)
         // What the owner has left comes before the end, unless the connection is broken anyway.
-        if !hasUsableInput || errno != nil { owner?.wireEnded(errno: errno) }
+        if !hasUsableInput || isBroken || breakage != nil { owner?.wireEnded(errno: end.errno) }
     }
 
     /// Whether some of what has come is still to be given to the owner.
@@ -204,7 +207,7 @@ final class Wire: Watcher, EndOfTurn {
         switch transport.receive(into: context.scratch, room: WireContext.readSize) {
         case .bytes: context.scratch.removeAll()
         case .notNow: return
-        case .end, .failed: lingeringEnded()
+        case .end, .cutOff, .failed: lingeringEnded()
         }
     }
 
@@ -280,7 +283,7 @@ final class Wire: Watcher, EndOfTurn {
         case .bytes(let count):
             bytesSent += count
             output.drop(count)
-        case .notNow, .end:
+        case .notNow, .end, .cutOff:
             break
         case .failed(let errno):
             return broke(errno)

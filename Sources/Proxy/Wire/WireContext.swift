@@ -16,6 +16,10 @@ public final class WireContext {
     let http2: HTTP2Resources
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
     let scratch = ByteQueue(keeping: WireContext.readSize)
+    /// Where what arrives encrypted is read to first; empty but while a transport reads.
+    private(set) lazy var ciphertext = ByteQueue(keeping: WireContext.readSize)
+    /// Where TLS writes what is to be sent; empty but while a transport writes.
+    private(set) lazy var sealed = ByteQueue(keeping: WireContext.readSize)
 
     /// The most bytes that are read at once.
     static let readSize = 64 * 1024

@@ -4,6 +4,8 @@ public enum AttemptResult: UInt8, CaseIterable, Sendable {
     case ok
     /// No connection could be made.
     case connectFailed
+    /// The connection could not be secured.
+    case tlsFailed
     /// No connection was made in time.
     case connectTimeout
     /// The upstream broke the connection or the stream off.
@@ -20,6 +22,7 @@ public enum AttemptResult: UInt8, CaseIterable, Sendable {
         switch self {
         case .ok: "ok"
         case .connectFailed: "connect_failed"
+        case .tlsFailed: "tls_failed"
         case .connectTimeout: "connect_timeout"
         case .reset: "reset"
         case .badAnswer: "bad_answer"

@@ -3,9 +3,9 @@ extension Metric {
     /// All metrics, in the order of the reference page.
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
-        upstreamAttempts, upstreamResends, connections, connectionsTotal, limitHits, http2LimitHits, badRequests,
-        logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
-        configReloadTime, processCPU, processMemory, processFiles, processStartTime,
+        upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, limitHits, http2LimitHits,
+        badRequests, logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads,
+        configReloadSuccessful, configReloadTime, processCPU, processMemory, processFiles, processStartTime,
     ]
 
     // MARK: Calls
@@ -64,6 +64,13 @@ extension Metric {
         "martlet_upstream_resends_total",
         .counter,
         "Calls sent again: the upstream surely had not processed them, or they may be repeated.",
+        labels: ["upstream"]
+    )
+    /// 1 for an upstream that anybody can pass for, 0 for one whose certificate is verified, by `upstream`.
+    public static let upstreamInsecure = Metric(
+        "martlet_upstream_insecure",
+        .gauge,
+        "1 if the certificate of the upstream is not verified, else 0; for https upstreams.",
         labels: ["upstream"]
     )
     static let connections = Metric(

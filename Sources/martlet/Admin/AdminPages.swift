@@ -95,6 +95,12 @@ final class AdminPages {
     private static func families(of daemon: Daemon, _ report: Report) -> [MetricFamily] {
         let reloads = daemon.reloads
         return [
+            MetricFamily(
+                .upstreamInsecure,
+                (daemon.settings?.upstreams ?? []).compactMap { upstream in
+                    upstream.tls.map { MetricSample([upstream.name], .number($0.isInsecure ? 1 : 0)) }
+                }
+            ),
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
             MetricFamily(.configGeneration, .number(reloads.generation)),
             MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),

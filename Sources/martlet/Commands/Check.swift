@@ -7,6 +7,7 @@ enum Check {
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
             let settings = loaded.settings
+            loaded.warnings.forEach(Terminal.complain)
             Terminal.print(
                 "\(file.name): good: \(settings.listeners.count) listeners, \(settings.upstreams.count) upstreams, "
                     + "\(settings.routes.count) routes"

@@ -11,6 +11,10 @@ struct ConfigurationFile {
         let settings: Settings
         /// The files that tokens come from.
         let tokenFiles: [String]
+        /// What the settings of TLS came to.
+        let tls: TLSContexts
+        /// What may go wrong with the file nevertheless: lines for people.
+        let warnings: [String]
     }
 
     /// Why a file is not good for use: lines for people, in the order of the file.
@@ -39,7 +43,12 @@ struct ConfigurationFile {
         guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
         let blueprint = Blueprint(root, into: diagnostics)
         guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-        return Loaded(settings: blueprint.settings, tokenFiles: blueprint.tokenFiles)
+        return Loaded(
+            settings: blueprint.settings,
+            tokenFiles: blueprint.tokenFiles,
+            tls: blueprint.tls,
+            warnings: diagnostics.warnings.map { $0.line(file: name) }
+        )
     }
 
     /// The admin socket that the file names, whatever else is wrong with it: a running daemon may well be fine.

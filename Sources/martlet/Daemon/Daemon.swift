@@ -124,13 +124,14 @@ final class Daemon {
     private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping () -> Void) {
         let number = reloads.succeeded()
         let values = tokens?.use(loaded.tokenFiles) ?? [:]
-        let settings = loaded.settings
+        let (settings, tls) = (loaded.settings, loaded.tls)
         self.settings = settings
         log.level = settings.logLevel
+        for line in loaded.warnings { log.log(.warn, line) }
         listeners?.commit(change)
         workers?.tell(each: { index in
             { worker in
-                worker.use(settings, number: number, tokens: values)
+                worker.use(settings, number: number, tokens: values, tls: tls)
                 worker.apply(change, index: index)
             }
         })

@@ -1,3 +1,4 @@
+internal import Events
 private import Glibc
 internal import Telemetry
 

@@ -1,6 +1,7 @@
 """An upstream that records every byte it is sent and answers what the test scripts."""
 
 import socket
+import ssl
 import threading
 import traceback
 
@@ -14,15 +15,18 @@ JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\
 class Recorder:
     """Listens on loopback and answers each request with `answer` (bytes, or a function of the request).
 
-    `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own.
+    `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
+    an SSL context, what is recorded is what was decrypted; a handshake that fails is noted in `refusals`.
     """
 
-    def __init__(self, answer=OK, script=None, host="127.0.0.1", path=None):
+    def __init__(self, answer=OK, script=None, host="127.0.0.1", path=None, tls=None):
         self.answer = answer
         self.script = script or self._answer_each
         self.connections = []
         self.requests = []
         self.failures = []
+        self.tls = tls
+        self.refusals = []
         if path:
             self._listener = socket.socket(socket.AF_UNIX)
             self._listener.bind(str(path))
@@ -32,7 +36,8 @@ class Recorder:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             self._listener = socket.create_server((host, 0), family=family, backlog=128)
             self.port = self._listener.getsockname()[1]
-            self.url = f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+            scheme = "https" if tls else "http"
+            self.url = f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -60,7 +65,11 @@ class Recorder:
 
     def _serve(self, peer):
         try:
+            if self.tls:
+                peer.socket = self.tls.wrap_socket(peer.socket, server_side=True)
             self.script(peer)
+        except ssl.SSLError as error:
+            self.refusals.append(error)
         except OSError:
             pass  # Martlet or the end of the test closed the connection.
         except Exception:

@@ -94,7 +94,7 @@ final class ScriptedPeer {
             case .end:
                 end = .inOrder
                 return
-            case .failed:
+            case .cutOff, .failed:
                 end = .broken
                 return
             }

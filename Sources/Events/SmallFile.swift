@@ -1,12 +1,11 @@
-internal import Events
 private import Glibc
 
 /// Files that are read whole.
-enum SmallFile {
+public enum SmallFile {
     /// Reads a file of at most `limit` bytes.
     ///
     /// A larger one fails with EFBIG, and what is no file, a pipe for one, with EINVAL instead of waiting for it.
-    static func read(_ path: String, limit: Int) -> Result<[UInt8], SystemError> {
+    public static func read(_ path: String, limit: Int) -> Result<[UInt8], SystemError> {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(SystemError(errno)) }
         defer { close(descriptor) }

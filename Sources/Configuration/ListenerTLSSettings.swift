@@ -1,0 +1,42 @@
+/// How callers are spoken to over TLS: who we are, and whether they have to say who they are.
+///
+/// Hashed by what it says, wherever that stands in the file.
+public struct ListenerTLSSettings: Hashable, Sendable {
+    /// Our certificate and its key.
+    public let identity: TLSIdentitySettings
+    /// The file of the authorities by whom a caller's certificate must be signed; none does not ask for one.
+    public let clientAuthorities: MarkedString?
+    /// The oldest version that is good enough.
+    public let minimum: TLSMinimum
+
+    /// The files that it names.
+    public var files: [String] {
+        [identity.certificate.text, identity.key.text] + (clientAuthorities.map { [$0.text] } ?? [])
+    }
+
+    static let options = [
+        Option(
+            "certificate",
+            .string,
+            required: true,
+            example: "server.pem",
+            "Our certificate, in PEM, with its chain."
+        ),
+        Option("key", .string, required: true, example: "server.key", "The private key of the certificate, in PEM."),
+        Option(
+            "client_ca",
+            .string,
+            example: "callers.pem",
+            "Who must have signed the callers' certificates, a file in PEM; callers need none if absent."
+        ),
+        TLSMinimum.option,
+    ]
+
+    /// Reads how to speak TLS; none if a file is missing, which is reported.
+    init?(_ section: Section) {
+        clientAuthorities = section.marked("client_ca")
+        minimum = TLSMinimum(section)
+        guard let certificate = section.marked("certificate"), let key = section.marked("key") else { return nil }
+        identity = TLSIdentitySettings(certificate: certificate, key: key)
+    }
+}

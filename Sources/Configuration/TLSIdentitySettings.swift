@@ -1,0 +1,23 @@
+/// The files of a certificate and its private key.
+public struct TLSIdentitySettings: Hashable, Sendable {
+    /// The certificate in PEM, with those that vouch for it behind it.
+    public let certificate: MarkedString
+    /// The private key in PEM.
+    public let key: MarkedString
+
+    init(certificate: MarkedString, key: MarkedString) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    /// Reads both files' options; none if neither is given, and if only one is, which is reported.
+    init?(_ section: Section, certificate: String, key: String) {
+        let files = (section.marked(certificate), section.marked(key))
+        for (given, missing) in [(certificate, key), (key, certificate)]
+        where section.has(given) && !section.has(missing) {
+            section.report("\"\(given)\" needs \"\(missing)\"; add it", at: given)
+        }
+        guard let certificate = files.0, let key = files.1 else { return nil }
+        self.init(certificate: certificate, key: key)
+    }
+}

@@ -1,0 +1,25 @@
+public import Configuration
+
+/// All that a configuration's settings of TLS came to when their files were read.
+///
+/// Made once and shared by all workers, so that none of them has to read files.
+public struct TLSContexts: Sendable {
+    /// What each listener speaks, by its settings.
+    public private(set) var listeners: [ListenerTLSSettings: ListenerTLS] = [:]
+    /// What is spoken to each upstream, by its name.
+    private(set) var upstreams: [String: UpstreamTLS] = [:]
+
+    /// Makes those of a configuration without TLS.
+    public init() {}
+
+    /// Reads the files that the settings name, and reports what is wrong with them.
+    init(_ settings: Settings, into diagnostics: Diagnostics) {
+        for upstream in settings.upstreams {
+            guard let tls = upstream.tls else { continue }
+            upstreams[upstream.name] = UpstreamTLS(tls, of: upstream.url, into: diagnostics)
+        }
+        for case let tls? in settings.listeners.map(\.tls) where listeners[tls] == nil {
+            listeners[tls] = ListenerTLS(tls, into: diagnostics)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import Configuration
+internal import Events
+internal import TLS
+
+/// What an upstream's settings of TLS came to when their files were read.
+struct UpstreamTLS: Equatable, Sendable {
+    let context: TLSClientContext
+    private let fingerprint: [UInt8]
+    /// The state of the system's authorities, where it is they who are trusted.
+    private let system: [FileIdentity?]
+
+    /// Reads the files, and reports what is wrong with them.
+    init?(_ settings: UpstreamTLSSettings, of url: UpstreamURL, into diagnostics: Diagnostics) {
+        guard case .tcp(let address) = url.endpoint else { return nil }
+        var files = TLSFiles(into: diagnostics)
+        var pins: [TLSPin] = []
+        for pin in settings.pins {
+            do throws(TLSMaterialError) {
+                pins.append(try TLSPin(pin.text))
+            } catch {
+                diagnostics.report("\(Diagnostic.quote(pin.text)): \(error.text)", at: pin.mark)
+            }
+        }
+        for file in settings.certificates { pins += files.pins(file) }
+        let listed = settings.authorities.map { files.authorities($0) }
+        let identity = settings.identity.map { files.identity($0) }
+        // Something could not be read, and has been reported.
+        if case .some(nil) = listed { return nil }
+        if case .some(nil) = identity { return nil }
+        let name = settings.serverName ?? address.host
+        var options = TLSClientContext.Options(
+            name: name,
+            isAddress: IPAddress(name) != nil,
+            authorities: settings.isInsecure ? nil : listed.flatMap { $0 } ?? .system,
+            protocols: ApplicationProtocol.spoken
+        )
+        options.pins = pins
+        options.matchesAllPins = settings.match == .all
+        options.minimum = TLSVersion(settings.minimum)
+        options.identity = identity.flatMap { $0 }
+        do throws(TLSMaterialError) {
+            context = try TLSClientContext(options)
+        } catch {
+            if let file = settings.identity?.certificate { files.report(error, file) }
+            return nil
+        }
+        fingerprint = files.fingerprint
+        system = listed == nil ? TLSAuthorities.systemLocations.map { FileIdentity(of: $0) } : []
+    }
+
+    /// Whether two come of files that say the same.
+    static func == (left: UpstreamTLS, right: UpstreamTLS) -> Bool {
+        left.fingerprint == right.fingerprint && left.system == right.system
+    }
+}

@@ -1,0 +1,80 @@
+internal import Configuration
+internal import Events
+internal import TLS
+
+/// Reads the files that settings of TLS name, and reports what is wrong with them at the place that names them.
+struct TLSFiles {
+    private static let largest = 4 << 20
+
+    let diagnostics: Diagnostics
+    private var contents: [[UInt8]] = []
+
+    init(into diagnostics: Diagnostics) {
+        self.diagnostics = diagnostics
+    }
+
+    /// What tells everything that has been read until now from anything else.
+    var fingerprint: [UInt8] { TLSDigest.fingerprint(of: contents) }
+
+    /// The authorities of a file.
+    mutating func authorities(_ file: MarkedString) -> TLSAuthorities? {
+        guard let pem = read(file) else { return nil }
+        do throws(TLSMaterialError) {
+            return try TLSAuthorities(pem: pem)
+        } catch {
+            report(error, file)
+            return nil
+        }
+    }
+
+    /// The pins of the certificates of a file.
+    mutating func pins(_ file: MarkedString) -> [TLSPin] {
+        guard let pem = read(file) else { return [] }
+        do throws(TLSMaterialError) {
+            return try TLSPin.certificates(pem: pem)
+        } catch {
+            report(error, file)
+            return []
+        }
+    }
+
+    /// A certificate and its key.
+    mutating func identity(_ files: TLSIdentitySettings) -> TLSIdentity? {
+        guard let certificate = read(files.certificate), let key = read(files.key) else { return nil }
+        do throws(TLSIdentity.Failure) {
+            return try TLSIdentity(certificate: certificate, key: key)
+        } catch {
+            switch error {
+            case .certificate(let error): report(error, files.certificate)
+            case .key(let error): report(error, files.key)
+            }
+            return nil
+        }
+    }
+
+    /// Reports what is wrong with a file.
+    func report(_ error: TLSMaterialError, _ file: MarkedString) {
+        diagnostics.report("\(file.text): \(error.text)", at: file.mark)
+    }
+
+    private mutating func read(_ file: MarkedString) -> [UInt8]? {
+        switch SmallFile.read(file.text, limit: Self.largest) {
+        case .success(let content):
+            contents.append(content)
+            return content
+        case .failure(let error):
+            diagnostics.report("\(file.text): cannot be read: \(error.text); name a file in PEM", at: file.mark)
+            return nil
+        }
+    }
+}
+
+extension TLSVersion {
+    /// The version that settings name.
+    init(_ minimum: TLSMinimum) {
+        switch minimum {
+        case .tls12: self = .tls12
+        case .tls13: self = .tls13
+        }
+    }
+}

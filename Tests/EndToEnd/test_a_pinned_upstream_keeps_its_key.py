@@ -1,0 +1,78 @@
+"""With pins, a good certificate is not good enough: a renewed one with the same key passes, and another key does not."""
+
+import pytest
+
+
+@pytest.fixture
+def ask(martlet, recorder):
+    """Asks an upstream with that identity, pinned in that way; answers what the caller is told, or nothing."""
+
+    def ask(authority, identity, tls):
+        upstream = recorder(tls=identity.server())
+        proxy = martlet(
+            f"""
+            listen: 127.0.0.1:0
+            upstreams:
+              shop: {{ url: "{upstream.url}", tls: {{ ca: {authority.file}, {tls} }} }}
+            """
+        )
+        with proxy.http() as http:
+            answer = http.get("/")
+        if answer.status_code == 200:
+            return None
+        assert answer.status_code == 503 and upstream.bytes == b""
+        assert answer.json()["code"] == "unavailable"
+        return answer.json()["message"].partition(f"no TLS with 127.0.0.1:{upstream.port}: ")[2]
+
+    return ask
+
+
+UNPINNED = "no certificate of the chain is pinned"
+EXPIRED = "the certificate, or one that vouches for it, has expired"
+
+
+def test_a_public_key(authority, ask):
+    ours = authority()
+    old = ours.issue()
+    tls = f'pins: ["{old.pin}"]'
+    assert ask(ours, old, tls) is None
+    assert ask(ours, ours.renew(old), tls) is None
+    assert ask(ours, ours.issue(), tls) == UNPINNED
+
+
+def test_a_backup(authority, ask):
+    ours = authority()
+    old, new = ours.issue(), ours.issue()
+    assert ask(ours, new, f'pins: ["{old.pin}", "{new.pin}"]') is None
+
+
+def test_a_certificate(authority, ask):
+    ours = authority()
+    old = ours.issue()
+    tls = f"certificates: [{old.certificate}]"
+    assert ask(ours, old, tls) is None
+    assert ask(ours, ours.renew(old), tls) == UNPINNED
+
+
+def test_the_authority(authority, ask):
+    ours = authority()
+    assert ask(ours, ours.issue(), f"certificates: [{ours.file}]") is None
+    assert ask(ours, ours.issue(), f"certificates: [{ours.file}], match: all") == UNPINNED
+
+
+def test_an_expired_certificate(authority, ask):
+    ours = authority()
+    expired = ours.issue_expired("127.0.0.1")
+    assert ask(ours, expired, f'pins: ["{expired.pin}"]') == EXPIRED
+
+
+def test_a_single_pin_is_warned_of(martlet, authority):
+    ours = authority()
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          shop: {{ url: "https://127.0.0.1:1", tls: {{ pins: ["{ours.issue().pin}"] }} }}
+        """
+    )
+    proxy.stderr.wait(r" warn \S+:4:\d+: there is one pin and no other to fall back on")

@@ -1,0 +1,25 @@
+"""An upstream that cannot speak a version as new as `minimum` says is not spoken to."""
+
+import ssl
+
+import pytest
+
+OLD = ssl.TLSVersion.TLSv1_2
+
+
+@pytest.mark.parametrize(("minimum", "status"), [("1.2", 200), ("1.3", 503)])
+def test_minimum(martlet, recorder, authority, minimum, status):
+    ours = authority()
+    upstream = recorder(tls=ours.issue().server(versions=(OLD, OLD)))
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          shop: {{ url: "{upstream.url}", tls: {{ ca: {ours.file}, minimum: "{minimum}" }} }}
+        """
+    )
+    with proxy.http() as http:
+        answer = http.get("/")
+    assert answer.status_code == status
+    if status == 503:
+        assert answer.json()["message"].endswith(": the other end refused: protocol version")
