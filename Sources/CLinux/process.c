@@ -2,10 +2,13 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int martlet_eventfd(void) {
     int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -14,6 +17,34 @@ int martlet_eventfd(void) {
 
 void martlet_malloc_trim(void) {
     malloc_trim(0);
+}
+
+// Gives up the pages of one loaded file that nobody writes to. With DT_TEXTREL even those have been written to, by the
+// loader; the vDSO is no file.
+static int drop_pages(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    (void)context;
+    if (strncmp(info->dlpi_name, "linux-vdso", 10) == 0) return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_DYNAMIC) continue;
+        for (const ElfW(Dyn) *entry = (void *)(info->dlpi_addr + header->p_vaddr); entry->d_tag != DT_NULL; entry++) {
+            if (entry->d_tag == DT_TEXTREL) return 0;
+        }
+    }
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD || header->p_flags & PF_W) continue;
+        uintptr_t start = (info->dlpi_addr + header->p_vaddr) & ~(page - 1);
+        uintptr_t end = (info->dlpi_addr + header->p_vaddr + header->p_filesz + page - 1) & ~(page - 1);
+        madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void martlet_drop_file_pages(void) {
+    dl_iterate_phdr(drop_pages, NULL);
 }
 
 void martlet_set_thread_name(const char *name) {

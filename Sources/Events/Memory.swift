@@ -6,4 +6,11 @@ public enum Memory {
     public static func trim() {
         martlet_malloc_trim()
     }
+
+    /// Gives up what of the program and its libraries was needed for starting only, such as their relocations.
+    ///
+    /// What is used after all comes back from the page cache.
+    public static func forgetStart() {
+        martlet_drop_file_pages()
+    }
 }

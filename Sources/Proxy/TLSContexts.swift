@@ -5,7 +5,7 @@ public import Configuration
 /// Made once and shared by all workers, so that none of them has to read files.
 public struct TLSContexts: Sendable {
     /// What each listener speaks, by its settings.
-    public private(set) var listeners: [ListenerTLSSettings: ListenerTLS] = [:]
+    public internal(set) var listeners: [ListenerTLSSettings: ListenerTLS] = [:]
     /// What is spoken to each upstream, by its name.
     private(set) var upstreams: [String: UpstreamTLS] = [:]
 

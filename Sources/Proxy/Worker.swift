@@ -23,7 +23,7 @@ public final class Worker {
     private let names: NameService
     private let kinds: [InterceptorKind]
     private var upstreams: [String: Upstream] = [:]
-    private var tls = TLSContexts()
+    private(set) var tls = TLSContexts()
     private var older: [Generation] = []
     /// Those that accept no more and still have connections.
     private var draining: [Acceptor] = []
@@ -113,6 +113,7 @@ public final class Worker {
                 if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
             case .refused: counters.limitHit(.connections)
             case .outOfDescriptors: counters.limitHit(.descriptors)
+            case .handshakeFailed: counters.handshakeFailed(counter)
             }
         }
         acceptors[name] = (acceptor, service)
@@ -122,6 +123,12 @@ public final class Worker {
     public func update(listener name: String, settings: ListenerSettings) {
         acceptors[name]?.service.use(settings)
         acceptors[name]?.acceptor.limit = settings.limits.connections
+    }
+
+    /// Takes what the files of these settings have come to now; new connections go by it.
+    public func updateTLS(_ settings: ListenerTLSSettings, _ new: ListenerTLS) {
+        tls.listeners[settings] = new
+        for (_, service) in acceptors.values { service.use(new, for: settings) }
     }
 
     /// Accepts no more on a listener, and lets its connections come to their end.

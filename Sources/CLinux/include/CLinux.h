@@ -25,6 +25,9 @@ bool martlet_hung_up(int fd);
 // Gives the free memory of the allocator back to the system.
 void martlet_malloc_trim(void);
 
+// Gives up the pages of the program and its libraries that are as their files have them; what is used comes back.
+void martlet_drop_file_pages(void);
+
 // Names the calling thread, as `ps -L` and `perf` show it; the kernel keeps 15 bytes.
 void martlet_set_thread_name(const char *_Nonnull name);
 

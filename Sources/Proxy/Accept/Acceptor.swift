@@ -6,7 +6,7 @@ internal import HTTP
 public final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
     public enum Event: Sendable {
-        case accepted, closed, refused, outOfDescriptors
+        case accepted, closed, refused, outOfDescriptors, handshakeFailed
     }
 
     private let context: WireContext
@@ -64,11 +64,16 @@ public final class Acceptor: ListenerOwner {
 
     public func accepted(_ socket: Socket, from address: SocketAddress?) {
         let credentials = address == nil ? socket.peerCredentials : nil
-        accept(socket, from: Peer(address: address, credentials: credentials))
+        accept(service.secured(socket, context: context), from: Peer(address: address, credentials: credentials))
     }
 
     public func outOfDescriptors() {
         tell(.outOfDescriptors)
+    }
+
+    /// A caller and this listener found no common TLS.
+    func handshakeFailed() {
+        tell(.handshakeFailed)
     }
 
     func accept(_ transport: any Transport, from peer: Peer) {

@@ -19,6 +19,13 @@ public protocol ConnectionService: AnyObject {
     var stalledTimeout: Nanoseconds? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
+    /// What carries the bytes of an accepted connection: itself, or TLS over it.
+    func secured(_ connection: any Transport, context: WireContext) -> any Transport
+}
+
+extension ConnectionService {
+    /// The connection itself.
+    public func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
 }
 
 /// An accepted connection: a wire, and the session that makes requests of its bytes.
@@ -56,11 +63,12 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         self.context = context
         self.peer = peer
         limits = service.limits
-        let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: false)
+        let isSecured = transport is TLSTransport
+        let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: isSecured)
         self.wire = wire
         let timer = Timer(on: context.loop.timers) { [unowned self] in timedOut() }
         self.timer = timer
-        timer.arm(after: service.idleTimeout)
+        timer.arm(after: isSecured ? service.headTimeout : service.idleTimeout)
     }
 
     /// Lets the call under way end, and closes then; an idle connection is closed now.
@@ -175,7 +183,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
 
     var needsPeer: Bool { true }
 
-    func wireConnected(errno: Int32) {}
+    /// The TLS handshake is over.
+    func wireConnected(errno: Int32) {
+        guard errno != 0 else {
+            timer?.arm(after: service.idleTimeout)
+            return
+        }
+        if errno == EPROTO { acceptor.handshakeFailed() }
+        wire?.close()
+    }
 
     func wireClosed() {
         session?.receiveEnd(errno: ECONNABORTED)

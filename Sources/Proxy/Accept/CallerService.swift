@@ -4,6 +4,7 @@ internal import Dialects
 internal import Events
 internal import HTTP
 internal import RPC
+internal import TLS
 internal import Telemetry
 
 /// Makes calls of the requests that come in on one listener.
@@ -19,6 +20,9 @@ final class CallerService: ConnectionService {
     private(set) var requestMessageLimit: Int?
     /// The most bytes of one message of an answer.
     private(set) var responseMessageLimit: Int?
+    /// What new connections speak; nil is clear text.
+    private var tls: ListenerTLS?
+    private var tlsSettings: ListenerTLSSettings?
 
     init(_ settings: ListenerSettings, name: String, worker: Worker) {
         self.worker = worker
@@ -39,6 +43,20 @@ final class CallerService: ConnectionService {
             streams: settings.limits.streams,
             resets: settings.limits.resets
         )
+        tlsSettings = settings.tls
+        tls = settings.tls.flatMap { worker.tls.listeners[$0] }
+        precondition((tls == nil) == (settings.tls == nil), "clear text has to be meant")
+    }
+
+    /// Takes what the files of these settings have come to now, if the listener goes by them.
+    func use(_ new: ListenerTLS, for settings: ListenerTLSSettings) {
+        if tlsSettings == settings { tls = new }
+    }
+
+    func secured(_ connection: any Transport, context: WireContext) -> any Transport {
+        guard let tls else { return connection }
+        let session = TLSSession(tls.context, output: context.sealed)
+        return TLSTransport(over: connection, session, connecting: false, context: context)
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {

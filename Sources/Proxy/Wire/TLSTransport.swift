@@ -121,7 +121,9 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private func advance() {
         // An alert, too. If it cannot be sent, what the other end has said may still be read.
         sendOutput()
-        if session.failure != nil, connectError == 0 { connectError = EPROTO }
+        if let failure = session.failure, connectError == 0 {
+            connectError = failure == .closed ? ECONNABORTED : EPROTO
+        }
         if connectError != 0 { return finishHandshake(.failed) }
         if session.isEstablished { return finishHandshake(.open) }
         adjust()

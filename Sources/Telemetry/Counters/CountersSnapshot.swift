@@ -5,7 +5,8 @@ public struct CountersSnapshot: Sendable {
     static let upstreamColumns = resends + 1
     static let opened = 0
     static let closed = 1
-    static let listenerColumns = 2
+    static let handshakeFailures = 2
+    static let listenerColumns = 3
 
     /// How many calls had started and not ended.
     public internal(set) var inFlight = 0

@@ -119,6 +119,11 @@ public final class WorkerCounters {
         listeners[listener.row, CountersSnapshot.closed] &+= 1
     }
 
+    /// Counts a caller's connection that could not be secured.
+    public func handshakeFailed(_ listener: ListenerCounter) {
+        listeners[listener.row, CountersSnapshot.handshakeFailures] &+= 1
+    }
+
     // MARK: Trouble
 
     /// Counts a request that is not good HTTP; the reason is a label, so it comes from the code and never from a caller.

@@ -3,9 +3,10 @@ extension Metric {
     /// All metrics, in the order of the reference page.
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
-        upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, limitHits, http2LimitHits,
-        badRequests, logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads,
-        configReloadSuccessful, configReloadTime, processCPU, processMemory, processFiles, processStartTime,
+        upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, tlsFailures,
+        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, logLinesDropped,
+        buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful, configReloadTime,
+        processCPU, processMemory, processFiles, processStartTime,
     ]
 
     // MARK: Calls
@@ -83,6 +84,26 @@ extension Metric {
         "martlet_connections_total",
         .counter,
         "Connections of callers that were taken.",
+        labels: ["listener"]
+    )
+    static let tlsFailures = Metric(
+        "martlet_tls_failures_total",
+        .counter,
+        "Connections of callers whose TLS handshake failed.",
+        labels: ["listener"]
+    )
+    /// The Unix time, in seconds, at which the certificate of a listener ceases to be good, by `listener`.
+    public static let certificateExpiry = Metric(
+        "martlet_certificate_expiry_timestamp_seconds",
+        .gauge,
+        "Unix time at which the certificate in use ceases to be good.",
+        labels: ["listener"]
+    )
+    /// 1 if the files of a listener's certificate were good when last read, else 0, by `listener`.
+    public static let certificateReloadSuccessful = Metric(
+        "martlet_certificate_last_reload_successful",
+        .gauge,
+        "1 if the files of the certificate were good when they were last read, else 0; the one before is in use then.",
         labels: ["listener"]
     )
     static let limitHits = Metric(

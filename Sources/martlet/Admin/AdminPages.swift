@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Documents
 internal import HTTP
+internal import Proxy
 internal import RPC
 internal import Telemetry
 
@@ -101,6 +102,11 @@ final class AdminPages {
                     upstream.tls.map { MetricSample([upstream.name], .number($0.isInsecure ? 1 : 0)) }
                 }
             ),
+            MetricFamily(.certificateExpiry, daemon.certificateSamples { .number($0.tls.expires) }),
+            MetricFamily(
+                .certificateReloadSuccessful,
+                daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
+            ),
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
             MetricFamily(.configGeneration, .number(reloads.generation)),
             MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
@@ -140,7 +146,7 @@ final class AdminPages {
                     last reload: \(daemon.reloads.lastSucceeded ? "good" : "refused")
                     connections: \(report.connections)
                     calls in flight: \(report.counters.inFlight)
-                    """
+                    """ + daemon.certificateLines
                 )
             )
         }

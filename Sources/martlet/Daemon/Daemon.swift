@@ -21,8 +21,9 @@ final class Daemon {
     private let manager: ServiceManager
     private var slot: MailSlot<Daemon>?
     private var signals: Signals?
-    private var listeners: ListenerSet?
+    private(set) var listeners: ListenerSet?
     private var tokens: TokenFiles?
+    private(set) var certificates: CertificateFiles?
     private var admin: AdminServer?
     private var memory: MemoryKeeper?
     private var drainTimer: Timer?
@@ -71,6 +72,7 @@ final class Daemon {
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters)
         memory = MemoryKeeper(self)
         apply(loaded, change) { [self] in
+            Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
             log.log(.info, "ready", ("generation", "\(reloads.generation)"), ("workers", "\(count)"))
             manager.ready("serving")
@@ -135,12 +137,25 @@ final class Daemon {
                 worker.apply(change, index: index)
             }
         })
+        watchCertificates(tls)
         workers?.ask { _ in
             true
         } then: { [self] _ in
             listeners?.close(change.dropped)
             done()
         }
+    }
+
+    /// Watches the listeners' certificates, where there are any.
+    private func watchCertificates(_ tls: TLSContexts) {
+        guard certificates != nil || !tls.listeners.isEmpty else { return }
+        let files =
+            certificates
+            ?? CertificateFiles(loop: loop, log: log) { [unowned self] settings, new in
+                workers?.tell { $0.updateTLS(settings, new) }
+            }
+        certificates = files
+        files.use(tls.listeners)
     }
 
     // MARK: Signals and the end

@@ -1,0 +1,73 @@
+internal import Configuration
+internal import Events
+
+/// Files that are watched, and told of when they have changed and been left in peace for a moment.
+///
+/// inotify tells of most changes at once; what it cannot see is found by looking every ten seconds. The moment is there
+/// so that a file is not read half-written, and files that belong together have all been changed.
+final class SettledFiles: Watcher {
+    private static let pollInterval = 10 * Nanoseconds.second
+    private static let calm = 50 * Nanoseconds.millisecond
+    /// Files that are never left in peace are told of after this time all the same.
+    private static let longestWait = 500 * Nanoseconds.millisecond
+
+    private let loop: EventLoop
+    private let files = FileWatch()
+    private let log: OperationalLog
+    private let changed: (_ paths: [String]) -> Void
+    private var paths: Set<String> = []
+    private var unsettled: Set<String> = []
+    private var unsettledSince: Nanoseconds = 0
+    private var watch: Watch?
+    private var pollTimer: Timer?
+    private var calmTimer: Timer?
+
+    /// Starts to watch; `changed` is told the paths in alphabetical order.
+    init(loop: EventLoop, log: OperationalLog, changed: @escaping ([String]) -> Void) {
+        self.loop = loop
+        self.log = log
+        self.changed = changed
+        if let descriptor = files.descriptor {
+            watch = Watch(descriptor, on: loop, for: self)
+            watch?.wantsRead = true
+        }
+        if let limitation = files.limitation { log.log(.warn, "files are polled", ("reason", limitation)) }
+        calmTimer = Timer(on: loop.timers) { [unowned self] in tell() }
+        pollTimer = Timer(on: loop.timers) { [unowned self] in
+            note(files.poll())
+            pollTimer?.arm(after: Self.pollInterval)
+        }
+        pollTimer?.arm(after: Self.pollInterval)
+    }
+
+    /// Watches these files from now on, and no others.
+    ///
+    /// - Returns: those that were not watched before.
+    func use(_ wanted: Set<String>) -> Set<String> {
+        let new = wanted.subtracting(paths)
+        for path in paths.subtracting(wanted) { files.unwatch(path) }
+        for path in new where !files.watch(path) { log.log(.warn, "too many files to watch", ("file", path)) }
+        paths = wanted
+        return new
+    }
+
+    func readable() {
+        note(files.descriptorReadable())
+    }
+
+    func writable() {}
+
+    private func note(_ touched: [String]) {
+        let touched = touched.filter { paths.contains($0) }
+        guard !touched.isEmpty else { return }
+        if unsettled.isEmpty { unsettledSince = loop.now }
+        unsettled.formUnion(touched)
+        calmTimer?.arm(at: min(loop.now + Self.calm, unsettledSince + Self.longestWait))
+    }
+
+    private func tell() {
+        let settled = unsettled.sorted()
+        unsettled = []
+        changed(settled)
+    }
+}
