@@ -13,12 +13,17 @@ final class TLSContext: @unchecked Sendable {
     private let protocolList: UnsafeMutableBufferPointer<UInt8>
     private let check: CertificateCheck?
 
+    /// Names of protocols as ALPN has them (RFC 7301 §3.1).
+    static func list(_ protocols: [String]) -> [UInt8] {
+        protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+    }
+
     /// Makes a context; without a check nobody's certificate is asked for.
     init(_ method: OpaquePointer, minimum: TLSVersion, protocols: [String], check: CertificateCheck?) {
         unsafe raw = SSL_CTX_new(method)!
         self.protocols = protocols
         self.check = check
-        let list = protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        let list = Self.list(protocols)
         unsafe protocolList = .allocate(capacity: list.count)
         _ = unsafe protocolList.initialize(from: list)
         unsafe martlet_ssl_ctx_set_modes(raw)

@@ -6,6 +6,8 @@ public enum TLSFailure: Error, Equatable, Sendable {
     case certificate(String)
     /// The other end's certificate is good, and not one that is pinned.
     case pin
+    /// The other end speaks nothing of what was offered to it (RFC 7301 §3.2).
+    case noCommonProtocol
     /// The other end said why it ends the connection; in words.
     case alert(String)
     /// What the other end sent is not TLS, or not as it has to be; in words.
@@ -20,6 +22,8 @@ public enum TLSFailure: Error, Equatable, Sendable {
         let firstAlert = SSL_AD_REASON_OFFSET
         if reason == SSL_R_CERTIFICATE_VERIFY_FAILED {
             self = Self.unverified(Int32(verification), name)
+        } else if reason == firstAlert + SSL_AD_NO_APPLICATION_PROTOCOL {
+            self = .noCommonProtocol
         } else if firstAlert..<firstAlert + 256 ~= reason {
             let text = ErrorQueue.text(of: error)
             let words = text.split(separator: "alert ", maxSplits: 1)
@@ -52,6 +56,7 @@ extension TLSFailure: CustomStringConvertible {
         switch self {
         case .certificate(let text), .malformed(let text): text
         case .pin: "no certificate of the chain is pinned"
+        case .noCommonProtocol: "the other end speaks neither HTTP/2 nor HTTP/1.1"
         case .alert(let text): "the other end refused: \(text)"
         case .closed: "the other end closed the connection in the handshake"
         }

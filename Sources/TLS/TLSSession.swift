@@ -21,6 +21,8 @@ public final class TLSSession {
 
     private let ssl: OpaquePointer
     private let context: TLSContext
+    /// What was offered by ALPN, or may be chosen.
+    private var offered: [String]
     /// Whom the certificate must be for, in words of an error.
     private let name: String
     private let resumption: TLSResumption?
@@ -31,8 +33,20 @@ public final class TLSSession {
     private var input = unsafe UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
     /// Makes the client's end of a connection; `output` gets what is to be sent.
-    public convenience init(_ client: TLSClientContext, resuming resumption: TLSResumption, output: ByteQueue) {
+    ///
+    /// - Parameters:
+    ///   - client: whom to trust and what to say.
+    ///   - resumption: where the session is kept for the next connection, and taken from.
+    ///   - protocols: what is offered by ALPN, if it is not all that the context names.
+    ///   - output: gets what is to be sent.
+    public convenience init(
+        _ client: TLSClientContext,
+        resuming resumption: TLSResumption,
+        offering protocols: [String]? = nil,
+        output: ByteQueue
+    ) {
         self.init(client.context, name: client.name, resumption: resumption, output: output)
+        if let protocols { offer(protocols) }
         unsafe SSL_set_connect_state(ssl)
         // An address is no name, and must not be told as one (RFC 6066 §3).
         if !client.isAddress { unsafe martlet_ssl_set_server_name(ssl, client.name) }
@@ -45,8 +59,17 @@ public final class TLSSession {
         unsafe SSL_set_accept_state(ssl)
     }
 
+    private func offer(_ protocols: [String]) {
+        offered = protocols
+        let list = TLSContext.list(protocols)
+        unsafe list.withUnsafeBufferPointer { list in
+            unsafe _ = SSL_set_alpn_protos(ssl, list.baseAddress, UInt32(list.count))
+        }
+    }
+
     private init(_ context: TLSContext, name: String, resumption: TLSResumption?, output: ByteQueue) {
         self.context = context
+        offered = context.protocols
         self.name = name
         self.resumption = resumption
         self.output = output
@@ -122,7 +145,7 @@ public final class TLSSession {
         phase = .established
         negotiatedProtocol = chosenProtocol
         // A server must not choose what it was not offered.
-        guard let chosen = negotiatedProtocol, !context.protocols.contains(chosen) else { return }
+        guard let chosen = negotiatedProtocol, !offered.contains(chosen) else { return }
         phase = .failed
         failure = .malformed("the other end wants to speak \(chosen)")
     }

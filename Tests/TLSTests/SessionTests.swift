@@ -129,7 +129,7 @@ import Testing
             client(trusting: authority, protocols: ["spdy/1"]),
             server(authority.issue("DNS:a.example"))
         )
-        #expect(pair.client.session.failure == .alert("no application protocol"))
+        #expect(pair.client.session.failure == .noCommonProtocol)
     }
 
     @Test func `the last session is resumed, and forgotten by the next context`() throws {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Dialects
 internal import Events
 internal import HTTP
 internal import Telemetry
@@ -22,6 +23,9 @@ final class Attempt: HTTPStreamUser {
         self.call = call
         self.upstream = upstream
     }
+
+    /// The version of HTTP that the call came by.
+    var version: HTTPVersion { call.caller.version }
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
@@ -62,6 +66,9 @@ final class Attempt: HTTPStreamUser {
     // MARK: What the pool tells
 
     func connected(_ connection: UpstreamConnection) {
+        guard connection.version == .http2 || call.classification.dialect != .grpc else {
+            return failed(.noHTTP2(connection.address))
+        }
         self.connection = connection
         sentBefore = connection.bytesSent
         stream = connection.open(for: self)

@@ -9,7 +9,6 @@ final class Dial: UpstreamConnection.Owner {
     private var addresses: ArraySlice<SocketAddress> = []
     private var connection: UpstreamConnection?
     private var timer: Timer?
-    private var isCanceled = false
     private var lastFailure = UpstreamFailure.connectTimeout
 
     init(for pool: Pool, of upstream: Upstream) {
@@ -36,7 +35,6 @@ final class Dial: UpstreamConnection.Owner {
     func cancel() {
         timer?.cancel()
         timer = nil
-        isCanceled = true
         connection?.close()
         connection = nil
     }
@@ -49,7 +47,7 @@ final class Dial: UpstreamConnection.Owner {
             lastFailure = .connect(address, error)
             tryNext()
         case .success(let transport):
-            let secured = upstream.secured(transport)
+            let secured = upstream.secured(transport, for: pool.version)
             connection = UpstreamConnection(secured, to: address, speaking: pool.version, of: upstream, owner: self)
         }
     }
@@ -76,12 +74,12 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     func hasRoom(_ connection: UpstreamConnection) {
-        if timer == nil { pool.update(connection) }
+        if timer == nil { connection.pool?.update(connection) }
     }
 
     func closed(_ connection: UpstreamConnection) {
         // One that never came into use is this dial's own affair.
-        guard timer != nil else { return isCanceled ? () : pool.closed(connection) }
+        guard timer != nil else { return connection.pool?.closed(connection) ?? () }
         guard connection === self.connection else { return }
         self.connection = nil
         lastFailure = .noHTTP2(connection.address)

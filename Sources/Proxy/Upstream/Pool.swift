@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import TLS
 
 /// The connections to one upstream that speak one version of HTTP, and the attempts that wait for one.
 ///
@@ -74,9 +75,11 @@ final class Pool {
         dials.removeAll { $0 === dial }
         switch result {
         case .success(let connection):
-            open += 1
-            update(connection)
+            take(connection)
+            if connection.version != version { upstream.speaksOnly(connection.version) }
             dialIfNeeded()
+        case .failure(.security(_, .noCommonProtocol)) where version == .http1:
+            upstream.speaksOnly(.http2)
         case .failure(let failure):
             // All that this connection would have served fail with it; they may come back at once.
             let count = min(callsPerDial, waiting.count)
@@ -85,6 +88,14 @@ final class Pool {
             for attempt in failed { attempt.failed(failure) }
             dialIfNeeded()
         }
+    }
+
+    /// A connection has been made, which may have turned out to belong to the other pool.
+    private func take(_ connection: UpstreamConnection) {
+        let pool = upstream.pool(connection.version)
+        connection.pool = pool
+        pool.open += 1
+        pool.update(connection)
     }
 
     // MARK: What connections tell
@@ -107,6 +118,8 @@ final class Pool {
     func closed(_ connection: UpstreamConnection) {
         open -= 1
         remove(connection)
+        connection.pool = nil
+        if open == 0 { upstream.forgetVersion() }
         dialIfNeeded()
     }
 

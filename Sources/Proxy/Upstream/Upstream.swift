@@ -31,7 +31,10 @@ final class Upstream {
     let isConfidential: Bool
 
     private let resumption = TLSResumption()
-    private var pool: Pool!
+    private var http1: Pool!
+    private var http2: Pool!
+    /// The only version that the upstream speaks, as far as is known.
+    private var only: HTTPVersion?
 
     init(
         _ settings: UpstreamSettings,
@@ -57,31 +60,64 @@ final class Upstream {
         keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
         isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
-        pool = Pool(settings.url.scheme == .h2c ? .http2 : .http1, of: self)
+        http1 = Pool(.http1, of: self)
+        http2 = Pool(.http2, of: self)
+        switch settings.url.scheme {
+        case .http: only = .http1
+        case .h2c: only = .http2
+        case .https: break
+        }
     }
 
     /// What carries the bytes of a connection that is being made: itself, or TLS over it.
-    func secured(_ connection: any Transport) -> any Transport {
+    func secured(_ connection: any Transport, for version: HTTPVersion) -> any Transport {
         guard let tls else { return connection }
-        let session = TLSSession(tls.context, resuming: resumption, output: context.sealed)
+        let session = TLSSession(
+            tls.context,
+            resuming: resumption,
+            offering: ApplicationProtocol.offered(for: version),
+            output: context.sealed
+        )
         return TLSTransport(over: connection, session, connecting: true, context: context)
     }
 
-    /// Whether no connection to the upstream can carry gRPC.
-    var speaksOnlyHTTP1: Bool { settings.url.scheme == .http }
+    /// Whether no connection to the upstream can carry gRPC, as far as is known.
+    var speaksOnlyHTTP1: Bool { only == .http1 }
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
+    ///
+    /// A call keeps its version of HTTP unless the upstream speaks only the other.
     func acquire(for attempt: Attempt) {
-        pool.acquire(for: attempt)
+        pool(only ?? attempt.version).acquire(for: attempt)
     }
 
     /// The attempt waits no more.
     func withdraw(_ attempt: Attempt) {
-        pool.withdraw(attempt)
+        http1.withdraw(attempt)
+        http2.withdraw(attempt)
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {
-        pool.drain()
+        http1.drain()
+        http2.drain()
+    }
+
+    /// The pool of connections of one version.
+    func pool(_ version: HTTPVersion) -> Pool {
+        version == .http1 ? http1 : http2
+    }
+
+    /// The upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
+    func speaksOnly(_ version: HTTPVersion) {
+        only = version
+        let other = pool(version == .http1 ? .http2 : .http1)
+        for attempt in other.takeWaiting() { pool(version).acquire(for: attempt) }
+    }
+
+    /// The last connection is gone: the next one shows anew what the upstream speaks.
+    func forgetVersion() {
+        guard settings.url.scheme == .https, http1.open + http2.open == 0 else { return }
+        only = nil
     }
 }

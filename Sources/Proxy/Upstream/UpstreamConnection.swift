@@ -12,6 +12,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         func closed(_ connection: UpstreamConnection)
     }
 
+    /// The pool that the connection belongs to, once it is good for use.
+    var pool: Pool?
     /// Where the pool keeps the connection while it has room.
     var poolPosition: Int?
     /// Where the connection leads.
@@ -19,7 +21,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Whether it has been idle, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
     /// What the connection speaks.
-    let version: HTTPVersion
+    private(set) var version: HTTPVersion
 
     /// The TLS of the connection, if it has any.
     let security: TLSTransport?
@@ -79,7 +81,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
                 output: wire.output,
                 resources: context.http2,
                 limits: limits,
-                isSecure: false
+                isSecure: security != nil
             )
         }
     }
@@ -132,6 +134,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func wireConnected(errno: Int32) {
         guard errno == 0, let wire else { return owner.connectFinished(self, errno: errno) }
+        if let security { version = ApplicationProtocol.version(security.negotiatedProtocol) }
         session = makeSession(wire)
         becomeReady()
     }
