@@ -34,6 +34,7 @@ extension Dialect {
         default: answer.trailers = success
         }
         answer.body = webBody(body)
+        answer.answersOneMessage = true
         return answer
     }
 }

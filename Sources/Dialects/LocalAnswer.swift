@@ -12,6 +12,9 @@ public struct LocalAnswer: Sendable {
     /// The trailer fields; only a message in gRPC has any.
     public var trailers: [(name: [UInt8], value: [UInt8])]
 
+    /// Whether it answers one message, so that the request has to have come whole before it is known to be in order.
+    public var answersOneMessage = false
+
     /// Puts an answer together.
     public init(
         status: Int,

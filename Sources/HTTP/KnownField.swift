@@ -7,7 +7,7 @@ public enum KnownField: UInt8, Sendable {
     case host, connection, keepAlive, proxyConnection, proxyAuthenticate, proxyAuthorization
     case transferEncoding, contentLength, te, trailer, upgrade, expect
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
-    case grpcTimeout, connectTimeout, cookie
+    case grpcTimeout, connectTimeout, grpcEncoding, connectContentEncoding, cookie
 
     /// The field as a bit of a set.
     @inline(__always)
@@ -27,12 +27,13 @@ public enum KnownField: UInt8, Sendable {
         case 10: name.equals("connection") ? .connection : name.equals("keep-alive") ? .keepAlive : .other
         case 11: name.equals("grpc-status") ? .grpcStatus : .other
         case 12: candidate12(name)
+        case 13: name.equals("grpc-encoding") ? .grpcEncoding : .other
         case 14: name.equals("content-length") ? .contentLength : .other
         case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
         case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
         case 18: candidate18(name)
         case 19: name.equals("proxy-authorization") ? .proxyAuthorization : .other
-        case 24: name.equals("connect-protocol-version") ? .connectProtocolVersion : .other
+        case 24: candidate24(name)
         default: .other
         }
     }
@@ -40,6 +41,11 @@ public enum KnownField: UInt8, Sendable {
     private static func candidate12(_ name: Span<UInt8>) -> KnownField {
         if name.equals("content-type") { return .contentType }
         return name.equals("grpc-message") ? .grpcMessage : name.equals("grpc-timeout") ? .grpcTimeout : .other
+    }
+
+    private static func candidate24(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("connect-protocol-version") { return .connectProtocolVersion }
+        return name.equals("connect-content-encoding") ? .connectContentEncoding : .other
     }
 
     private static func candidate18(_ name: Span<UInt8>) -> KnownField {

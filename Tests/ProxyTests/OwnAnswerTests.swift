@@ -10,12 +10,13 @@ import Testing
     }
 
     /// What a call with this content type is answered by a chain that answers.
-    private func expect(_ type: String?, _ yaml: String, head: String, body: String) {
+    private func expect(_ type: String?, _ yaml: String, request: String = "", head: String, body: String) {
         play(yaml) { scene in
             let caller = scene.caller()
             let content = type.map { ["content-type: \($0)"] } ?? []
-            let lines = ["POST /pkg.Service/Say HTTP/1.1", "host: a"] + content + ["content-length: 0"]
-            caller.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+            let length = "content-length: \(request.utf8.count)"
+            let lines = ["POST /pkg.Service/Say HTTP/1.1", "host: a"] + content + [length]
+            caller.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + request)
             caller.expect(head)
             caller.expect(bytes(body))
             caller.expectNothing()
@@ -95,13 +96,48 @@ import Testing
         expect("application/json", yaml, head: plainHead, body: json)
         expect(nil, yaml, head: plainHead, body: json)
         let streamHead = http("HTTP/1.1 200 OK", "content-type: application/connect+json", "content-length: 19")
-        expect("application/connect+json", yaml, head: streamHead, body: "0000000007" + json + "02000000027b7d")
+        let message = "\0\0\0\0\u{2}{}"
+        expect(
+            "application/connect+json",
+            yaml,
+            request: message,
+            head: streamHead,
+            body: "0000000007" + json + "02000000027b7d"
+        )
         expect(
             "application/grpc-web+json",
             yaml,
+            request: message,
             head: http("HTTP/1.1 200 OK", "content-type: application/grpc-web+json", "content-length: 33"),
             body: "0000000007" + json + "8000000010677270632d7374617475733a20300d0a"
         )
+    }
+
+    @Test func `a canned message answers one message, neither none nor two`() {
+        let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
+        for (count, request) in [(0, ""), (2, "\0\0\0\0\0\0\0\0\0\0")] {
+            let end =
+                #"{"error":{"code":"unimplemented","message":"the request has \#(count) messages; this method takes one"}}"#
+            let length = String(end.utf8.count, radix: 16)
+            let head = http(
+                "HTTP/1.1 200 OK",
+                "content-type: application/connect+json",
+                "content-length: \(end.utf8.count + 5)"
+            )
+            let body = "02000000" + (length.count < 2 ? "0" : "") + length + hexadecimal(end)
+            expect("application/connect+json", yaml, request: request, head: head, body: body)
+        }
+    }
+
+    @Test func `a request that is no call is refused by a canned message`() {
+        let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
+        let body = #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#
+        let head = http(
+            "HTTP/1.1 415 Unsupported Media Type",
+            "content-type: application/json",
+            "content-length: \(body.utf8.count)"
+        )
+        expect("image/jpeg", yaml, head: head, body: hexadecimal(body))
     }
 
     @Test func `a canned message is refused to a caller who does not speak JSON`() {

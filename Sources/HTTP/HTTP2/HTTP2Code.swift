@@ -19,6 +19,8 @@ public struct HTTP2Code: RawRepresentable, Hashable, Sendable {
     public static let frameSizeError = HTTP2Code(rawValue: 6)
     /// The request was not processed at all.
     public static let refusedStream = HTTP2Code(rawValue: 7)
+    /// A head could not be decompressed.
+    public static let compressionError = HTTP2Code(rawValue: 9)
     /// The stream is not wanted any more.
     public static let cancel = HTTP2Code(rawValue: 8)
     /// The peer asks too much.

@@ -83,12 +83,18 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             goodbye = .announced
             lingers = isBusy
             unsafe _ = nghttp2_submit_shutdown_notice(engine)
-            unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
         case .announced:
             sayGoodbye()
         case .said: return
         }
         hasOutput()
+    }
+
+    override func sentGoAway(_ code: HTTP2Code) {
+        super.sentGoAway(code)
+        guard goodbye == .announced, code == .noError else { return }
+        // Behind the notice, so that the answer to it says that the notice has been seen.
+        unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
     /// The peer has seen the notice: what it has begun until now is served, and nothing after it.

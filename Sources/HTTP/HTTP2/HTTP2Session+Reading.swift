@@ -11,6 +11,8 @@ extension HTTP2Session {
         case NGHTTP2_HEADERS.rawValue: guardian.headBegan()
         case NGHTTP2_CONTINUATION.rawValue:
             if let limit = guardian.headContinued() { return stop(limit) }
+        // nghttp2 tells no more than the beginning of frames that it ignores.
+        case NGHTTP2_PRIORITY.rawValue, NGHTTP2_CONTINUATION.rawValue + 1...255: return count(.priority)
         default: break
         }
         return Self.goOn
@@ -92,7 +94,7 @@ extension HTTP2Session {
             receivedPingAck()
         case NGHTTP2_GOAWAY.rawValue: receivedGoAway()
         case NGHTTP2_WINDOW_UPDATE.rawValue: return count(.window)
-        default: return count(.priority)
+        default: break
         }
         return Self.goOn
     }
@@ -101,10 +103,6 @@ extension HTTP2Session {
         if UInt32(type) == NGHTTP2_HEADERS.rawValue {
             dropHead()
             if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
-        }
-        if code == NGHTTP2_ERR_HEADER_COMP.rawValue { refusedBeyond(.hpack) }
-        if code == NGHTTP2_ERR_FLOW_CONTROL.rawValue || UInt32(type) == NGHTTP2_WINDOW_UPDATE.rawValue {
-            refusedBeyond(.window)
         }
         return Self.goOn
     }
@@ -115,6 +113,6 @@ extension HTTP2Session {
 
     private func stop(_ limit: HTTP2Limit) -> Int32 {
         exceeded(limit)
-        return Self.goOn
+        return Self.giveUp
     }
 }

@@ -75,6 +75,24 @@ extension HTTP2Session {
         hasOutput()
     }
 
+    /// The message of a stream has come to its end.
+    ///
+    /// Trailers need no window, so where nothing else waits they do not wait for one either.
+    func hasEnd(_ stream: HTTP2Stream) {
+        guard stream.isDeferred, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
+            stream.position >= 0, let trailers = stream.takeTrailers()
+        else { return hasData(stream) }
+        submit(trailers, on: stream.id)
+        hasOutput()
+    }
+
+    private func submit(_ trailers: HTTPHead, on id: Int32) {
+        unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
+            unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
+        }
+        heads.give(trailers)
+    }
+
     private func resumeData(_ stream: HTTP2Stream) {
         guard stream.isDeferred else { return }
         stream.isDeferred = false
@@ -142,19 +160,19 @@ extension HTTP2Session {
         guard stream.hasEnded, count == waiting, !isDirect else { return count }
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
         guard let trailers = stream.takeTrailers() else { return count }
-        if trailers.count > 0 {
-            unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
-            unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
-                unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
-            }
+        guard trailers.count > 0 else {
+            heads.give(trailers)
+            return count
         }
-        heads.give(trailers)
+        unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+        submit(trailers, on: id)
         return count
     }
 
     /// Writes a DATA frame: its header, and as many bytes as `nextData` said.
     func sendData(id: Int32, header: Span<UInt8>, count: Int) -> Int32 {
         guard let stream = stream(id) else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
+        guard output.count < Self.mostQueued else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
         output.append(header)
         guard count > 0 else { return 0 }
         if directStream === stream, let bytes = unsafe direct {
@@ -184,6 +202,8 @@ extension HTTP2Session {
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
             exceeded(limit)
+        case NGHTTP2_GOAWAY.rawValue:
+            sentGoAway(unsafe HTTP2Code(rawValue: frame.pointee.goaway.error_code))
         default: break
         }
         return 0
@@ -205,6 +225,7 @@ extension HTTP2Session {
         unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)
         stream.end(telling: .unprocessed)
+        streamGone()
         return 0
     }
 }

@@ -46,6 +46,9 @@ public class HTTP2Session: HTTPSession {
     /// Whether the connection is read empty at the end, since the peer may still be sending.
     var lingers = true
     private(set) var isClosed = false
+    private var isBroken = false
+    /// Whether a limit has been told of, which ends the connection.
+    private var hasExceeded = false
 
     init(
         isServer: Bool,
@@ -99,7 +102,7 @@ public class HTTP2Session: HTTPSession {
     public var isHoldingBack: Bool { false }
 
     public func receive(_ bytes: Span<UInt8>) -> Int {
-        guard !isClosed else { return bytes.count }
+        guard !isClosed, !isBroken else { return bytes.count }
         isReading = true
         let result = unsafe bytes.withUnsafeBufferPointer {
             unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
@@ -173,8 +176,8 @@ public class HTTP2Session: HTTPSession {
         guard let stream = stream(id) else { return 0 }
         remove(stream)
         // An answer that has come whole is still given to the user, once it wants it.
-        if !isServer, stream.isWhole, stream.holdsInput { return 0 }
-        stream.end(telling: stream.isWhole ? nil : .code(code))
+        if isServer || !stream.isWhole || !stream.holdsInput { stream.end(telling: stream.isWhole ? nil : .code(code)) }
+        streamGone()
         return 0
     }
 
@@ -188,15 +191,30 @@ public class HTTP2Session: HTTPSession {
         }
         stream.position = -1
         if latest === stream { latest = nil }
-        streamGone()
     }
 
     // MARK: The end
 
     /// The peer went beyond a limit: the connection ends as soon as it has been told.
-    func exceeded(_ limit: HTTP2Limit, _ code: HTTP2Code = .enhanceYourCalm) {
+    func exceeded(_ limit: HTTP2Limit) {
+        guard !hasExceeded else { return }
+        hasExceeded = true
         owner.sessionExceeded(limit)
-        terminate(code)
+        terminate(.enhanceYourCalm)
+    }
+
+    /// A GOAWAY has gone out; where it was nghttp2 that found a limit exceeded, its code says which.
+    func sentGoAway(_ code: HTTP2Code) {
+        let limit: HTTP2Limit? =
+            switch code {
+            case .enhanceYourCalm: .settings
+            case .compressionError: .hpack
+            case .flowControlError: .window
+            default: nil
+            }
+        guard let limit, !hasExceeded else { return }
+        hasExceeded = true
+        owner.sessionExceeded(limit)
     }
 
     /// Tells of a limit that costs the peer no more than the request.
@@ -208,7 +226,9 @@ public class HTTP2Session: HTTPSession {
         unsafe _ = nghttp2_session_terminate_session(engine, code.rawValue)
     }
 
+    /// nghttp2 cannot go on, or was told not to: nothing that still arrives is looked at.
     private func broke(_ error: Int) {
+        isBroken = true
         if error == Int(NGHTTP2_ERR_FLOODED.rawValue) { owner.sessionExceeded(.slowReader) }
         terminate(error == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) ? .enhanceYourCalm : .protocolError)
     }

@@ -84,7 +84,7 @@ final class HTTP2Stream: HTTPStream {
             copy.copy(trailers)
             self.trailers = copy
         }
-        session.hasData(self)
+        session.hasEnd(self)
     }
 
     func reset(_ reason: HTTPReset) {

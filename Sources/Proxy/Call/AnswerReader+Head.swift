@@ -7,18 +7,25 @@ extension AnswerReader {
     /// Sees the head of an answer.
     mutating func read(_ head: HTTPHead, _ dialect: Dialect) {
         let status = head.status
-        let compression = Self.compression(head, dialect)
+        let compression = head.compression(dialect)
+        let length = head.contentLength
         switch (head.first(.contentType), head.first(.grpcStatus), head.first(.grpcMessage)) {
         case (nil, _, _):
-            self.head(status: status, contentType: nil, compression: compression)
+            self.head(status: status, contentType: nil, compression: compression, contentLength: length)
         case (let type?, nil, _):
-            self.head(status: status, contentType: head.value(at: type), compression: compression)
+            self.head(
+                status: status,
+                contentType: head.value(at: type),
+                compression: compression,
+                contentLength: length
+            )
         case (let type?, let code?, nil):
             self.head(
                 status: status,
                 contentType: head.value(at: type),
                 compression: compression,
-                grpcStatus: head.value(at: code)
+                grpcStatus: head.value(at: code),
+                contentLength: length
             )
         case (let type?, let code?, let message?):
             self.head(
@@ -26,7 +33,8 @@ extension AnswerReader {
                 contentType: head.value(at: type),
                 compression: compression,
                 grpcStatus: head.value(at: code),
-                grpcMessage: head.value(at: message)
+                grpcMessage: head.value(at: message),
+                contentLength: length
             )
         }
     }
@@ -40,26 +48,23 @@ extension AnswerReader {
             end(trailerGRPCStatus: trailers.value(at: code), trailerGRPCMessage: trailers.value(at: message))
         }
     }
+}
 
-    private static func compression(_ head: HTTPHead, _ dialect: Dialect) -> Compression {
-        guard let index = head.first(dialect.encodingName) else { return .identity }
-        return Compression(name: head.value(at: index))
+extension HTTPHead {
+    /// How the messages are compressed that follow the head.
+    func compression(_ dialect: Dialect) -> Compression {
+        guard let index = first(dialect.encoding) else { return .identity }
+        return Compression(name: value(at: index))
     }
 }
 
 extension Dialect {
     /// The field that names how messages are compressed.
-    fileprivate var encodingName: FieldName {
+    fileprivate var encoding: KnownField {
         switch self {
         case .connectUnary, .connectGet, .http: .contentEncoding
         case .connectStream: .connectContentEncoding
         case .grpc, .grpcWeb, .grpcWebText: .grpcEncoding
         }
     }
-}
-
-extension FieldName {
-    fileprivate static let contentEncoding = FieldName("content-encoding")
-    fileprivate static let connectContentEncoding = FieldName("connect-content-encoding")
-    fileprivate static let grpcEncoding = FieldName("grpc-encoding")
 }

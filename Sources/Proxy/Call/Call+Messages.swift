@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Dialects
 internal import HTTP
 internal import RPC
@@ -48,6 +49,36 @@ extension Call {
         if complete > 0 { caller.send(body: body.extracting(0..<complete)) }
         mayEndAnswer = complete > 0 || stoodBetween
         answerIsOverLimit()
+    }
+
+    /// What is wrong with the head of a request that is answered here with a message.
+    var faultAsRPC: RPCError? {
+        let request = request
+        // What says nothing of its content may be a browser, or somebody who tries things out.
+        let isPlain = request.first(.contentType) == nil && classification.dialect == .http
+        let method = request.method
+        if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
+        return classification.fault(
+            compression: request.compression(classification.dialect),
+            query: request.query,
+            hasBadTimeout: false
+        )
+    }
+
+    /// Answers one message with one, once it is known that there is one.
+    func respondWhenWhole(_ answer: LocalAnswer) {
+        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
+        if requestEnded { meter.end() }
+        self.meter = meter
+        if requestEnded { answerWhole(answer) } else { heldAnswer = answer }
+    }
+
+    /// The request has come whole.
+    func answerWhole(_ answer: LocalAnswer) {
+        heldAnswer = nil
+        let compression = request.compression(classification.dialect)
+        if let error = meter?.faultOfOneMessage(compression: compression) { return reject(error) }
+        respond(answer)
     }
 
     /// How many messages the call had.

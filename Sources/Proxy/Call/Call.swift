@@ -34,6 +34,8 @@ final class Call: HTTPStreamUser {
     var reader: AnswerReader
     /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
     var mayEndAnswer: Bool?
+    /// An answer of our own that waits for the request to have come whole.
+    var heldAnswer: LocalAnswer?
     /// The messages of an answer that was given here.
     var ownMessages = 0
     /// What the counters know the call by, once an interceptor has counted it.
@@ -91,6 +93,7 @@ final class Call: HTTPStreamUser {
     func receivedEnd(trailers: HTTPHead?) {
         requestEnded = true
         meter?.end()
+        if let heldAnswer { return answerWhole(heldAnswer) }
         if trailers != nil { canReplay = false }
         attempt?.sendEnd(trailers: trailers)
     }

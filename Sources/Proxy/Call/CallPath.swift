@@ -22,7 +22,7 @@ extension Call {
         switch passRequestHead() {
         case .next: forward()
         case .reject(let error): reject(error)
-        case .respond(let answer): respond(answer)
+        case .respond(let answer): answer.answersOneMessage ? respondWhenWhole(answer) : respond(answer)
         }
     }
 
@@ -33,12 +33,12 @@ extension Call {
         request.setAuthority(authority.span)
     }
 
-    private func reject(_ error: RPCError) {
+    func reject(_ error: RPCError) {
         worker.countVerdict(.reject, of: run)
         fail(error, by: .interceptor(run.deciderName ?? ""))
     }
 
-    private func respond(_ answer: LocalAnswer) {
+    func respond(_ answer: LocalAnswer) {
         worker.countVerdict(.respond, of: run)
         record.decider = .interceptor(run.deciderName ?? "")
         if decidesByProcedure { admitMethod() }

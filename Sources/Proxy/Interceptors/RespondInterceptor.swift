@@ -64,6 +64,7 @@ final class RespondInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         guard let message else { return .respond(plain) }
         let request = call.request
+        if let error = call.faultAsRPC { return .reject(error) }
         do throws(RPCError) {
             guard let type = request.first(.contentType) else { return .respond(try answer(message, call, Span())) }
             return .respond(try answer(message, call, request.value(at: type)))
