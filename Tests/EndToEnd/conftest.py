@@ -5,6 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from support.certificates import Authority
+from support.h2_recorder import H2Recorder
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.nginx import Nginx
@@ -73,6 +74,28 @@ def recorder(running):
 def authority(tmp_path):
     """Makes an authority that signs certificates."""
     return lambda name="authority": Authority(tmp_path / "certificates", name)
+
+
+@pytest.fixture
+def h2_recorder(running):
+    """Starts an HTTP/2 upstream that keeps every frame."""
+    return lambda *arguments, **options: running(H2Recorder(*arguments, **options))
+
+
+@pytest.fixture
+def grpc_service(running):
+    """Starts a gRPC server."""
+    from support.grpc_service import GrpcService
+
+    return lambda *arguments, **options: running(GrpcService(*arguments, **options))
+
+
+@pytest.fixture
+def grpc_channel(running):
+    """Connects the published gRPC client to a daemon."""
+    from support.grpc_service import GrpcChannel
+
+    return lambda proxy, **options: running(GrpcChannel(proxy.addresses[0], **options))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 
+from support import h2_peer
 from support.metrics import Metrics
 from support.peer import connect
 from support.program import Program
@@ -82,6 +83,10 @@ class Martlet(Command):
     def connect(self, **options):
         """A raw connection to the first listener."""
         return connect(self.address, **options)
+
+    def connect_h2(self, **options):
+        """An HTTP/2 connection to the first listener, with prior knowledge."""
+        return h2_peer.connect(self.address, **options)
 
     def http(self, **options):
         """An HTTP client for the first listener."""
