@@ -6,7 +6,8 @@ public import RPC
 /// For the calls that Martlet answers with a message itself; whether those it forwards are in order is for the upstream
 /// to say.
 extension Classification {
-    /// What is wrong with the head of a request, for a server that speaks JSON and compresses nothing; none if nothing is.
+    /// What is wrong with the head of a request, for a server that speaks JSON and looks into no message; none if nothing
+    /// is.
     ///
     /// Plain HTTP that is not meant as RPC is never wrong.
     ///
@@ -21,8 +22,9 @@ extension Classification {
         guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
         if hasBadTimeout, let field = dialect.timeoutField { return field.malformedError }
         let compression = dialect == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
-        guard compression == .identity else {
-            return RPCError(.unimplemented, "compressed requests are not supported here; supported: identity")
+        guard compression != .unknown else {
+            let names = "identity, gzip, br, zstd, deflate, snappy"
+            return RPCError(.unimplemented, "this compression is not supported here; supported: \(names)")
         }
         return nil
     }

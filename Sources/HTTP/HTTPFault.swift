@@ -9,6 +9,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
     case headTooLarge, tooManyFields
     case headTimeout
     case unexpectedBytes
+    case http2Message
 
     /// The status of the refusal of a request.
     public var status: Int {
@@ -50,6 +51,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .headTooLarge: "the head is larger than limits.head"
         case .tooManyFields: "the head has more fields than limits.fields"
         case .headTimeout: "the head did not arrive within timeouts.head"
+        case .http2Message: "the message is not as HTTP/2 has it"
         case .unexpectedBytes: "there were bytes where no message was due"
         }
     }

@@ -99,11 +99,12 @@ extension HTTP2Session {
         return Self.goOn
     }
 
-    func receivedInvalid(type: UInt8, code: Int32) -> Int32 {
-        if UInt32(type) == NGHTTP2_HEADERS.rawValue {
-            dropHead()
-            if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
-        }
+    /// A frame breaks the protocol: nghttp2 ends the stream, or the connection.
+    func receivedInvalid(_ header: nghttp2_frame_hd) -> Int32 {
+        stream(header.stream_id)?.isMalformed = true
+        guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return Self.goOn }
+        dropHead()
+        if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
         return Self.goOn
     }
 

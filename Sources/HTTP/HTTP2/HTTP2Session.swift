@@ -176,7 +176,10 @@ public class HTTP2Session: HTTPSession {
         guard let stream = stream(id) else { return 0 }
         remove(stream)
         // An answer that has come whole is still given to the user, once it wants it.
-        if isServer || !stream.isWhole || !stream.holdsInput { stream.end(telling: stream.isWhole ? nil : .code(code)) }
+        if isServer || !stream.isWhole || !stream.holdsInput {
+            let reason = stream.isMalformed ? HTTPReset.fault(.http2Message) : .code(code)
+            stream.end(telling: stream.isWhole ? nil : reason)
+        }
         streamGone()
         return 0
     }

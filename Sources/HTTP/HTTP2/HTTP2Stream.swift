@@ -38,6 +38,8 @@ final class HTTP2Stream: HTTPStream {
     private var isDelivering = false
     /// Whether the head of the request has gone into the output; on the upstream's side.
     var isOnWire = false
+    /// Whether what the peer sent on the stream broke the protocol.
+    var isMalformed = false
     /// Whether the user has reset the stream.
     private(set) var isReset = false
 

@@ -52,6 +52,7 @@ extension HTTPFault {
         case .tooManyFields: "too_many_fields"
         case .headTimeout: "head_timeout"
         case .unexpectedBytes: "unexpected_bytes"
+        case .http2Message: "http2_message"
         }
     }
 }

@@ -48,7 +48,11 @@ enum UpstreamFailure: Error {
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
-            RPCError(RPCCode(http2Reset: code.rawValue), "upstream \(upstream): the stream was reset: \(code)")
+            RPCError(
+                RPCCode(http2Reset: code.rawValue),
+                "upstream \(upstream): the stream was reset: \(code)",
+                httpStatus: 502
+            )
         case .unprocessed:
             RPCError(.unavailable, "upstream \(upstream): the call was refused before it was processed")
         case .needsHTTP2:
