@@ -58,6 +58,8 @@ class H2Peer:
         self.settings = {}
         self.pings = []
         self.ended = False
+        self.settings_are_known = False
+        self._finished = set()
         self._next_id = 1
         self._taken = set()
         self._unparsed = b""
@@ -88,6 +90,7 @@ class H2Peer:
         frames = [HeadersFrame(stream, parts[0]), *(ContinuationFrame(stream, part) for part in parts[1:])]
         if end:
             frames[0].flags.add("END_STREAM")
+            self._finished.add(stream)
         frames[-1].flags.add("END_HEADERS")
         self.send(*frames)
 
@@ -115,6 +118,7 @@ class H2Peer:
                 data = data[size:]
                 if end and not data:
                     frame.flags.add("END_STREAM")
+                    self._finished.add(stream)
                 self.send(frame)
             if not data:
                 return
@@ -122,6 +126,7 @@ class H2Peer:
                 assert self._read(), "the connection ended before everything was sent"
 
     def reset(self, stream, code=CANCEL):
+        self._finished.add(stream)
         self.send(RstStreamFrame(stream, code))
 
     def go_away(self, last, code=NO_ERROR):
@@ -199,7 +204,7 @@ class H2Peer:
 
     def _take(self, frame):
         if frame.stream_id:
-            stream = self.streams.setdefault(frame.stream_id, Stream(frame.stream_id))
+            stream = self.streams.get(frame.stream_id) or self._begin(frame.stream_id)
             stream.frames.append(frame)
         match frame:
             case HeadersFrame() | ContinuationFrame():
@@ -208,7 +213,9 @@ class H2Peer:
                 self._take_data(stream, frame)
             case RstStreamFrame():
                 stream.reset = frame.error_code
-            case SettingsFrame() if "ACK" not in frame.flags:
+            case SettingsFrame() if "ACK" in frame.flags:
+                self.settings_are_known = True
+            case SettingsFrame():
                 self._take_settings(frame.settings)
             case PingFrame() if "ACK" in frame.flags:
                 self.pings.append(frame.opaque_data)
@@ -218,6 +225,14 @@ class H2Peer:
                 self._windows[frame.stream_id] += frame.window_increment
             case GoAwayFrame():
                 self.goaway = frame
+
+    def _begin(self, number):
+        """Another stream of the other side's."""
+        stream = self.streams[number] = Stream(number)
+        if self.settings_are_known:
+            opened = (one for one in self.streams.values() if one.reset is None and one.id not in self._finished)
+            stream.beside = sum(one is not stream for one in opened)
+        return stream
 
     def _take_block(self, stream, frame):
         self._block = frame.data if isinstance(frame, HeadersFrame) else self._block + frame.data

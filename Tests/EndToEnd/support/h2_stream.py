@@ -13,6 +13,7 @@ class Stream:
     ended: bool = False
     reset: int | None = None
     frames: list = field(default_factory=list)
+    beside: int = 0  # streams that were open when this one began, after the other side knew the limit
 
     @property
     def is_over(self):

@@ -42,6 +42,7 @@ class Martlet(Command):
         self.directory.mkdir(exist_ok=True)
         self.file = self.directory / "martlet.yaml"
         self.admin_socket = self.directory / "admin.sock"
+        self._callers = []
         self.write(configuration)
         super().__init__("run", "-c", self.file, **options)
         if wait:
@@ -86,7 +87,13 @@ class Martlet(Command):
 
     def connect_h2(self, **options):
         """An HTTP/2 connection to the first listener, with prior knowledge."""
-        return h2_peer.connect(self.address, **options)
+        self._callers.append(h2_peer.connect(self.address, **options))
+        return self._callers[-1]
+
+    def stop(self):
+        for caller in self._callers:
+            caller.close()
+        super().stop()
 
     def http(self, **options):
         """An HTTP client for the first listener."""
