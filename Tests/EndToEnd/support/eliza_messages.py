@@ -37,4 +37,5 @@ def _method(name, stream_type, idempotency=IdempotencyLevel.UNKNOWN):
 
 SAY = _method("Say", StreamType.UNARY, IdempotencyLevel.NO_SIDE_EFFECTS)
 CONVERSE = _method("Converse", StreamType.BIDI_STREAM)
+LISTEN = _method("Listen", StreamType.CLIENT_STREAM)
 INTRODUCE = _method("Introduce", StreamType.SERVER_STREAM)

@@ -14,7 +14,7 @@ from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from protobuf.wkt import Duration
 
-from support.eliza_messages import CONVERSE, INTRODUCE, SAY, SERVICE, messages
+from support.eliza_messages import CONVERSE, INTRODUCE, LISTEN, SAY, SERVICE, messages
 
 
 class Eliza:
@@ -41,6 +41,13 @@ class Eliza:
         async for request in requests:
             yield messages.ConverseResponse(sentence=f"{self.name} heard {request.sentence}")
 
+    async def listen(self, requests, ctx):
+        self._show_metadata(ctx)
+        heard = [request.sentence async for request in requests]
+        if "fail" in heard:
+            raise ConnectError(Code.OUT_OF_RANGE, "too much", [Duration(seconds=60)])
+        return messages.ListenResponse(sentence=f"{self.name} heard {', '.join(heard)}")
+
     async def introduce(self, request, ctx):
         """The first message comes at once, the second once somebody said "go on"."""
         self._show_metadata(ctx)
@@ -62,6 +69,7 @@ class Application(ConnectASGIApplication):
             return {
                 f"{self.path}/Say": Endpoint.unary(method=SAY, function=service.say),
                 f"{self.path}/Converse": Endpoint.bidi_stream(method=CONVERSE, function=service.converse),
+                f"{self.path}/Listen": Endpoint.client_stream(method=LISTEN, function=service.listen),
                 f"{self.path}/Introduce": Endpoint.server_stream(method=INTRODUCE, function=service.introduce),
             }
 

@@ -110,11 +110,10 @@ class H2Peer:
         """DATA frames as the windows allow; waits for windows."""
         data = memoryview(data)
         while True:
-            size = min(len(data), LARGEST_FRAME, max(0, self._windows[0]), max(0, self._windows[stream]))
+            size = min(len(data), LARGEST_FRAME, max(0, self.may_send(stream)))
             if size or not data:
                 frame = DataFrame(stream, bytes(data[:size]))
-                self._windows[0] -= size
-                self._windows[stream] -= size
+                self.spend(stream, size)
                 data = data[size:]
                 if end and not data:
                     frame.flags.add("END_STREAM")
@@ -124,6 +123,15 @@ class H2Peer:
                 return
             if not size:
                 assert self._read(), "the connection ended before everything was sent"
+
+    def may_send(self, stream):
+        """How many bytes of DATA the windows allow."""
+        return min(self._windows[0], self._windows[stream])
+
+    def spend(self, stream, size):
+        """Counts DATA that the test sends by itself."""
+        self._windows[0] -= size
+        self._windows[stream] -= size
 
     def reset(self, stream, code=CANCEL):
         self._finished.add(stream)
