@@ -6,11 +6,13 @@ import pytest
 
 from support.certificates import Authority
 from support.h2_recorder import H2Recorder
+from support.h2_recorder import H2Recorder, answer_ok
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.nginx import Nginx
 from support.notify import Notify
 from support.recorder import Recorder
+from support.siege import Siege
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +82,18 @@ def authority(tmp_path):
 def h2_recorder(running):
     """Starts an HTTP/2 upstream that keeps every frame."""
     return lambda *arguments, **options: running(H2Recorder(*arguments, **options))
+
+
+@pytest.fixture
+def siege(martlet, h2_recorder, running):
+    """Starts a daemon of one worker with somebody who calls it all the time."""
+
+    def start(answer=answer_ok, limits="{}"):
+        upstream = h2_recorder(answer)
+        listeners = f'[ {{ address: "127.0.0.1:0", limits: {limits} }} ]'
+        return running(Siege(martlet(f"listeners: {listeners}\nupstream: {upstream.url}\nworkers: 1\n")))
+
+    return start
 
 
 @pytest.fixture

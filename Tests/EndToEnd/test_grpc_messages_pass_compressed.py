@@ -1,7 +1,12 @@
 """Messages that gRPC peers compress pass as they are, in both directions and in every kind of call."""
 
+import gzip
+import struct
+
 import grpc
 import pytest
+
+from support import h2_peer
 
 TEXT = b"hello! " * 20000
 
@@ -18,11 +23,6 @@ def test_compression(martlet, grpc_service, grpc_channel, packing):
 
 
 def test_the_flag_and_the_bytes(martlet, h2_recorder):
-    import gzip
-    import struct
-
-    from support import h2_peer
-
     packed = gzip.compress(TEXT)
     body = struct.pack(">BI", 1, len(packed)) + packed
 

@@ -14,8 +14,14 @@ def message(data):
     return struct.pack(">BI", 0, len(data)) + data
 
 
+def answer_empty(peer, stream):
+    peer.finish(stream)
+    peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
+    peer.headers(stream.id, [("grpc-status", "0")], end=True)
+
+
 def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_recorder):
-    upstream = h2_recorder(lambda peer, stream: h2_answer(peer, stream))
+    upstream = h2_recorder(answer_empty)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))
     seen = upstream.wait_for_streams(1)  # the head alone begins the call
@@ -26,12 +32,6 @@ def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_rec
     caller.data(call.id, end=True)
     caller.finish(call)
     assert call.grpc() == "0"
-
-
-def h2_answer(peer, stream):
-    peer.finish(stream)
-    peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
-    peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
 
 def test_a_message_of_the_upstream_arrives_before_the_next_is_made(martlet, h2_recorder):

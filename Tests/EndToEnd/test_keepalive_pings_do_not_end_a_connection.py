@@ -3,6 +3,8 @@
 import queue
 import time
 
+from hyperframe.frame import PingFrame
+
 from support import h2_peer
 from support.patience import eventually
 
@@ -15,7 +17,7 @@ KEEPALIVE = [
 
 
 def test_the_published_client(martlet, grpc_service, grpc_channel):
-    proxy = martlet(upstream=grpc_service().url, more="interceptors: [ metrics: {} ]")
+    proxy = martlet(upstream=grpc_service().url)
     channel = grpc_channel(proxy, options=KEEPALIVE)
     requests = queue.SimpleQueue()
     call = channel.converse(iter(requests.get, None), timeout=30)
@@ -31,8 +33,6 @@ def test_the_published_client(martlet, grpc_service, grpc_channel):
 
 
 def test_each_ping_is_answered(martlet, h2_recorder):
-    from hyperframe.frame import PingFrame
-
     caller = martlet(upstream=h2_recorder().url).connect_h2()
     for number in range(50):
         caller.send(PingFrame(0, b"%08d" % number))

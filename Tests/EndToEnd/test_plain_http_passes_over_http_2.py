@@ -12,6 +12,7 @@ ANSWERS = {
     "/none": (204, b""),
     "/same": (304, b""),
     "/gone": (404, b"no such thing"),
+    "/trailers": (200, b"ok"),
     "/big": (200, b"0123456789abcdef" * 65536),
 }
 
@@ -43,9 +44,6 @@ def over_http_2(peer, stream):
     else:
         peer.headers(stream.id, h2_peer.response(status, *fields, ("content-length", str(len(body)))))
         peer.data(stream.id, body, end=True)
-
-
-ANSWERS["/trailers"] = (200, b"ok")
 
 
 @pytest.fixture(params=VERSIONS)

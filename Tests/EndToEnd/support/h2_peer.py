@@ -122,7 +122,7 @@ class H2Peer:
             if not data:
                 return
             if not size:
-                assert self._read(), "the connection ended before everything was sent"
+                assert self.receive(), "the connection ended before everything was sent"
 
     def may_send(self, stream):
         """How many bytes of DATA the windows allow."""
@@ -157,7 +157,7 @@ class H2Peer:
     def wait(self, condition, what="what was waited for"):
         """Takes frames until `condition()` is true; returns its value."""
         while not (value := condition()):
-            assert self._read(), f"the connection ended before {what}: {self}"
+            assert self.receive(), f"the connection ended before {what}: {self}"
         return value
 
     def next_stream(self):
@@ -167,7 +167,7 @@ class H2Peer:
             return next((one for number, one in self.streams.items() if number not in self._taken and one.heads), None)
 
         while not (stream := untaken()):
-            if not self._read():
+            if not self.receive():
                 return None
         self._taken.add(stream.id)
         return stream
@@ -179,11 +179,11 @@ class H2Peer:
 
     def wait_for_end(self):
         """Takes everything until the other side ends the connection."""
-        while self._read():
+        while self.receive():
             pass
         return self
 
-    def _read(self):
+    def receive(self):
         """Takes what has come, at least one byte of it; false when the connection has ended."""
         if self.ended:
             return False

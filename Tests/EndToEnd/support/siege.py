@@ -1,0 +1,100 @@
+"""A daemon under attack: its other callers, its memory and its counters are watched meanwhile."""
+
+import select
+import socket
+import threading
+import time
+
+from support import h2_peer
+from support.patience import eventually
+
+LIMIT = 8 << 20
+PATIENCE = 1.0
+
+
+class Bystander:
+    """Somebody else who calls again and again, on a connection of his own."""
+
+    def __init__(self, proxy):
+        self.durations = []
+        self.failures = []
+        self._stopping = threading.Event()
+        self._caller = h2_peer.connect(proxy.address)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        try:
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                call = self._caller.finish(self._caller.open(h2_peer.request("/bystander", "POST"), end=True))
+                if (call.status, call.body) != (200, b"ok"):
+                    self.failures.append(call)
+                self.durations.append(time.monotonic() - began)
+                self._stopping.wait(0.002)
+        except (AssertionError, OSError) as error:
+            self.failures.append(error)
+
+    def wait_for_calls(self, more, within=5.0):
+        target = len(self.durations) + more
+        eventually(lambda: self.failures or len(self.durations) >= target, within, f"{more} more calls of a bystander")
+
+    def stop(self):
+        self._stopping.set()
+        self._thread.join(15)
+        self._caller.close()
+
+
+class Siege:
+    """Begins when it is made; `check` tells whether it was withstood."""
+
+    def __init__(self, proxy):
+        self.proxy = proxy
+        self.bystander = Bystander(proxy)
+        self.bystander.wait_for_calls(10)
+        self._before = self._hits()
+        proxy.forget_peak_rss()
+        self._memory = proxy.rss()
+
+    def _hits(self):
+        metrics = self.proxy.metrics()
+        names = ("martlet_h2_limit_hits_total", "martlet_limit_hits_total")
+        return {labels["limit"]: value for name in names for labels, value in metrics.select(name)}
+
+    def new_hits(self):
+        """The limits that were hit since the beginning."""
+        return {limit for limit, value in self._hits().items() if value > self._before.get(limit, 0)}
+
+    def check(self, *limits, memory=LIMIT):
+        """One of the limits was hit and counted, little memory was taken, and the bystander was served all the time."""
+        eventually(lambda: self.new_hits().intersection(limits), 3.0, f"a hit of the limit {' or '.join(limits)}")
+        self.bystander.wait_for_calls(10)
+        self.bystander.stop()
+        assert self.bystander.failures == []
+        assert max(self.bystander.durations) < PATIENCE
+        assert self.proxy.peak_rss() - self._memory <= memory
+
+    def stop(self):
+        self.bystander.stop()
+
+
+def flood(peer, chunks, reads=True, within=10.0):
+    """Sends chunk after chunk, and reads if it does, until the other side ends the connection or all has gone."""
+    chunks, chunk = iter(chunks), b""
+    deadline = time.monotonic() + within
+    while not peer.ended:
+        left = deadline - time.monotonic()
+        readable, writable, _ = select.select([peer.socket] if reads else [], [peer.socket], [], max(0, left))
+        assert readable or writable, f"it neither takes nor ends anything for {within} s"
+        if readable:
+            peer.receive()
+        if writable and not peer.ended:
+            chunk = chunk or next(chunks, b"")
+            if not chunk:
+                return
+            try:
+                chunk = chunk[peer.socket.send(chunk, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                pass
+            except ConnectionError:
+                return  # what it said before can still be read

@@ -1,0 +1,174 @@
+"""Whoever floods an HTTP/2 connection with frames that cost more than they are worth loses it; nobody else notices."""
+
+import itertools
+
+import hpack
+import pytest
+from hyperframe.frame import (
+    DataFrame,
+    HeadersFrame,
+    PingFrame,
+    PriorityFrame,
+    RstStreamFrame,
+    SettingsFrame,
+    WindowUpdateFrame,
+)
+
+from support import h2_peer
+from support.siege import flood
+
+# Many times what any limit may allow.
+MANY = 30000
+BLOCK = hpack.Encoder().encode(h2_peer.request("/attack", "POST"), huffman=False)
+NO_PATH = hpack.Encoder().encode([(":method", "POST"), (":scheme", "http"), (":authority", "a.example")])
+
+
+def opened(stream, *flags, block=BLOCK):
+    return HeadersFrame(stream, block, flags=["END_HEADERS", *flags]).serialize()
+
+
+def streams():
+    return range(1, 2 * MANY, 2)
+
+
+def rapid_reset():
+    for stream in streams():
+        yield opened(stream) + RstStreamFrame(stream, h2_peer.CANCEL).serialize()
+
+
+def made_you_reset(*frames, block=BLOCK, end=True):
+    """Each stream is brought to be reset by the other side, by a frame that it may not have."""
+
+    def chunks():
+        for stream in streams():
+            broken = [frame(stream) for frame in frames]
+            yield opened(stream, *(["END_STREAM"] if end else []), block=block) + b"".join(broken)
+
+    return chunks
+
+
+def window_update(size):
+    def frame(stream):
+        frame = WindowUpdateFrame(stream, 1).serialize()
+        return frame[:9] + size.to_bytes(4, "big")
+
+    return frame
+
+
+def data(stream):
+    return DataFrame(stream, b"too late").serialize()
+
+
+def wrong_length(stream):
+    return b"\x00\x00\x03\x02\x00" + stream.to_bytes(4, "big") + b"abc"  # PRIORITY
+
+
+def settings():
+    frame = SettingsFrame(0, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 65535}).serialize()
+    return itertools.repeat(frame * 10, MANY // 10)
+
+
+def settings_of_many():
+    yield SettingsFrame(0).serialize()
+    pair = b"\x00\x04\x00\x00\xff\xff"
+    frame = (6 * 2000).to_bytes(3, "big") + b"\x04\x00\x00\x00\x00\x00" + pair * 2000
+    yield from itertools.repeat(frame, 100)
+
+
+def pings():
+    return itertools.repeat(PingFrame(0, b"12345678").serialize() * 10, MANY // 10)
+
+
+def empty_data():
+    yield opened(1)
+    yield from itertools.repeat(DataFrame(1, b"").serialize() * 10, MANY // 10)
+
+
+def empty_padded_data():
+    yield opened(1)
+    yield from itertools.repeat(DataFrame(1, b"", flags=["PADDED"], pad_length=0).serialize() * 10, MANY // 10)
+
+
+def priorities():
+    for number in range(MANY // 10):
+        yield b"".join(PriorityFrame(2 * (10 * number + step) + 1, 0, 16, False).serialize() for step in range(10))
+
+
+def window_overflow():
+    yield WindowUpdateFrame(0, 0x7FFFFFFF).serialize() * 2
+
+
+def windows_of_nothing():
+    yield WindowUpdateFrame(0, 1).serialize()[:9] + bytes(4)
+
+
+# What is sent, and the limit that it hits.
+FLOODS = {
+    "rapid reset": (rapid_reset, "rapid_reset"),
+    "empty window updates": (made_you_reset(window_update(0)), "window"),
+    "resets made by a window update too large": (
+        made_you_reset(window_update(0x7FFFFFFF), window_update(0x7FFFFFFF)),
+        "made_you_reset",
+    ),
+    "resets made by a wrong head": (made_you_reset(block=NO_PATH), "made_you_reset"),
+    "SETTINGS": (settings, "settings"),
+    "SETTINGS of many values": (settings_of_many, "settings"),
+    "PING": (pings, "ping"),
+    "empty DATA": (empty_data, "empty_data"),
+    "empty padded DATA": (empty_padded_data, "empty_data"),
+    "PRIORITY": (priorities, "priority"),
+    "window overflow": (window_overflow, "window"),
+}
+# The same without a limit of its own: each is an error of the connection.
+ERRORS = {
+    "DATA after the end": made_you_reset(data),
+    "PRIORITY of a wrong length": made_you_reset(wrong_length),
+    "an empty window update": windows_of_nothing,
+}
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["reading", "not reading"])
+@pytest.mark.parametrize("name", FLOODS)
+def test_flood(siege, name, reads):
+    chunks, limit = FLOODS[name]
+    under = siege()
+    attacker = under.proxy.connect_h2()
+    flood(attacker, chunks(), reads)
+    attacker.wait_for_end()
+    assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
+    under.check(limit)
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error(siege, name):
+    under = siege()
+    attacker = under.proxy.connect_h2()
+    flood(attacker, ERRORS[name]())
+    attacker.wait_for_end()
+    assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
+    under.bystander.wait_for_calls(10)
+    assert under.bystander.failures == []
+
+
+@pytest.mark.parametrize("name", ["rapid reset", "PING", "SETTINGS"])
+def test_twenty_at_a_time(siege, name):
+    chunks, limit = FLOODS[name]
+    under = siege()
+    attackers = [under.proxy.connect_h2() for _ in range(20)]
+    for attacker in attackers:
+        flood(attacker, itertools.islice(chunks(), 3000))
+    for attacker in attackers:
+        attacker.close()
+    under.check(limit)
+
+
+def test_a_caller_that_cancels_much_is_no_attacker(siege):
+    """Deadlines that pass and searches that are refined: as many calls again are answered."""
+    under = siege()
+    caller = under.proxy.connect_h2()
+    for number in range(300):
+        caller.reset(caller.open(h2_peer.request(), end=True).id)
+        call = caller.finish(caller.open(h2_peer.request(), end=True))
+        assert (call.status, call.body) == (200, b"ok"), number
+    assert caller.goaway is None
+    assert under.new_hits() == set()
