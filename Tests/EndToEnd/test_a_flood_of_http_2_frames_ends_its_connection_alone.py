@@ -132,7 +132,7 @@ ERRORS = {
 def test_flood(siege, name, reads):
     chunks, limit = FLOODS[name]
     under = siege()
-    attacker = under.proxy.connect_h2()
+    attacker = under.attacker()
     flood(attacker, chunks(), reads)
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
@@ -142,7 +142,7 @@ def test_flood(siege, name, reads):
 @pytest.mark.parametrize("name", ERRORS)
 def test_error(siege, name):
     under = siege()
-    attacker = under.proxy.connect_h2()
+    attacker = under.attacker()
     flood(attacker, ERRORS[name]())
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
@@ -154,7 +154,7 @@ def test_error(siege, name):
 def test_twenty_at_a_time(siege, name):
     chunks, limit = FLOODS[name]
     under = siege()
-    attackers = [under.proxy.connect_h2() for _ in range(20)]
+    attackers = [under.attacker() for _ in range(20)]
     for attacker in attackers:
         flood(attacker, itertools.islice(chunks(), 3000))
     for attacker in attackers:
@@ -165,7 +165,7 @@ def test_twenty_at_a_time(siege, name):
 def test_a_caller_that_cancels_much_is_no_attacker(siege):
     """Deadlines that pass and searches that are refined: as many calls again are answered."""
     under = siege()
-    caller = under.proxy.connect_h2()
+    caller = under.attacker()
     for number in range(300):
         caller.reset(caller.open(h2_peer.request(), end=True).id)
         call = caller.finish(caller.open(h2_peer.request(), end=True))

@@ -1,4 +1,4 @@
-"""A server that aborts a call, is shut down or dies in the middle of one: the caller is told at once, with the right code."""
+"""A server aborts a call, is shut down or dies in the middle of one: the caller is told at once, with the right code."""
 
 import threading
 

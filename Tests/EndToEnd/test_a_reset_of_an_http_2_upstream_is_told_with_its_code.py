@@ -1,4 +1,4 @@
-"""A stream that the upstream resets: refused ones are sent again once, others become the code of the caller's dialect."""
+"""Of the streams that an upstream resets, refused ones are sent again; others end the call with the code they stand for."""
 
 import json
 import threading

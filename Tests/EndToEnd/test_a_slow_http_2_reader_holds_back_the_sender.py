@@ -1,4 +1,4 @@
-"""Windows pass on: who does not read stops who sends, one stream stops no other, and Martlet holds little in between."""
+"""Who does not read stops who sends, one stream stops no other, and Martlet holds little in between."""
 
 import threading
 

@@ -16,7 +16,7 @@ def test_burst(martlet, nginx, version, size):
     middle = martlet(upstream=upstream.url)
     # Toward HTTP/2 the upstream is a second daemon.
     proxy = middle if version == 1 else martlet(upstream=middle.url.replace("http:", "h2c:"))
-    command = ["h2load", "-n", REQUESTS, "-c", 8, "-m", 32, f"{proxy.url}/file"]
+    command = ["h2load", "-n", REQUESTS, "-c", 8, "-m", 8, f"{proxy.url}/file"]
     output = subprocess.check_output([str(word) for word in command], text=True, timeout=50)
     counts = re.findall(r"(\d+) (succeeded|failed|errored|timeout)", output)
     assert counts == [(str(REQUESTS), "succeeded"), ("0", "failed"), ("0", "errored"), ("0", "timeout")], output

@@ -1,4 +1,4 @@
-"""A head over HTTP/2 may be as large as the limit says, however it is packed and cut; a larger one harms only its sender."""
+"""A head over HTTP/2 may be as large as the limit says, however it is packed; a larger one harms only its sender."""
 
 import itertools
 
@@ -44,7 +44,7 @@ CONTINUATIONS = [empty_continuations, small_continuations, large_continuations]
 @pytest.mark.parametrize("chunks", CONTINUATIONS, ids=lambda one: one.__name__)
 def test_continuations_without_end(siege, chunks):
     under = siege()
-    attacker = under.proxy.connect_h2()
+    attacker = under.attacker()
     flood(attacker, chunks())
     attacker.wait_for_end()
     under.check("continuation")
@@ -52,7 +52,7 @@ def test_continuations_without_end(siege, chunks):
 
 def test_a_small_block_that_stands_for_much(siege):
     under = siege()
-    attacker = under.proxy.connect_h2()
+    attacker = under.attacker()
     # 4000 bytes go into the table once, and then every byte of a block stands for them.
     insert = b"\x40\x03x-a" + b"\x7f\xa1\x1e" + b"b" * 4000
     bomb = bytes([0x80 | 62]) * 16000
@@ -66,7 +66,7 @@ def test_a_small_block_that_stands_for_much(siege):
 @pytest.mark.parametrize("parts", [1, 100], ids=["one field", "many fields"])
 def test_a_head_over_the_limit(siege, parts):
     under = siege()
-    attacker = under.proxy.connect_h2()
+    attacker = under.attacker()
     fields = [(f"x-{number}", "v" * (100 * KIB // parts)) for number in range(parts)]
     call = attacker.open([*BASE, *fields], end=True)
     attacker.wait(lambda: call.is_over or attacker.goaway, "an answer")

@@ -6,7 +6,6 @@ import threading
 import pytest
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
 from support.patience import eventually
 
 

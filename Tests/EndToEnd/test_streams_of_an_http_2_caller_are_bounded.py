@@ -28,7 +28,7 @@ def left_alone(peer, stream):
 
 def test_the_limit_is_told_and_kept(siege):
     under = siege(left_alone, LIMITS)
-    caller = under.proxy.connect_h2()
+    caller = under.attacker()
     caller.wait(lambda: caller.settings, "SETTINGS")
     assert caller.settings[SettingsFrame.MAX_CONCURRENT_STREAMS] == ALLOWED
     calls = [caller.open(h2_peer.request(), end=True) for _ in range(2 * ALLOWED)]
@@ -41,7 +41,7 @@ def test_the_limit_is_told_and_kept(siege):
 
 def test_streams_that_end_make_room(siege):
     under = siege(limits=LIMITS)
-    caller = under.proxy.connect_h2()
+    caller = under.attacker()
     for _ in range(5):
         calls = [caller.open(h2_peer.request(), end=True) for _ in range(ALLOWED)]
         assert [caller.finish(call).status for call in calls] == [200] * ALLOWED
@@ -52,7 +52,7 @@ def test_streams_that_end_make_room(siege):
 def test_answers_that_nobody_reads(siege, window):
     under = siege(begun_for_ever, LIMITS)
     callers = [
-        under.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: window}) for _ in range(5)
+        under.attacker(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: window}) for _ in range(5)
     ]
     for caller in callers:
         for _ in range(ALLOWED + 5):
@@ -63,7 +63,7 @@ def test_answers_that_nobody_reads(siege, window):
 
 def test_requests_that_never_end(siege):
     under = siege(left_alone, LIMITS)
-    callers = [under.proxy.connect_h2() for _ in range(5)]
+    callers = [under.attacker() for _ in range(5)]
     for caller in callers:
         for _ in range(ALLOWED + 5):
             call = caller.open(h2_peer.request("/never-ended", "POST"))

@@ -51,7 +51,6 @@ class H2Peer:
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = connection
-        self.is_client = client
         self.reading = reading
         self.streams = {}
         self.goaway = None

@@ -61,6 +61,12 @@ class Siege:
         names = ("martlet_h2_limit_hits_total", "martlet_limit_hits_total")
         return {labels["limit"]: value for name in names for labels, value in metrics.select(name)}
 
+    def attacker(self, **options):
+        """A connection whose SETTINGS are exchanged, so that it has nothing to say but the attack."""
+        peer = self.proxy.connect_h2(**options)
+        peer.wait(lambda: peer.settings and peer.settings_are_known, "SETTINGS")
+        return peer
+
     def new_hits(self):
         """The limits that were hit since the beginning."""
         return {limit for limit, value in self._hits().items() if value > self._before.get(limit, 0)}
