@@ -5,7 +5,6 @@ from contextlib import ExitStack
 import pytest
 
 from support.certificates import Authority
-from support.h2_recorder import H2Recorder
 from support.h2_recorder import H2Recorder, answer_ok
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet

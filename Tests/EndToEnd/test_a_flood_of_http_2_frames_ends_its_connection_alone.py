@@ -105,7 +105,6 @@ def windows_of_nothing():
 # What is sent, and the limit that it hits.
 FLOODS = {
     "rapid reset": (rapid_reset, "rapid_reset"),
-    "empty window updates": (made_you_reset(window_update(0)), "window"),
     "resets made by a window update too large": (
         made_you_reset(window_update(0x7FFFFFFF), window_update(0x7FFFFFFF)),
         "made_you_reset",
@@ -124,6 +123,7 @@ ERRORS = {
     "DATA after the end": made_you_reset(data),
     "PRIORITY of a wrong length": made_you_reset(wrong_length),
     "an empty window update": windows_of_nothing,
+    "empty window updates of streams": made_you_reset(window_update(0)),
 }
 
 
