@@ -63,10 +63,17 @@ def test_an_answer(martlet, h2_recorder, flood):
 
 
 def test_a_request(martlet, h2_recorder, flood):
-    upstream = h2_recorder(lambda peer, stream: held.wait(30), reading=False)
+    def answer(peer, stream):
+        if stream.path != "/ok":
+            held.wait(30)
+        peer.headers(stream.id, h2_peer.response())
+        peer.data(stream.id, b"ok", end=True)
+
+    upstream = h2_recorder(answer, reading=False)
     held = threading.Event()
     proxy = martlet(upstream=upstream.url, more="workers: 1")
     caller = proxy.connect_h2(timeout=30)
+    assert caller.finish(caller.open(h2_peer.request("/ok"), end=True)).body == b"ok"
     before = proxy.rss()
     call = caller.open(h2_peer.request("/", "POST"))
 
@@ -78,7 +85,7 @@ def test_a_request(martlet, h2_recorder, flood):
 
     sender = threading.Thread(target=send, daemon=True)
     sender.start()
-    upstream.wait_for_streams(1)
+    upstream.wait_for_streams(2)
     assert 0 < settled(lambda: flood.sent) < WHOLE // 4
     assert proxy.rss() - before <= LIMIT
     held.set()

@@ -79,9 +79,12 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     override func drained() {
         guard !isClosed else { return }
         switch goodbye {
+        case .none where !isBusy:
+            // What the peer may just be sending it can send again elsewhere: it will see that it was not processed.
+            lingers = false
+            sayGoodbye()
         case .none:
             goodbye = .announced
-            lingers = isBusy
             unsafe _ = nghttp2_submit_shutdown_notice(engine)
         case .announced:
             sayGoodbye()

@@ -121,7 +121,7 @@ extension HTTP2Session {
         isWriting = true
         for stream in refused { stream.end(telling: .unprocessed) }
         refused.removeAll()
-        while output.count < Self.mostQueued {
+        while !isClosed, output.count < Self.mostQueued {
             var bytes: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(engine, &bytes)
             guard count > 0 else {

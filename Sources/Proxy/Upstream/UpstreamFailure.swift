@@ -48,11 +48,7 @@ enum UpstreamFailure: Error {
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
-            RPCError(
-                RPCCode(http2Reset: code.rawValue),
-                "upstream \(upstream): the stream was reset: \(code)",
-                httpStatus: 502
-            )
+            Self.reset(code, upstream)
         case .unprocessed:
             RPCError(.unavailable, "upstream \(upstream): the call was refused before it was processed")
         case .needsHTTP2:
@@ -63,6 +59,13 @@ enum UpstreamFailure: Error {
         case .badAnswer(let fault):
             RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
         }
+    }
+
+    /// What the code of HTTP/2 says has happened; where that is nothing in particular, HTTP has 502 for it.
+    private static func reset(_ code: HTTP2Code, _ upstream: String) -> RPCError {
+        let known = RPCCode(http2Reset: code.rawValue)
+        let status = known == .internal ? 502 : nil
+        return RPCError(known, "upstream \(upstream): the stream was reset: \(code)", httpStatus: status)
     }
 
     /// The limit that was met, if it was one.
