@@ -62,6 +62,25 @@ public final class ByteArena {
         return ByteRange(offset: offset, count: added)
     }
 
+    /// Adds copies of two runs of bytes, neither of which lies in this arena.
+    public func add(_ first: Span<UInt8>, _ second: Span<UInt8>) -> (first: ByteRange, second: ByteRange) {
+        let offset = count
+        let total = first.count + second.count
+        if offset + total > capacity { makeRoom(total) }
+        unsafe first.withUnsafeBufferPointer { source in
+            guard let from = source.baseAddress else { return }
+            unsafe (base + offset).update(from: from, count: source.count)
+        }
+        unsafe second.withUnsafeBufferPointer { source in
+            guard let from = source.baseAddress else { return }
+            unsafe (base + offset + first.count).update(from: from, count: source.count)
+        }
+        count = offset + total
+        return (
+            ByteRange(offset: offset, count: first.count), ByteRange(offset: offset + first.count, count: second.count)
+        )
+    }
+
     /// Lets `fill` write up to `room` bytes and adds as many as it says.
     ///
     /// `fill` may write more than it says, within the room.

@@ -25,30 +25,36 @@ extension Span<UInt8> {
         return unsafe matches(text.utf8Start, text.utf8CodeUnitCount)
     }
 
-    /// Whether the first `length` bytes, which there must be, are those at `other`; eight at a time, then one by one.
+    /// Whether the first `length` bytes, which there must be, are those at `other`: whole words, the last of which may
+    /// overlap the one before.
     @usableFromInline
     func matches(_ other: UnsafePointer<UInt8>?, _ length: Int) -> Bool {
         guard length > 0 else { return true }
         return unsafe withUnsafeBytes { bytes in
             let ours = bytes.baseAddress!
             let theirs = unsafe UnsafeRawPointer(other!)
-            var index = 0
-            while index + 8 <= length {
-                let same =
-                    unsafe ours.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                    == theirs.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                guard same else { return false }
-                index += 8
+            if length >= 8 {
+                var index = 0
+                while index + 8 < length {
+                    guard unsafe Self.word(ours, index) == Self.word(theirs, index) as UInt64 else { return false }
+                    index += 8
+                }
+                return unsafe Self.word(ours, length - 8) == Self.word(theirs, length - 8) as UInt64
             }
-            while index < length {
-                guard
-                    unsafe ours.load(fromByteOffset: index, as: UInt8.self)
-                        == theirs.load(fromByteOffset: index, as: UInt8.self)
-                else { return false }
-                index += 1
+            if length >= 4 {
+                return unsafe Self.word(ours, 0) == Self.word(theirs, 0) as UInt32
+                    && Self.word(ours, length - 4) == Self.word(theirs, length - 4) as UInt32
+            }
+            for index in 0..<length {
+                guard unsafe Self.word(ours, index) == Self.word(theirs, index) as UInt8 else { return false }
             }
             return true
         }
+    }
+
+    @inline(__always)
+    private static func word<Word: BitwiseCopyable>(_ bytes: UnsafeRawPointer, _ offset: Int) -> Word {
+        unsafe bytes.loadUnaligned(fromByteOffset: offset, as: Word.self)
     }
 
     /// Whether the bytes begin with `other`.

@@ -53,8 +53,6 @@ public struct AnswerReader: Sendable {
     /// How many bytes of the piece of the body that was seen last belong to messages that are complete.
     public var complete: Int { dialect == .grpcWebText ? 0 : meter.envelopes.complete }
 
-    private var envelopes: EnvelopedBody { meter.envelopes }
-
     /// Sees the head, after any interim (1xx) ones.
     ///
     /// - Parameters:
@@ -144,8 +142,8 @@ public struct AnswerReader: Sendable {
     }
 
     private var streamEnd: Conclusion {
-        guard watch == .messages, isIntact, let flags = envelopes.endFlags else { return .code(fallback) }
-        let end = envelopes.end
+        guard watch == .messages, isIntact, let flags = meter.envelopes.endFlags else { return .code(fallback) }
+        let end = meter.envelopes.end
         if flags & Envelope.compressed != 0 {
             return .code(CompressedEnd.isSuccess(end.bytes.span) ? .ok : .unknown)
         }
@@ -154,11 +152,11 @@ public struct AnswerReader: Sendable {
     }
 
     private var webEnd: Conclusion {
-        guard let flags = envelopes.endFlags, isIntact else { return grpcEnd(nil) }
+        guard let flags = meter.envelopes.endFlags, isIntact else { return grpcEnd(nil) }
         if flags & Envelope.compressed != 0 {
-            return .code(CompressedEnd.isSuccess(envelopes.end.bytes.span) ? .ok : .unknown)
+            return .code(CompressedEnd.isSuccess(meter.envelopes.end.bytes.span) ? .ok : .unknown)
         }
-        return grpcEnd(GRPCStatus(lines: envelopes.end.bytes.span))
+        return grpcEnd(GRPCStatus(lines: meter.envelopes.end.bytes.span))
     }
 
     /// Trailers win over the head, which counts only if there is nothing else; success needs a sound body.
@@ -172,7 +170,7 @@ public struct AnswerReader: Sendable {
     }
 
     private var isIntact: Bool {
-        guard envelopes.canEnd, compression != .unknown else { return false }
-        return compression != .identity || !envelopes.hasCompressedMessage
+        guard meter.envelopes.canEnd, compression != .unknown else { return false }
+        return compression != .identity || !meter.envelopes.hasCompressedMessage
     }
 }

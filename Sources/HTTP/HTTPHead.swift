@@ -171,9 +171,10 @@ public final class HTTPHead {
         append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
     }
 
-    /// Adds a field whose name has no capitals.
+    /// Adds a field whose name has no capitals, and whose bytes lie elsewhere.
     func add(smallName name: Span<UInt8>, value: Span<UInt8>) {
-        append(Field(name: arena.add(name), value: arena.add(value), known: KnownField(name)))
+        let ranges = arena.add(name, value)
+        append(Field(name: ranges.first, value: ranges.second, known: KnownField(name)))
     }
 
     /// Whether it is the head of an interim answer (1xx).

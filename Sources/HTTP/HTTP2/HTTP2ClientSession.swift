@@ -28,6 +28,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
             (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Int(Self.streamWindow)),
             (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits.head),
+            (NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
         ])
         hasOutput()
     }

@@ -70,18 +70,20 @@ struct HTTP2HeadReader {
         self.fault = fault
     }
 
+    /// Takes `:path`, `:method`, `:status` and `:authority`; there are no others but `:scheme`, which says nothing here.
     private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPFault) {
-        if name.equals(":status") {
-            head.status = value.decimal ?? 0
-        } else if name.equals(":method") {
+        switch name.count {
+        case 5:
+            for index in 0..<value.count where unsafe !HTTP1Grammar.isTarget(value[unchecked: index]) { throw .target }
+            head.setTarget(value)
+        case 7 where name[1] == UInt8(ascii: "m"):
             guard !value.equals("CONNECT") else { throw .connect }
             head.setMethod(value)
-        } else if name.equals(":path") {
-            for index in 0..<value.count where !HTTP1Grammar.isTarget(value[index]) { throw .target }
-            head.setTarget(value)
-        } else if name.equals(":authority") {
+        case 7 where name[2] == UInt8(ascii: "t"): head.status = value.decimal ?? 0
+        case 10:
             try HTTP1Target.checkHost(value)
             head.setAuthority(value)
+        default: break
         }
     }
 

@@ -6,6 +6,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private let caller: any HTTPServerOwner
     /// How far the goodbye has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
     private var goodbye = Goodbye.none
+    private var hasSettings = false
 
     private enum Goodbye { case none, announced, said }
 
@@ -27,12 +28,15 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         hasOutput()
     }
 
-    public var isReadingHead: Bool { reader.head != nil }
+    /// The settings of the caller count as a head, the first of all.
+    public var isReadingHead: Bool { reader.head != nil || !hasSettings }
 
     public func headTimedOut() {
         exceeded(.stalled)
         hasOutput()
     }
+
+    override func receivedSettings() { hasSettings = true }
 
     // MARK: Requests
 
@@ -67,10 +71,11 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     /// Ends the streams whose peer has taken nothing of what waits for it since `time`.
     public func endStalled(since time: Int64) {
-        let stalled = streams.filter { $0.queuedBytes > 0 && $0.progress < time }
-        for stream in stalled {
+        for stream in streams where stream.queuedBytes > 0 && stream.progress < time && !stream.isReset {
             refusedBeyond(.slowReader)
-            reset(stream, .canceled)
+            let user = stream.user
+            stream.reset(.canceled)
+            user?.wasReset(.canceled)
         }
     }
 

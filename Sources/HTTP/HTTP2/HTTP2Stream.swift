@@ -190,7 +190,8 @@ final class HTTP2Stream: HTTPStream {
         let user = user
         self.user = nil
         if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
-        for head in [trailers, inboundTrailers] { if let head { session.heads.give(head) } }
+        if let trailers { session.heads.give(trailers) }
+        if let inboundTrailers { session.heads.give(inboundTrailers) }
         trailers = nil
         inboundTrailers = nil
         if let outbound { session.resources.queues.give(outbound) }
