@@ -94,7 +94,8 @@ def test_in_connect(martlet, h2_recorder):
     _, proxy = start(martlet, h2_recorder, h2_peer.ENHANCE_YOUR_CALM, 1)
     with proxy.http() as http:
         answer = CONNECT_UNARY_JSON.call(http, SAY)
-    assert (answer.status_code, json.loads(answer.content)["code"]) == (429, "resource_exhausted")
+    assert json.loads(answer.content)["code"] == "resource_exhausted"
+    assert answer.status_code in (429, 502)  # that of the code, or that of a bad upstream
 
 
 def test_a_plain_answer_that_was_begun_is_cut_off(martlet, h2_recorder):

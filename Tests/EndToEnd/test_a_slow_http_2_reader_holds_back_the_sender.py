@@ -6,6 +6,7 @@ import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
+from support.h2_recorder import answer_ok
 from support.patience import eventually, settled
 
 MIB = 1 << 20
@@ -64,16 +65,15 @@ def test_an_answer(martlet, h2_recorder, flood):
 
 def test_a_request(martlet, h2_recorder, flood):
     def answer(peer, stream):
-        if stream.path != "/ok":
-            held.wait(30)
-        peer.headers(stream.id, h2_peer.response())
-        peer.data(stream.id, b"ok", end=True)
+        answer_ok(peer, stream) if stream.path == "/ok" else held.wait(30)
 
-    upstream = h2_recorder(answer, reading=False)
     held = threading.Event()
+    upstream = h2_recorder(answer, reading=False)
     proxy = martlet(upstream=upstream.url, more="workers: 1")
     caller = proxy.connect_h2(timeout=30)
-    assert caller.finish(caller.open(h2_peer.request("/ok"), end=True)).body == b"ok"
+    warm = caller.open(h2_peer.request("/ok", "POST"))
+    caller.data(warm.id, b"warm", end=True)
+    assert caller.finish(warm).body == b"ok"
     before = proxy.rss()
     call = caller.open(h2_peer.request("/", "POST"))
 

@@ -1,0 +1,73 @@
+"""With one connection allowed, calls beyond its streams wait for their turn, as many as may; one refused is told."""
+
+import threading
+
+from hyperframe.frame import SettingsFrame
+
+from support import h2_peer
+from support.patience import eventually
+
+ALLOWED = 2
+
+
+def start(martlet, h2_recorder, waiting):
+    def script(peer):
+        while stream := upstream.next_stream(peer):
+            assert go_on.wait(10)
+            peer.headers(stream.id, h2_peer.response())
+            peer.data(stream.id, b"ok", end=True)
+
+    go_on = threading.Event()
+    upstream = h2_recorder(script=script, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: ALLOWED})
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams:
+          default: {{ url: "{upstream.url}", limits: {{ connections: 1, waiting: {waiting} }} }}
+        interceptors: [ metrics: {{}} ]
+        workers: 1
+        """
+    )
+    return upstream, proxy, go_on
+
+
+def test_in_their_order(martlet, h2_recorder):
+    upstream, proxy, go_on = start(martlet, h2_recorder, 100)
+    caller = proxy.connect_h2()
+    calls = [caller.open(h2_peer.request(f"/{number}", "POST"), end=True) for number in range(20)]
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 20, what="all calls")
+    go_on.set()
+    assert [caller.finish(call).status for call in calls] == [200] * 20
+    assert [stream.path for stream in upstream.streams] == [f"/{number}" for number in range(20)]
+    assert len(upstream.connections) == 1
+
+
+def test_no_more_than_may_wait(martlet, h2_recorder):
+    _, proxy, go_on = start(martlet, h2_recorder, 3)
+    caller = proxy.connect_h2()
+    first = caller.open(h2_peer.grpc_request("/a.B/First"), end=True)
+    caller.wait(lambda: caller.settings, "SETTINGS")
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 1, what="the first call")
+    calls = [caller.open(h2_peer.grpc_request("/a.B/C"), end=True) for _ in range(10)]
+    caller.wait(lambda: sum(call.is_over for call in calls) >= 6, "refusals")
+    go_on.set()
+    for call in [first, *calls]:
+        caller.finish(call)
+    refused = [call for call in calls if call.body != b"ok"]
+    assert {call.grpc() for call in refused} <= {"8", "14"}
+    assert 6 <= len(refused) <= 7
+    assert (first.status, first.body) == (200, b"ok")
+
+
+def test_one_that_is_given_up_while_it_waits(martlet, h2_recorder):
+    upstream, proxy, go_on = start(martlet, h2_recorder, 100)
+    caller = proxy.connect_h2()
+    calls = [caller.open(h2_peer.request(f"/{number}"), end=True) for number in range(6)]
+    eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 6, what="all calls")
+    caller.reset(calls[4].id)
+    expired = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "100m")), end=True)
+    assert caller.finish(expired).grpc() == "4"
+    go_on.set()
+    for number in (0, 1, 2, 3, 5):
+        assert caller.finish(calls[number]).body == b"ok"
+    assert [stream.path for stream in upstream.streams] == ["/0", "/1", "/2", "/3", "/5"]
