@@ -60,8 +60,14 @@ private final class SecuredEnd: Watcher {
     }
 }
 
-@Suite struct TLSTransportTests {
+@Suite final class TLSTransportTests {
     private let loop = EventLoop(clock: .manual(ManualClock(now: 1000 * .second)))
+    private var ends: [SecuredEnd] = []
+
+    deinit {
+        // A transport and its watcher hold each other until it is closed.
+        for end in ends { end.transport.close() }
+    }
 
     private func pair(expecting name: String = "a.example") throws -> (SecuredEnd, SecuredEnd) {
         let context = WireContext(loop: loop)
@@ -69,10 +75,12 @@ private final class SecuredEnd: Watcher {
         MemoryTransport.join(near, far)
         let client = TLSSession(try TestCertificate.client(of: name), resuming: TLSResumption(), output: context.sealed)
         let server = TLSSession(try TestCertificate.server(), output: context.sealed)
-        return (
+        let made = (
             SecuredEnd(near, context, session: client, connecting: true),
             SecuredEnd(far, context, session: server, connecting: false)
         )
+        ends += [made.0, made.1]
+        return made
     }
 
     private func turn(_ ends: (SecuredEnd, SecuredEnd), times: Int = 20) {
