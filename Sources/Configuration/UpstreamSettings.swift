@@ -72,8 +72,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         Option(
             "keepalive",
             .timeout,
-            default: "none",
-            "How often an HTTP/2 connection with calls under way is pinged, 10s or more: upstreams may close one that is pinged often."
+            default: "6m",
+            "How often an HTTP/2 connection with calls is pinged, 10s or more; gRPC servers may close one that is pinged within 5m."
         ),
     ]
 

@@ -30,6 +30,10 @@ extension HTTPSession {
     public func fillOutput() {}
 }
 
+extension HTTPClientSession {
+    public func ping() -> Bool { true }
+}
+
 extension HTTPServerSession {
     public func endStalled(since time: Int64) {}
 }
@@ -54,6 +58,10 @@ public protocol HTTPClientSession: HTTPSession {
     var room: Int { get }
     /// Whether none will be begun any more: the connection ends with those under way.
     var isRetired: Bool { get }
+    /// Asks the peer for a sign of life, if the protocol has one.
+    ///
+    /// - Returns: false if the one asked for before has not come.
+    func ping() -> Bool
     /// Begins an exchange; there must be room. What arrives is told to `user`.
     func open(for user: any HTTPStreamUser) -> any HTTPStream
 }

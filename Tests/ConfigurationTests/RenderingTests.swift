@@ -16,7 +16,7 @@ struct RenderingTests {
                 "limits":{"head":"64KiB","fields":200,"request_message":"none","response_message":"none",\
                 "streams":1000,"resets":1000,"connections":10000}}],\
                 "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream",\
-                "timeouts":{"connect":"2s","first_byte":"none","call":"none","idle":"60s","keepalive":"none"},\
+                "timeouts":{"connect":"2s","first_byte":"none","call":"none","idle":"60s","keepalive":"6m"},\
                 "limits":{"connections":1024,"waiting":1024,"streams":100}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
                 "workers":"auto","drain":{"min":"0s","max":"30s"},"log_level":"info"}

@@ -76,7 +76,7 @@ struct SettingsTests {
         #expect(upstream.url.description == "http://127.0.0.1:9000")
         #expect(
             upstream.timeouts
-                == .init(connect: .seconds(2), firstByte: nil, call: nil, idle: .seconds(60), keepalive: nil)
+                == .init(connect: .seconds(2), firstByte: nil, call: nil, idle: .seconds(60), keepalive: .seconds(360))
         )
         #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100))
         #expect(settings.interceptors.map(\.kind) == ["token"])

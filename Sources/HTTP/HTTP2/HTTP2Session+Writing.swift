@@ -79,7 +79,7 @@ extension HTTP2Session {
     ///
     /// Trailers need no window, so where nothing else waits they do not wait for one either.
     func hasEnd(_ stream: HTTP2Stream) {
-        guard stream.isDeferred, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
+        guard stream.isOnWire, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
             stream.position >= 0, let trailers = stream.takeTrailers()
         else { return hasData(stream) }
         submit(trailers, on: stream.id)

@@ -31,6 +31,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var wire: Wire?
     private var session: (any HTTPClientSession)?
     private var idleTimer: Timer?
+    private var keepaliveTimer: Timer?
     private var isReady = false
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
@@ -143,12 +144,14 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         sentInAll = wire?.bytesSent ?? 0
         session?.receiveEnd(errno: ECONNABORTED)
         idleTimer?.cancel()
+        keepaliveTimer?.cancel()
         owner.closed(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }
         wire = nil
         session = nil
         idleTimer = nil
+        keepaliveTimer = nil
     }
 
     // MARK: HTTPClientOwner
@@ -163,7 +166,18 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private func becomeReady() {
         guard let session, session.isReady else { return }
         isReady = true
+        keepAlive()
         owner.connectFinished(self, errno: 0)
+    }
+
+    /// Asks for a sign of life now and then while calls are under way; one that did not come ends the connection.
+    private func keepAlive() {
+        guard version == .http2, let interval = upstream.keepalive else { return }
+        let timer = keepaliveTimer ?? Timer(on: context.loop.timers) { [unowned self] in keepAlive() }
+        keepaliveTimer = timer
+        timer.arm(after: interval)
+        guard let session, session.isBusy, !session.ping() else { return }
+        wireEnded(errno: ETIMEDOUT)
     }
 
     func sessionExceeded(_ limit: HTTP2Limit) {}
