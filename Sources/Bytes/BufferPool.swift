@@ -3,15 +3,19 @@
 /// Belongs to one thread. At most `limit` free buffers are kept; the rest go back to the allocator.
 @safe
 public final class BufferPool {
-    /// The size of every buffer the pool hands out, in bytes.
+    /// The size of the buffers of a pool for connections, in bytes.
     public static let bufferSize = 16 * 1024
+
+    /// The size of every buffer the pool hands out, in bytes.
+    let size: Int
 
     private var free: [UnsafeMutablePointer<UInt8>] = unsafe []
     let limit: Int
 
-    /// Makes an empty pool that keeps at most `limit` free buffers.
-    public init(limit: Int = 256) {
+    /// Makes an empty pool that keeps at most `limit` free buffers of `size` bytes.
+    public init(limit: Int = 256, size: Int = BufferPool.bufferSize) {
         self.limit = limit
+        self.size = size
     }
 
     deinit {
@@ -27,7 +31,7 @@ public final class BufferPool {
     }
 
     func take() -> UnsafeMutablePointer<UInt8> {
-        unsafe free.popLast() ?? .allocate(capacity: Self.bufferSize)
+        unsafe free.popLast() ?? .allocate(capacity: size)
     }
 
     func give(_ buffer: UnsafeMutablePointer<UInt8>) {

@@ -179,8 +179,8 @@ public final class ByteQueue {
     }
 
     private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
-        if pool.limit > 0, needed <= BufferPool.bufferSize { return unsafe (pool.take(), BufferPool.bufferSize) }
-        let size = max(pool.limit > 0 ? 4 * BufferPool.bufferSize : 256, needed + needed / 2)
+        if pool.limit > 0, needed <= pool.size { return unsafe (pool.take(), pool.size) }
+        let size = max(pool.limit > 0 ? 4 * pool.size : 256, needed + needed / 2)
         return (.allocate(capacity: size), size)
     }
 
@@ -193,7 +193,7 @@ public final class ByteQueue {
 
     private func freeBuffer() {
         if let base = unsafe base {
-            if pool.limit > 0, capacity == BufferPool.bufferSize {
+            if pool.limit > 0, capacity == pool.size {
                 unsafe pool.give(base)
             } else {
                 unsafe base.deallocate()

@@ -288,7 +288,7 @@ public final class HTTPHead {
 /// Belongs to one thread.
 public final class HTTPHeadPool {
     private var free: [HTTPHead] = []
-    private let limit = 256
+    private let limit = 512
 
     /// Makes an empty pool.
     public init() {}

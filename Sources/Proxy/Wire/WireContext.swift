@@ -11,7 +11,7 @@ public final class WireContext {
     /// Heads for the next messages.
     public let heads = HTTPHeadPool()
     /// Queues that one call needs for a while.
-    public let queues: ByteQueuePool
+    public let queues = ByteQueuePool()
     /// What HTTP/2 connections share.
     let http2: HTTP2Resources
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
@@ -27,7 +27,6 @@ public final class WireContext {
     /// Makes what a thread needs around its loop.
     public init(loop: EventLoop) {
         self.loop = loop
-        queues = ByteQueuePool(buffers: buffers)
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }
 }
