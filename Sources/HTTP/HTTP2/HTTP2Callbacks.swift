@@ -102,7 +102,7 @@ enum HTTP2Callbacks {
 
     /// Lends the session that a call is for, without holding it: whoever made nghttp2 call holds it meanwhile.
     @inline(__always)
-    fileprivate static func tell<Result>(
+    static func tell<Result>(
         _ context: UnsafeMutableRawPointer?,
         _ body: (HTTP2Session) -> Result
     ) -> Result {

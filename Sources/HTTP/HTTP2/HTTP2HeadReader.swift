@@ -4,6 +4,7 @@ internal import Bytes
 ///
 /// nghttp2 has looked at them before: names are small and valid, pseudo-fields come first, each once, and what belongs to
 /// an HTTP/1 connection is not among them. Here is what is left: the limits, and what becomes of the known fields.
+@safe
 struct HTTP2HeadReader {
     /// What is being read.
     enum Kind {
@@ -13,6 +14,8 @@ struct HTTP2HeadReader {
     private(set) var kind = Kind.request
     /// The head that is being filled; none while no head is read.
     private(set) var head: HTTPHead?
+    /// The same, as it is lent for each field.
+    private var lent: Unmanaged<HTTPHead>?
     private let mostBytes: Int
     private let mostFields: Int
     private var taken = 0
@@ -29,6 +32,7 @@ struct HTTP2HeadReader {
     mutating func begin(_ kind: Kind, into head: HTTPHead) {
         self.kind = kind
         self.head = head
+        unsafe lent = Unmanaged.passUnretained(head)
         taken = 0
         hosts = 0
         fault = nil
@@ -38,8 +42,13 @@ struct HTTP2HeadReader {
     mutating func finish() -> HTTPHead? {
         let finished = head
         head = nil
-        guard kind == .request, fault == nil, let finished, finished.authority.count == 0 else { return finished }
-        fault = .missingHost
+        unsafe lent = nil
+        guard kind == .request, fault == nil, let finished else { return finished }
+        if finished.authority.count == 0 { fault = .missingHost }
+        // `*` is the server as a whole, and about that only OPTIONS can ask.
+        if finished.target.count == 0 || finished.target.equals("*") && !finished.method.equals("OPTIONS") {
+            fault = .target
+        }
         return finished
     }
 
@@ -47,9 +56,15 @@ struct HTTP2HeadReader {
     var size: Int { taken }
 
     /// Takes the next field.
+    @inline(__always)
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         taken += name.count + value.count + 32
-        guard fault == nil, let head else { return }
+        guard fault == nil, let lent = unsafe lent else { return }
+        // Lent, not held: what is counted up and down for every field is what costs most in a small call.
+        unsafe lent._withUnsafeGuaranteedRef { add(name, value, to: $0) }
+    }
+
+    private mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) {
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
         guard taken - 32 * head.count <= mostBytes else { return refuse(.headTooLarge) }
         guard head.count < mostFields else { return refuse(.tooManyFields) }
@@ -70,12 +85,16 @@ struct HTTP2HeadReader {
         self.fault = fault
     }
 
-    /// Takes `:path`, `:method`, `:status` and `:authority`; there are no others but `:scheme`, which says nothing here.
+    /// Takes `:path`, `:scheme`, `:method`, `:status` or `:authority`; there are no others.
     private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPFault) {
         switch name.count {
         case 5:
+            // Only of http and https does nghttp2 want a path that is one, and a URL in its place would be another's rule.
+            guard value.count > 0, value[0] == UInt8(ascii: "/") || value.equals("*") else { throw .target }
             for index in 0..<value.count where unsafe !HTTP1Grammar.isTarget(value[unchecked: index]) { throw .target }
             head.setTarget(value)
+        case 7 where name[2] == UInt8(ascii: "c"):
+            guard value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https") else { throw .target }
         case 7 where name[1] == UInt8(ascii: "m"):
             guard !value.equals("CONNECT") else { throw .connect }
             head.setMethod(value)

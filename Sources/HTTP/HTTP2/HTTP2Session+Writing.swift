@@ -141,8 +141,7 @@ extension HTTP2Session {
 
     private static var provider: nghttp2_data_provider {
         unsafe nghttp2_data_provider(source: nghttp2_data_source(fd: 0)) { _, id, _, room, flags, _, context in
-            let session = unsafe Unmanaged<HTTP2Session>.fromOpaque(context!).takeUnretainedValue()
-            return unsafe session.nextData(id: id, room: room, flags: flags!)
+            unsafe HTTP2Callbacks.tell(context) { unsafe $0.nextData(id: id, room: room, flags: flags!) }
         }
     }
 

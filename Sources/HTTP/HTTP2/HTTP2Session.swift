@@ -109,7 +109,6 @@ public class HTTP2Session: HTTPSession {
         }
         isReading = false
         if result < 0 { broke(result) }
-        afterReading()
         hasOutput()
         return bytes.count
     }
@@ -134,9 +133,6 @@ public class HTTP2Session: HTTPSession {
 
     /// What draining means on this side.
     func drained() {}
-
-    /// The session has been given bytes, and can do now what callbacks cannot.
-    func afterReading() {}
 
     // MARK: What happens to streams
 
