@@ -26,6 +26,8 @@ public enum HTTPReset: Error, Equatable, Sendable {
     case unprocessed
     /// The connection is gone. The errno is there if the system gave one.
     case connectionLost(errno: Int32?)
+    /// The peer went beyond a limit of HTTP/2, and the connection ended for it.
+    case exceeded(HTTP2Limit)
     /// The message was malformed.
     case fault(HTTPFault)
     /// The process ends and waits no longer.

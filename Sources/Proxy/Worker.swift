@@ -87,6 +87,7 @@ public final class Worker {
             network: network,
             names: names,
             counter: counters.upstream(settings.name),
+            exceeded: { [counters] in counters.http2LimitHit($0.label) },
             tls: tls.upstreams[settings.name]
         )
     }

@@ -65,8 +65,9 @@ struct HTTP2FloodGuard {
         return continuations > Self.mostContinuations ? .continuation : nil
     }
 
-    /// DATA of ours went out, for which the peer may open windows.
+    /// DATA of ours went out, for which the peer may open windows, and send a PING to see how fast it comes.
     mutating func sentData() {
         windows.level = min(windows.burst, windows.level + 4)
+        pings.level = min(pings.burst, pings.level + 1)
     }
 }

@@ -26,4 +26,22 @@ public enum HTTP2Limit: CaseIterable, Sendable {
     case slowReader
     /// A head that does not come to its end.
     case stalled
+
+    /// What it is that there was too much of, for people.
+    public var text: String {
+        switch self {
+        case .rapidReset, .madeYouReset: "too many resets"
+        case .continuation: "too many CONTINUATION frames"
+        case .settings: "too many SETTINGS"
+        case .ping: "too many PING frames"
+        case .emptyData: "too many empty DATA frames"
+        case .priority: "too many PRIORITY frames"
+        case .window: "too many WINDOW_UPDATE frames, or too large a window"
+        case .headerList: "too large a head"
+        case .hpack: "a head that HPACK cannot read"
+        case .streams: "too many streams"
+        case .slowReader: "nothing is read"
+        case .stalled: "a head that does not end"
+        }
+    }
 }

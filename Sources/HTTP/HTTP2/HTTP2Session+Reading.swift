@@ -84,7 +84,8 @@ extension HTTP2Session {
         switch UInt32(header.type) {
         case NGHTTP2_DATA.rawValue: return unsafe dataCame(frame)
         case NGHTTP2_HEADERS.rawValue: unsafe headCame(frame)
-        case NGHTTP2_RST_STREAM.rawValue: return count(.rapidReset)
+        // What an upstream resets is its own work.
+        case NGHTTP2_RST_STREAM.rawValue: return isServer ? count(.rapidReset) : Self.goOn
         case NGHTTP2_SETTINGS.rawValue:
             if isAck { return Self.goOn }
             receivedSettings()

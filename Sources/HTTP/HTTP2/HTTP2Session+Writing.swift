@@ -107,7 +107,7 @@ extension HTTP2Session {
             case .code(let code): code
             case .fault: HTTP2Code.protocolError
             case .unprocessed: HTTP2Code.refusedStream
-            case .canceled, .connectionLost, .shutdown: HTTP2Code.cancel
+            case .canceled, .connectionLost, .exceeded, .shutdown: HTTP2Code.cancel
             }
         unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
         hasOutput()
@@ -199,7 +199,7 @@ extension HTTP2Session {
             if isEnd { sentEnd(stream) } else if stream.queuedBytes == 0, !stream.hasEnded { stream.user?.drained() }
         case NGHTTP2_RST_STREAM.rawValue:
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
-            guard code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
+            guard isServer, code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
             exceeded(limit)
         case NGHTTP2_GOAWAY.rawValue:
             sentGoAway(unsafe HTTP2Code(rawValue: frame.pointee.goaway.error_code))

@@ -47,8 +47,8 @@ public class HTTP2Session: HTTPSession {
     var lingers = true
     private(set) var isClosed = false
     private var isBroken = false
-    /// Whether a limit has been told of, which ends the connection.
-    private var hasExceeded = false
+    /// The limit that the peer has gone beyond, which ends the connection.
+    private var exceededLimit: HTTP2Limit?
 
     init(
         isServer: Bool,
@@ -196,8 +196,8 @@ public class HTTP2Session: HTTPSession {
 
     /// The peer went beyond a limit: the connection ends as soon as it has been told.
     func exceeded(_ limit: HTTP2Limit) {
-        guard !hasExceeded else { return }
-        hasExceeded = true
+        guard exceededLimit == nil else { return }
+        exceededLimit = limit
         owner.sessionExceeded(limit)
         terminate(.enhanceYourCalm)
     }
@@ -211,8 +211,8 @@ public class HTTP2Session: HTTPSession {
             case .flowControlError: .window
             default: nil
             }
-        guard let limit, !hasExceeded else { return }
-        hasExceeded = true
+        guard let limit, exceededLimit == nil else { return }
+        exceededLimit = limit
         owner.sessionExceeded(limit)
     }
 
@@ -247,6 +247,7 @@ public class HTTP2Session: HTTPSession {
         let left = streams
         streams = []
         for stream in left { stream.position = -1 }
+        let reason = exceededLimit.map { HTTPReset.exceeded($0) } ?? reason
         for stream in left { stream.end(telling: reason) }
         owner.sessionEnded(end)
     }

@@ -105,7 +105,7 @@ final class Call: HTTPStreamUser {
             fail(RPCError(.invalidArgument, fault.text, httpStatus: fault.status), by: .martlet)
         case .shutdown:
             fail(RPCError(.unavailable, "martlet stops, and the time to drain is over"), by: .martlet)
-        case .canceled, .connectionLost, .code, .unprocessed:
+        case .canceled, .connectionLost, .code, .unprocessed, .exceeded:
             finish(code: .canceled, by: .caller)
         }
     }

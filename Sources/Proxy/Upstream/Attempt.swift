@@ -168,6 +168,7 @@ final class Attempt: HTTPStreamUser {
         case .fault(let fault): failed(.badAnswer(fault))
         case .code(let code): failed(.reset(code))
         case .unprocessed: failed(.unprocessed)
+        case .exceeded(let limit): failed(.exceeded(limit))
         case .canceled, .connectionLost, .shutdown: failed(securityFailure ?? .lost)
         }
     }

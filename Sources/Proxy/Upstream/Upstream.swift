@@ -30,6 +30,9 @@ final class Upstream {
     /// Whether what is sent there cannot be read on the way.
     let isConfidential: Bool
 
+    /// Told of a limit of HTTP/2 that the upstream went beyond.
+    let exceeded: (HTTP2Limit) -> Void
+
     private let resumption = TLSResumption()
     private var http1: Pool!
     private var http2: Pool!
@@ -42,6 +45,7 @@ final class Upstream {
         network: any Network,
         names: NameService,
         counter: UpstreamCounter,
+        exceeded: @escaping (HTTP2Limit) -> Void,
         tls: UpstreamTLS?
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text has to be meant")
@@ -51,6 +55,7 @@ final class Upstream {
         self.context = context
         self.network = network
         self.counter = counter
+        self.exceeded = exceeded
         addressBook = AddressBook(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }

@@ -180,7 +180,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wireEnded(errno: ETIMEDOUT)
     }
 
-    func sessionExceeded(_ limit: HTTP2Limit) {}
+    func sessionExceeded(_ limit: HTTP2Limit) {
+        upstream.exceeded(limit)
+    }
 
     var now: Int64 { context.loop.now }
 

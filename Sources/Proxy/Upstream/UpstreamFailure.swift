@@ -22,6 +22,8 @@ enum UpstreamFailure: Error {
     case reset(HTTP2Code)
     /// The upstream refused the call before it began to process it.
     case unprocessed
+    /// The upstream did too much of something, and the connection to it was ended.
+    case exceeded(HTTP2Limit)
     /// The call is gRPC, and the upstream speaks only HTTP/1.1.
     case needsHTTP2
     case badAnswer(HTTPFault)
@@ -49,6 +51,12 @@ enum UpstreamFailure: Error {
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
             Self.reset(code, upstream)
+        case .exceeded(let limit):
+            RPCError(
+                .unavailable,
+                "upstream \(upstream): it went beyond a limit of HTTP/2: \(limit.text)",
+                httpStatus: 502
+            )
         case .unprocessed:
             RPCError(.unavailable, "upstream \(upstream): the call was refused before it was processed")
         case .needsHTTP2:
@@ -89,7 +97,7 @@ enum UpstreamFailure: Error {
         case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .callTimeout: .timeout
-        case .lost, .reset, .unprocessed: .reset
+        case .lost, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2: .connectFailed
         case .badAnswer: .badAnswer
         }

@@ -53,6 +53,7 @@ extension HTTPReset {
     var words: String {
         switch self {
         case .canceled: "canceled"
+        case .exceeded(let limit): "exceeded \(limit)"
         case .code(let code): "\(code)"
         case .unprocessed: "unprocessed"
         case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
