@@ -32,6 +32,7 @@ extension HTTPSession {
 
 extension HTTPClientSession {
     public func ping() -> Bool { true }
+    public var isForeign: Bool { false }
 }
 
 extension HTTPServerSession {
@@ -54,6 +55,8 @@ public protocol HTTPServerSession: HTTPSession {
 public protocol HTTPClientSession: HTTPSession {
     /// Whether the peer has shown that it speaks the protocol, as far as it says so before it is asked something.
     var isReady: Bool { get }
+    /// Whether what the peer has sent is another protocol altogether.
+    var isForeign: Bool { get }
     /// How many more exchanges can be begun now.
     var room: Int { get }
     /// Whether none will be begun any more: the connection ends with those under way.

@@ -33,6 +33,13 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         hasOutput()
     }
 
+    public private(set) var isForeign = false
+
+    override func sentGoAway(_ code: HTTP2Code) {
+        super.sentGoAway(code)
+        if !isReady, code != .noError { isForeign = true }
+    }
+
     // MARK: Exchanges
 
     public var room: Int {

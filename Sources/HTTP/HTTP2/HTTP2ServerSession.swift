@@ -56,8 +56,8 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             return heads.give(head)
         }
         let user = caller.sessionOpened(stream, head: head, end: end)
-        // The user may have reset the stream at once, and then it is told nothing any more.
-        if stream.position >= 0, !stream.isReset { stream.user = user }
+        // The user may have answered or reset at once, and then it is told nothing any more.
+        if stream.position >= 0, !stream.isReset, !stream.hasEnded { stream.user = user }
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {

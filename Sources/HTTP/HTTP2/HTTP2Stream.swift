@@ -63,6 +63,7 @@ final class HTTP2Stream: HTTPStream {
         guard !isSending else { return }
         isSending = true
         hasEnded = end
+        if end { answered() }
         progress = session.now
         session.send(head, end: end, on: self)
     }
@@ -81,12 +82,18 @@ final class HTTP2Stream: HTTPStream {
     func sendEnd(trailers: HTTPHead?) {
         guard isSending, !hasEnded else { return }
         hasEnded = true
+        answered()
         if let trailers {
             let copy = session.heads.take()
             copy.copy(trailers)
             self.trailers = copy
         }
         session.hasEnd(self)
+    }
+
+    /// A caller that has been answered tells nothing more to whom it has called.
+    private func answered() {
+        if session.isServer { user = nil }
     }
 
     func reset(_ reason: HTTPReset) {

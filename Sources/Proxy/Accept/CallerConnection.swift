@@ -40,8 +40,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var stallTimer: Timer?
-    /// What had been sent when it was last looked whether the caller takes anything.
-    private var sentBefore = 0
+    /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
+    private var stuckAt: Int?
     private var isReadingHead = false
     private var isDiscarding = false
     private let acceptor: Acceptor
@@ -133,11 +133,12 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private func endStalled(_ limit: Nanoseconds) {
         guard let session, let wire else { return }
         session.endStalled(since: context.loop.now - limit)
-        if session.isBusy, !wire.output.isEmpty, wire.bytesSent == sentBefore {
+        let waiting = wire.output.isEmpty ? nil : wire.bytesSent
+        if session.isBusy, let waiting, waiting == stuckAt {
             service.exceeded(.slowReader)
             return wire.abort()
         }
-        sentBefore = wire.bytesSent
+        stuckAt = waiting
         watchForStalls()
     }
 

@@ -82,6 +82,7 @@ final class Call: HTTPStreamUser {
     func received(head: HTTPHead, end: Bool) {}
 
     func received(body: Span<UInt8>) {
+        guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
         guard let attempt else { return }
@@ -91,6 +92,7 @@ final class Call: HTTPStreamUser {
     }
 
     func receivedEnd(trailers: HTTPHead?) {
+        guard !isOver else { return }
         requestEnded = true
         meter?.end()
         if let heldAnswer { return answerWhole(heldAnswer) }

@@ -98,6 +98,7 @@ extension Call {
     func finish(code: RPCCode, by decider: CallRecord.Decider) {
         guard !isOver else { return }
         isOver = true
+        heldAnswer = nil
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now

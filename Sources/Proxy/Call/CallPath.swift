@@ -18,11 +18,14 @@ extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
         takeRoute()
-        if let error = takeDeadline() { return fail(error, by: .martlet) }
+        // Whatever is wrong with the caller's time, those in the chain hear of the call.
+        let late = takeDeadline()
         switch passRequestHead() {
-        case .next: forward()
         case .reject(let error): reject(error)
-        case .respond(let answer): answer.answersOneMessage ? respondWhenWhole(answer) : respond(answer)
+        case .next where late == nil: forward()
+        case .respond(let answer) where late == nil:
+            answer.answersOneMessage ? respondWhenWhole(answer) : respond(answer)
+        case .next, .respond: if let late { fail(late, by: .martlet) }
         }
     }
 

@@ -27,6 +27,9 @@ final class Attempt: HTTPStreamUser {
     /// The version of HTTP that the call came by.
     var version: HTTPVersion { call.caller.version }
 
+    /// Whether no other version can carry the call.
+    var needsHTTP2: Bool { call.classification.dialect == .grpc }
+
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
         upstream.acquire(for: self)
@@ -66,9 +69,7 @@ final class Attempt: HTTPStreamUser {
     // MARK: What the pool tells
 
     func connected(_ connection: UpstreamConnection) {
-        guard connection.version == .http2 || call.classification.dialect != .grpc else {
-            return failed(.noHTTP2(connection.address))
-        }
+        guard connection.version == .http2 || !needsHTTP2 else { return failed(.needsHTTP2) }
         self.connection = connection
         sentBefore = connection.bytesSent
         stream = connection.open(for: self)

@@ -82,7 +82,7 @@ final class Dial: UpstreamConnection.Owner {
         guard timer != nil else { return connection.pool?.closed(connection) ?? () }
         guard connection === self.connection else { return }
         self.connection = nil
-        lastFailure = .noHTTP2(connection.address)
+        lastFailure = connection.failure
         tryNext()
     }
 

@@ -76,10 +76,10 @@ final class Pool {
         switch result {
         case .success(let connection):
             take(connection)
-            if connection.version != version { upstream.speaksOnly(connection.version) }
+            if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }
             dialIfNeeded()
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
-            upstream.speaksOnly(.http2)
+            upstream.speaks(.http2, insteadOf: self)
         case .failure(let failure):
             // All that this connection would have served fail with it; they may come back at once.
             let count = min(callsPerDial, waiting.count)
@@ -119,7 +119,6 @@ final class Pool {
         open -= 1
         remove(connection)
         connection.pool = nil
-        if open == 0 { upstream.forgetVersion() }
         dialIfNeeded()
     }
 

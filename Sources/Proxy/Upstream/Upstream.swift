@@ -36,8 +36,13 @@ final class Upstream {
     private let resumption = TLSResumption()
     private var http1: Pool!
     private var http2: Pool!
-    /// The only version that the upstream speaks, as far as is known.
-    private var only: HTTPVersion?
+    /// The only version that the upstream speaks, by its URL.
+    private let fixed: HTTPVersion?
+    /// The only version that the upstream has turned out to speak, and until when that is believed.
+    private var learned: (version: HTTPVersion, until: Nanoseconds)?
+
+    /// How long it is believed: an upstream may be many servers, and they may be changed.
+    private static let memory = 30 * Nanoseconds.second
 
     init(
         _ settings: UpstreamSettings,
@@ -65,13 +70,14 @@ final class Upstream {
         keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
         isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
+        fixed =
+            switch settings.url.scheme {
+            case .http: .http1
+            case .h2c: .http2
+            case .https: nil
+            }
         http1 = Pool(.http1, of: self)
         http2 = Pool(.http2, of: self)
-        switch settings.url.scheme {
-        case .http: only = .http1
-        case .h2c: only = .http2
-        case .https: break
-        }
     }
 
     /// What carries the bytes of a connection that is being made: itself, or TLS over it.
@@ -113,16 +119,21 @@ final class Upstream {
         version == .http1 ? http1 : http2
     }
 
-    /// The upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
-    func speaksOnly(_ version: HTTPVersion) {
-        only = version
-        let other = pool(version == .http1 ? .http2 : .http1)
-        for attempt in other.takeWaiting() { pool(version).acquire(for: attempt) }
+    /// The only version that the upstream speaks, as far as is known.
+    private var only: HTTPVersion? {
+        guard let learned, context.loop.now < learned.until else { return fixed }
+        return learned.version
     }
 
-    /// The last connection is gone: the next one shows anew what the upstream speaks.
-    func forgetVersion() {
-        guard settings.url.scheme == .https, http1.open + http2.open == 0 else { return }
-        only = nil
+    /// A server of the upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
+    func speaks(_ version: HTTPVersion, insteadOf pool: Pool) {
+        if pool.open == 0 { learned = (version, context.loop.now + Self.memory) }
+        for attempt in pool.takeWaiting() {
+            if version == .http1, attempt.needsHTTP2 {
+                attempt.failed(.needsHTTP2)
+            } else {
+                self.pool(version).acquire(for: attempt)
+            }
+        }
     }
 }

@@ -59,6 +59,12 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// How many more exchanges can be begun now.
     var room: Int { session?.room ?? 0 }
 
+    /// Why the connection is of no use, as far as it is known.
+    var failure: UpstreamFailure {
+        if let failure = security?.failure { return .security(address, failure) }
+        return session?.isForeign == true ? .noHTTP2(address) : .lost
+    }
+
     /// Whether exchanges are under way.
     var isBusy: Bool { session?.isBusy ?? false }
 

@@ -62,7 +62,7 @@ enum UpstreamFailure: Error {
         case .needsHTTP2:
             RPCError(
                 .unimplemented,
-                "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1; give it an h2c:// URL"
+                "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1"
             )
         case .badAnswer(let fault):
             RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
