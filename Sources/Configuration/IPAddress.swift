@@ -42,7 +42,8 @@ public enum IPAddress: Equatable, Sendable {
         guard let gap = gap(in: text) else {
             return groups(text[...]).flatMap { $0.count == 16 ? $0 : nil }
         }
-        guard let head = groups(text[..<gap]), let tail = groups(text[text.index(gap, offsetBy: 2)...]),
+        guard let head = groups(text[..<gap], mayEndDotted: false),
+            let tail = groups(text[text.index(gap, offsetBy: 2)...]),
             head.count + tail.count <= 14
         else { return nil }
         return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
@@ -53,13 +54,13 @@ public enum IPAddress: Equatable, Sendable {
         text.indices.first { text[$0...].hasPrefix("::") }
     }
 
-    /// The bytes of groups between colons; the last group may be dotted decimal.
-    private static func groups(_ text: Substring) -> [UInt8]? {
+    /// The bytes of groups between colons; the last group of an address may be dotted decimal.
+    private static func groups(_ text: Substring, mayEndDotted: Bool = true) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         var bytes: [UInt8] = []
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
-            if index == parts.count - 1, let dotted = dotted(part) {
+            if mayEndDotted, index == parts.count - 1, let dotted = dotted(part) {
                 bytes += dotted
             } else if 1...4 ~= part.utf8.count, part.allSatisfy(\.isHexDigit), let group = UInt16(part, radix: 16) {
                 bytes += [UInt8(group >> 8), UInt8(group & 0xff)]

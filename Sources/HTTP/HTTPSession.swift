@@ -26,19 +26,6 @@ public protocol HTTPSession: AnyObject {
     func fillOutput()
 }
 
-extension HTTPSession {
-    public func fillOutput() {}
-}
-
-extension HTTPClientSession {
-    public func ping() -> Bool { true }
-    public var isForeign: Bool { false }
-}
-
-extension HTTPServerSession {
-    public func endStalled(since time: Int64) {}
-}
-
 /// The session of a caller's connection.
 public protocol HTTPServerSession: HTTPSession {
     /// Whether a head has come in part.
@@ -47,6 +34,10 @@ public protocol HTTPServerSession: HTTPSession {
     func headTimedOut()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
     func endStalled(since time: Int64)
+    /// Refuses what is still to come of requests that were answered at or before `time`, in nanoseconds.
+    ///
+    /// - Returns: whether there are others that were answered early.
+    func endDiscarding(since time: Int64) -> Bool
     /// Ends the exchanges under way, which their users may still answer, and with them the connection.
     func abandon()
 }
@@ -65,6 +56,8 @@ public protocol HTTPClientSession: HTTPSession {
     ///
     /// - Returns: false if the one asked for before has not come.
     func ping() -> Bool
+    /// Whether a sign of life has been asked for and has not come.
+    var isPinging: Bool { get }
     /// Begins an exchange; there must be room. What arrives is told to `user`.
     func open(for user: any HTTPStreamUser) -> any HTTPStream
 }

@@ -55,8 +55,8 @@ public protocol HTTPStream: AnyObject {
     func sendEnd(trailers: HTTPHead?)
     /// Ends the exchange at once in both directions; the user is told nothing any more.
     func reset(_ reason: HTTPReset)
-    /// Stops giving the user what arrives, until every reason is gone; the end that comes together with the last bytes
-    /// of a body is still told.
+    /// Stops giving the user what arrives, until every reason is gone; with HTTP/1.1 an end that comes together with the
+    /// last bytes of a body is still told.
     func pause(_ reason: PauseReason)
     /// Takes a reason away.
     func resume(_ reason: PauseReason)

@@ -16,7 +16,7 @@ public struct TLSContexts: Sendable {
     init(_ settings: Settings, into diagnostics: Diagnostics) {
         for upstream in settings.upstreams {
             guard let tls = upstream.tls else { continue }
-            upstreams[upstream.name] = UpstreamTLS(tls, of: upstream.url, into: diagnostics)
+            upstreams[upstream.name] = UpstreamTLS(tls, of: upstream.url, at: upstream.mark, into: diagnostics)
         }
         for case let tls? in settings.listeners.map(\.tls) where listeners[tls] == nil {
             listeners[tls] = ListenerTLS(tls, into: diagnostics)

@@ -52,7 +52,7 @@ public final class TLSClientContext: Sendable {
         context.offerProtocols()
         if let authorities = options.authorities {
             context.trust(authorities)
-            expectName()
+            try expectName()
         }
         if let identity = options.identity { try context.show(identity) }
         unsafe martlet_ssl_ctx_set_cache_mode(
@@ -64,15 +64,18 @@ public final class TLSClientContext: Sendable {
         }
     }
 
-    private func expectName() {
+    /// Without this a certificate for any name would do, so it must not go wrong unnoticed.
+    private func expectName() throws(TLSMaterialError) {
         let parameters = unsafe SSL_CTX_get0_param(context.raw)
+        let result: Int32
         if isAddress {
-            unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name)
+            result = unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name)
         } else {
             // RFC 9525 §2: the name is among the alternative names or nowhere.
             let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
             unsafe X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
-            unsafe X509_VERIFY_PARAM_set1_host(parameters, name, 0)
+            result = unsafe X509_VERIFY_PARAM_set1_host(parameters, name, 0)
         }
+        guard result == 1 else { throw TLSMaterialError("\(name) is no name that a certificate can be for") }
     }
 }

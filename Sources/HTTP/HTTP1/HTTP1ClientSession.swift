@@ -54,6 +54,16 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         return self
     }
 
+    /// HTTP/1.1 has nothing to ask.
+    public func ping() -> Bool { true }
+    public var isPinging: Bool { false }
+
+    /// What is not HTTP/1.1 is found out by the first answer.
+    public var isForeign: Bool { false }
+
+    /// What is sent goes into the output at once.
+    public func fillOutput() {}
+
     /// A server of HTTP/1.1 says nothing before it is asked.
     public var isReady: Bool { true }
 

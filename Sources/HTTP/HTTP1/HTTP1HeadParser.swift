@@ -163,7 +163,8 @@ struct HTTP1HeadParser {
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
-            guard kind == .answer else { throw .upgrade }
+            // Who offers HTTP/2 can go on in HTTP/1.1 (RFC 9110 §7.8), and no server has to know that offer any more.
+            guard kind == .answer || value.equalsIgnoringCase("h2c") else { throw .upgrade }
         case .expect:
             guard kind == .request else { return }
             guard value.equalsIgnoringCase("100-continue") else { throw .expectation }

@@ -52,7 +52,16 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         if case .head = reading { head != nil } else { false }
     }
 
+    /// A caller of one exchange may take as long as it likes over it.
+    public func endStalled(since time: Int64) {}
+
+    /// The rest of a request cannot be refused without the connection, which its owner ends in time.
+    public func endDiscarding(since time: Int64) -> Bool { false }
+
     // MARK: HTTPSession
+
+    /// What is sent goes into the output at once.
+    public func fillOutput() {}
 
     public var isBusy: Bool {
         if case .done = writing, case .head = reading { return false }

@@ -5,7 +5,7 @@ internal import CNghttp2
 public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let upstream: any HTTPClientOwner
     private let scheme: StaticString
-    private var isPinging = false
+    public private(set) var isPinging = false
     private var isLeft = false
     private var mostStreams = 0
     /// Whether the settings of the peer have come.
@@ -28,7 +28,6 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
             (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Int(Self.streamWindow)),
             (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits.head),
-            (NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
         ])
         hasOutput()
     }
@@ -100,6 +99,14 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func receivedPingAck() { isPinging = false }
+
+    public func ping() -> Bool {
+        guard !isPinging else { return false }
+        isPinging = true
+        unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+        hasOutput()
+        return true
+    }
 
     override func drained() {
         if streams.isEmpty { close(.orderly, telling: .canceled) }

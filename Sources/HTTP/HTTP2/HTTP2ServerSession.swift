@@ -45,6 +45,9 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         lingers = true
         add(stream)
         unsafe nghttp2_session_set_stream_user_data(engine, id, Unmanaged.passUnretained(stream).toOpaque())
+        // Side by side, frame by frame: else a small answer would wait for each large one that began before it.
+        var priority = nghttp2_extpri(urgency: 3, inc: 1)
+        unsafe _ = nghttp2_session_change_extpri_stream_priority(engine, id, &priority, 1)
         return stream
     }
 
@@ -62,6 +65,22 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         submit(answer: head, end: end, on: stream)
+    }
+
+    /// What is still to come of the request is thrown away for a while, and then refused (RFC 9113 §8.1).
+    ///
+    /// Not at once: there are callers who take the answer for lost if the refusal comes together with it.
+    override func answeredEarly(_ stream: HTTP2Stream) {
+        stream.progress = now
+        caller.sessionDiscards()
+    }
+
+    public func endDiscarding(since time: Int64) -> Bool {
+        var isLeft = false
+        for stream in streams where stream.hasSentEnd && !stream.hasReceivedEnd && !stream.isReset {
+            if stream.progress > time { isLeft = true } else { stream.reset(.code(.noError)) }
+        }
+        return isLeft
     }
 
     override func streamGone() {

@@ -24,6 +24,7 @@ extension HTTP2Session {
         guard !isClosed else { return Self.giveUp }
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
         latest = stream
+        readingID = id
         reader.begin(stream.hasHead ? .trailers : isServer ? .request : .answer, into: heads.take())
         return Self.goOn
     }
@@ -40,7 +41,12 @@ extension HTTP2Session {
         guard let stream = unsafe stream(frame.pointee.hd.stream_id) else { return heads.give(head) }
         let end = unsafe frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         guard reader.kind == .trailers else { return opened(stream, head, reader.fault, end: end) }
-        if reader.fault == nil { stream.receivedEnd(trailers: head) } else { reset(stream, .code(.protocolError)) }
+        if reader.fault == nil {
+            stream.receivedEnd(trailers: head)
+        } else {
+            stream.isMalformed = true
+            reset(stream, .code(.protocolError))
+        }
         heads.give(head)
     }
 
@@ -53,7 +59,12 @@ extension HTTP2Session {
 
     func received(body: Span<UInt8>, id: Int32) -> Int32 {
         guard !isClosed else { return Self.giveUp }
-        unsafe _ = nghttp2_session_consume_connection(engine, body.count)
+        // At once, or a slow reader of one stream would hold all others back; unless many streams together hold too much.
+        if held < Self.mostHeld {
+            unsafe _ = nghttp2_session_consume_connection(engine, body.count)
+        } else {
+            owed += body.count
+        }
         stream(id)?.received(body)
         return Self.goOn
     }
@@ -66,6 +77,14 @@ extension HTTP2Session {
         }
         guard unsafe header.length == frame.pointee.data.padlen else { return Self.goOn }
         return count(.emptyData)
+    }
+
+    /// Bytes that were held have gone to their user, or are not wanted any more.
+    func release(_ count: Int) {
+        held -= count
+        guard owed > 0, held < Self.mostHeld, !isClosed else { return }
+        unsafe _ = nghttp2_session_consume_connection(engine, owed)
+        owed = 0
     }
 
     /// The other side of a call has taken bytes of a stream's body: the peer may send as many more.

@@ -196,7 +196,10 @@ extension HTTP2Session {
             guard let stream = stream(header.stream_id) else { return 0 }
             stream.isOnWire = true
             if isData { guardian.sentData() }
-            if isEnd { sentEnd(stream) } else if stream.queuedBytes == 0, !stream.hasEnded { stream.user?.drained() }
+            if isEnd { return sentEnd(stream) }
+            guard stream.tellsDrained, stream.queuedBytes == 0 else { return 0 }
+            stream.tellsDrained = false
+            stream.user?.drained()
         case NGHTTP2_RST_STREAM.rawValue:
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard isServer, code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
@@ -208,10 +211,10 @@ extension HTTP2Session {
         return 0
     }
 
-    private func sentEnd(_ stream: HTTP2Stream) {
+    private func sentEnd(_ stream: HTTP2Stream) -> Int32 {
         stream.hasSentEnd = true
-        // The answer is out, and nobody wants the rest of the request (RFC 9113 §8.1).
-        if isServer, !stream.hasReceivedEnd { reset(stream, .code(.noError)) }
+        if !stream.hasReceivedEnd { answeredEarly(stream) }
+        return 0
     }
 
     /// nghttp2 could not send a frame, since the connection does not allow it any more.

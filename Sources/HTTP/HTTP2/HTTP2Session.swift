@@ -16,6 +16,8 @@ public class HTTP2Session: HTTPSession {
     /// What comes is taken out of this window at once, or a slow reader of one stream
     /// would hold all others back.
     static let connectionWindow: Int32 = 8 * 1024 * 1024
+    /// How much may wait for users who do not want it yet before the window of the connection shrinks by it.
+    static let mostHeld = 4 * 1024 * 1024
     /// How much of the output may wait before streams have to.
     static let mostQueued = 128 * 1024
 
@@ -34,9 +36,15 @@ public class HTTP2Session: HTTPSession {
     var refused: [HTTP2Stream] = []
     /// The stream that a frame was about last, so that it need not be looked for again.
     var latest: HTTP2Stream?
-    /// Reads the head that has come in part; it belongs to the latest stream.
+    /// Reads the head that has come in part.
     var reader: HTTP2HeadReader
+    /// The number of the stream that it belongs to.
+    var readingID: Int32 = 0
     var guardian: HTTP2FloodGuard
+    /// How many bytes wait that users do not want yet.
+    var held = 0
+    /// How many bytes the window of the connection is smaller for that.
+    var owed = 0
     /// Bytes that are being sent without having been queued, and the stream that they are sent on.
     var direct: UnsafeBufferPointer<UInt8>?
     var directStream: HTTP2Stream?
@@ -149,6 +157,8 @@ public class HTTP2Session: HTTPSession {
     /// A stream is gone; there may be room for another.
     func streamGone() {}
 
+    /// The message is out as a whole, and the peer has not ended its own.
+    func answeredEarly(_ stream: HTTP2Stream) {}
     /// The peer has ended its message, and the user of the stream knows.
     func receivedWhole(_ stream: HTTP2Stream) {}
 
@@ -169,6 +179,8 @@ public class HTTP2Session: HTTPSession {
 
     /// nghttp2 lets go of a stream.
     func closed(id: Int32, code: HTTP2Code) -> Int32 {
+        // A head whose stream is gone does not come to its end any more.
+        if id == readingID { dropHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
         // An answer that has come whole is still given to the user, once it wants it.
@@ -228,6 +240,7 @@ public class HTTP2Session: HTTPSession {
     /// nghttp2 cannot go on, or was told not to: nothing that still arrives is looked at.
     private func broke(_ error: Int) {
         isBroken = true
+        guard !isClosed else { return }
         if error == Int(NGHTTP2_ERR_FLOODED.rawValue) { owner.sessionExceeded(.slowReader) }
         terminate(error == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) ? .enhanceYourCalm : .protocolError)
     }
@@ -244,7 +257,8 @@ public class HTTP2Session: HTTPSession {
         isClosed = true
         latest = nil
         dropHead()
-        let left = streams
+        let left = streams + refused
+        refused = []
         streams = []
         for stream in left { stream.position = -1 }
         let reason = exceededLimit.map { HTTPReset.exceeded($0) } ?? reason

@@ -24,6 +24,9 @@ final class HTTP2Stream: HTTPStream {
     var hasSentEnd = false
     /// Whether nghttp2 has been told that there is nothing to send for now.
     var isDeferred = false
+    /// Whether so much has waited that the user may be waiting for it to go.
+    var tellsDrained = false
+    private static let much = 64 * 1024
     /// The time at which the peer last took something, or nothing was waiting.
     var progress: Int64 = 0
 
@@ -36,6 +39,7 @@ final class HTTP2Stream: HTTPStream {
     private var endIsWaiting = false
     private var pauses: PauseReason = []
     private var isDelivering = false
+    private var discarded = 0
     /// Whether the head of the request has gone into the output; on the upstream's side.
     var isOnWire = false
     /// Whether what the peer sent on the stream broke the protocol.
@@ -71,11 +75,13 @@ final class HTTP2Stream: HTTPStream {
     func send(body: Span<UInt8>) {
         guard isSending, !hasEnded, body.count > 0 else { return }
         let taken = session.sendDirectly(body, on: self)
-        guard taken < body.count else { return }
+        // What was sent may have ended the stream.
+        guard taken < body.count, position >= 0 else { return }
         let queue = outbound ?? session.resources.queues.take()
         if queue.isEmpty { progress = session.now }
         outbound = queue
         queue.append(body.extracting(taken..<body.count))
+        if queue.count >= Self.much { tellsDrained = true }
         session.hasData(self)
     }
 
@@ -116,21 +122,29 @@ final class HTTP2Stream: HTTPStream {
 
     /// Bytes of the body have come.
     func received(_ body: Span<UInt8>) {
-        guard let user else { return session.consume(body.count, of: self) }
-        guard pauses.isEmpty, !isDelivering else {
+        guard let user else { return discard(body.count) }
+        guard pauses.isEmpty else {
             let queue = inbound ?? session.resources.queues.take()
             inbound = queue
+            session.held += body.count
             return queue.append(body)
         }
         session.consume(body.count, of: self)
         user.received(body: body)
     }
 
+    /// Nobody wants what has come; too much of it is refused.
+    private func discard(_ count: Int) {
+        session.consume(count, of: self)
+        discarded += count
+        if session.isServer, hasSentEnd, discarded > session.limits.discard, !isReset { reset(.code(.noError)) }
+    }
+
     /// The peer has ended its message.
     func receivedEnd(trailers: HTTPHead?) {
         guard !hasReceivedEnd else { return }
         hasReceivedEnd = true
-        guard inbound?.isEmpty ?? true, !isDelivering else {
+        guard inbound?.isEmpty ?? true, pauses.isEmpty else {
             endIsWaiting = true
             if let trailers, trailers.count > 0 {
                 let copy = session.heads.take()
@@ -146,17 +160,22 @@ final class HTTP2Stream: HTTPStream {
     var holdsInput: Bool { endIsWaiting || !(inbound?.isEmpty ?? true) }
 
     private func deliverRest() {
-        guard !isDelivering, let inbound else { return }
+        guard !isDelivering else { return }
         isDelivering = true
-        while pauses.isEmpty, !inbound.isEmpty, let user {
+        while pauses.isEmpty, let inbound, !inbound.isEmpty, let user {
             let count = inbound.count
             // Taken in whole: what is told may pause again, and then nothing is left to be told.
             user.received(body: inbound.readable)
             inbound.drop(count)
+            session.release(count)
             session.consume(count, of: self)
         }
         isDelivering = false
-        guard inbound.isEmpty, endIsWaiting else { return }
+        if user == nil, let inbound {
+            session.release(inbound.count)
+            inbound.removeAll()
+        }
+        guard inbound?.isEmpty ?? true, pauses.isEmpty, endIsWaiting else { return }
         endIsWaiting = false
         let trailers = inboundTrailers
         inboundTrailers = nil
@@ -204,6 +223,7 @@ final class HTTP2Stream: HTTPStream {
         if let outbound { session.resources.queues.give(outbound) }
         outbound = nil
         guard !isDelivering, let inbound else { return }
+        session.release(inbound.count)
         session.resources.queues.give(inbound)
         self.inbound = nil
     }

@@ -40,6 +40,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var stallTimer: Timer?
+    private var discardTimer: Timer?
+    private var version = HTTPVersion.http1
     /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
     private var stuckAt: Int?
     private var isReadingHead = false
@@ -107,11 +109,15 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Makes the session that the first bytes of the connection call for; none as long as they may mean either.
     private func makeSession(for bytes: Span<UInt8>) -> (any HTTPServerSession)? {
         guard let wire else { return nil }
-        switch HTTP2Preface.match(bytes) {
+        // What was agreed on in TLS is spoken, whatever comes.
+        let agreed = wire.negotiatedProtocol.map(ApplicationProtocol.version)
+        let match = agreed.map { $0 == .http2 ? HTTP2Preface.Match.whole : .none } ?? HTTP2Preface.match(bytes)
+        switch match {
         case .partial: return nil
         case .none:
             return HTTP1ServerSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
         case .whole:
+            version = .http2
             watchForStalls()
             return HTTP2ServerSession(
                 owner: self,
@@ -152,7 +158,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         }
         let used = session.receive(bytes)
         reading(session.isReadingHead || used < bytes.count && !session.isBusy)
-        if session.isBusy, !isReadingHead, !isDiscarding { timer?.disarm() }
+        if session.isBusy, !isReadingHead, !isDiscarding || version == .http2 { timer?.disarm() }
         return used
     }
 
@@ -198,6 +204,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         session?.receiveEnd(errno: ECONNABORTED)
         timer?.cancel()
         stallTimer?.cancel()
+        discardTimer?.cancel()
         acceptor.remove(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }
@@ -205,6 +212,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         session = nil
         timer = nil
         stallTimer = nil
+        discardTimer = nil
     }
 
     // MARK: HTTPServerOwner
@@ -224,12 +232,26 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     public var now: Int64 { context.loop.now }
 
     public func sessionDiscards() {
-        isDiscarding = true
-        timer?.arm(after: service.headTimeout)
+        switch version {
+        case .http1:
+            isDiscarding = true
+            timer?.arm(after: service.headTimeout)
+        case .http2:
+            let timer = discardTimer ?? Timer(on: context.loop.timers) { [unowned self] in endDiscarding() }
+            discardTimer = timer
+            if !isDiscarding { timer.arm(after: Self.goodbyeTime) }
+            isDiscarding = true
+        }
+    }
+
+    /// Requests that were answered early are not waited for any longer.
+    private func endDiscarding() {
+        isDiscarding = session?.endDiscarding(since: context.loop.now - Self.goodbyeTime) ?? false
+        if isDiscarding { discardTimer?.arm(after: Self.goodbyeTime) }
     }
 
     public func sessionBecameIdle() {
-        isDiscarding = false
+        if version == .http1 { isDiscarding = false }
         isReadingHead = false
         timer?.arm(after: isDraining ? Self.goodbyeTime : service.idleTimeout)
     }

@@ -13,7 +13,9 @@ extension Call {
         let limit = listener.requestMessageLimit
         guard limit != nil || run.chain.countsMessages, classification.dialect != .http else { return true }
         var meter = MessageMeter(classification.dialect, .request, limit: limit)
-        if let length = request.contentLength { meter.announce(length) }
+        let request = request
+        let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
+        if let length = announced ?? request.contentLength { meter.announce(length) }
         if requestEnded { meter.end() }
         self.meter = meter
         return checkLimit()
@@ -26,9 +28,10 @@ extension Call {
     }
 
     private func checkLimit() -> Bool {
-        guard let meter, meter.isOverLimit else { return true }
+        // Asked in its place: a copy would cost as much as the measuring.
+        guard meter?.isOverLimit == true, let error = meter?.overLimitError else { return true }
         worker.counters.limitHit(.requestMessage)
-        fail(meter.overLimitError, by: .martlet)
+        fail(error, by: .martlet)
         return false
     }
 

@@ -65,7 +65,7 @@ extension Call {
             )
         }
         if upstream.speaksOnlyHTTP1, classification.dialect == .grpc {
-            return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name), by: .martlet)
+            return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
         guard measureFromStart() else { return }
         record.stages.forwarded = worker.context.loop.now
@@ -91,12 +91,15 @@ extension Call {
     /// There is a connection: the request goes out, as far as it has come.
     func attemptConnected(_ attempt: Attempt) {
         record.stages.connected = worker.context.loop.now
+        // Not in the call's hands while it is lent: the attempt may end the call, which gives the queue back.
         let kept = replay
+        replay = nil
         passDeadlineOn()
         attempt.send(head: request, end: requestEnded && kept == nil)
         if let kept {
             attempt.send(body: kept.readable)
             if requestEnded { attempt.sendEnd(trailers: nil) }
+            if isOver { worker.context.queues.give(kept) } else { replay = kept }
         }
         caller.resume(.noUpstream)
     }
@@ -170,6 +173,6 @@ extension Call {
         }
         attempt.cancel()
         self.attempt = nil
-        fail(failure.error(upstream: attempt.upstream.settings.name), by: .martlet)
+        fail(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect), by: .martlet)
     }
 }

@@ -11,7 +11,7 @@ final class Attempt: HTTPStreamUser {
     private var connection: UpstreamConnection?
     private var stream: (any HTTPStream)?
     private var firstByteTimer: Timer?
-    private var isOver = false
+    private(set) var isOver = false
     /// Something of an answer has come, be it an interim one.
     private var hasAnswered = false
     private var hasHead = false
@@ -24,8 +24,8 @@ final class Attempt: HTTPStreamUser {
         self.upstream = upstream
     }
 
-    /// The version of HTTP that the call came by.
-    var version: HTTPVersion { call.caller.version }
+    /// The version of HTTP that the call came by, if that can carry it to the upstream.
+    var version: HTTPVersion { needsHTTP2 ? .http2 : call.caller.version }
 
     /// Whether no other version can carry the call.
     var needsHTTP2: Bool { call.classification.dialect == .grpc }
@@ -69,6 +69,7 @@ final class Attempt: HTTPStreamUser {
     // MARK: What the pool tells
 
     func connected(_ connection: UpstreamConnection) {
+        guard !isOver else { return }
         guard connection.version == .http2 || !needsHTTP2 else { return failed(.needsHTTP2) }
         self.connection = connection
         sentBefore = connection.bytesSent

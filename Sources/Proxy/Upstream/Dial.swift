@@ -73,14 +73,11 @@ final class Dial: UpstreamConnection.Owner {
         tryNext()
     }
 
-    func hasRoom(_ connection: UpstreamConnection) {
-        if timer == nil { connection.pool?.update(connection) }
-    }
+    func hasRoom(_ connection: UpstreamConnection) {}
 
+    /// The connection ended before it came into use.
     func closed(_ connection: UpstreamConnection) {
-        // One that never came into use is this dial's own affair.
-        guard timer != nil else { return connection.pool?.closed(connection) ?? () }
-        guard connection === self.connection else { return }
+        guard timer != nil, connection === self.connection else { return }
         self.connection = nil
         lastFailure = connection.failure
         tryNext()

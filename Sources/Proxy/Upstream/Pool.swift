@@ -7,7 +7,7 @@ internal import TLS
 ///
 /// A connection that takes one exchange at a time leaves the list of those with room while it is used; one that takes many
 /// stays there until it is full. Nothing else differs.
-final class Pool {
+final class Pool: UpstreamConnection.Owner {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
     private unowned let upstream: Upstream
@@ -17,6 +17,10 @@ final class Pool {
     private var dials: [Dial] = []
     private(set) var open = 0
     private var isDraining = false
+    /// When a connection beside the open ones may be tried again.
+    private var restUntil = Nanoseconds.min
+
+    private static let rest = Nanoseconds.second
 
     init(_ version: HTTPVersion, of upstream: Upstream) {
         self.version = version
@@ -43,7 +47,9 @@ final class Pool {
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {
         isDraining = true
-        for connection in available { connection.drain() }
+        let idle = available
+        for connection in idle { remove(connection) }
+        for connection in idle { connection.drain() }
     }
 
     /// Gives those that wait away, since they are to be served otherwise.
@@ -62,7 +68,13 @@ final class Pool {
 
     private var dialsWanted: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
-    private var mayDial: Bool { open + dials.count < upstream.settings.limits.connections }
+    private var mayDial: Bool {
+        upstream.connections < upstream.settings.limits.connections
+            && (open == 0 || upstream.context.loop.now >= restUntil)
+    }
+
+    /// The connections that there are, and those that are being made.
+    var connections: Int { open + dials.count }
 
     private func dialIfNeeded() {
         guard dials.count < dialsWanted, mayDial else { return }
@@ -81,27 +93,39 @@ final class Pool {
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
             upstream.speaks(.http2, insteadOf: self)
         case .failure(let failure):
-            // All that this connection would have served fail with it; they may come back at once.
-            let count = min(callsPerDial, waiting.count)
-            let failed = waiting.prefix(count)
-            waiting.removeFirst(count)
-            for attempt in failed { attempt.failed(failure) }
-            dialIfNeeded()
+            fail(failure)
         }
+    }
+
+    /// A connection could not be made.
+    ///
+    /// All that it would have served fail with it, unless there is one that serves them by and by: then it is a while before
+    /// another is tried.
+    private func fail(_ failure: UpstreamFailure) {
+        if version == .http2, open > 0 {
+            restUntil = upstream.context.loop.now + Self.rest
+            return
+        }
+        let count = min(callsPerDial, waiting.count)
+        let failed = waiting.prefix(count)
+        waiting.removeFirst(count)
+        // They may come back at once.
+        for attempt in failed { attempt.failed(failure) }
+        dialIfNeeded()
     }
 
     /// A connection has been made, which may have turned out to belong to the other pool.
     private func take(_ connection: UpstreamConnection) {
         let pool = upstream.pool(connection.version)
-        connection.pool = pool
+        connection.owner = pool
         pool.open += 1
-        pool.update(connection)
+        pool.hasRoom(connection)
     }
 
     // MARK: What connections tell
 
     /// A connection may have room that it had not, or the other way round.
-    func update(_ connection: UpstreamConnection) {
+    func hasRoom(_ connection: UpstreamConnection) {
         while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
         if connection.room > 0 {
             guard !isDraining else { return connection.drain() }
@@ -115,10 +139,11 @@ final class Pool {
         if !connection.isBusy { connection.close(after: upstream.idleTimeout) }
     }
 
+    func connectFinished(_ connection: UpstreamConnection, errno: Int32) {}
+
     func closed(_ connection: UpstreamConnection) {
         open -= 1
         remove(connection)
-        connection.pool = nil
         dialIfNeeded()
     }
 

@@ -114,6 +114,9 @@ final class Upstream {
         http2.drain()
     }
 
+    /// The connections that there are, and those that are being made.
+    var connections: Int { http1.connections + http2.connections }
+
     /// The pool of connections of one version.
     func pool(_ version: HTTPVersion) -> Pool {
         version == .http1 ? http1 : http2
@@ -128,7 +131,7 @@ final class Upstream {
     /// A server of the upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
     func speaks(_ version: HTTPVersion, insteadOf pool: Pool) {
         if pool.open == 0 { learned = (version, context.loop.now + Self.memory) }
-        for attempt in pool.takeWaiting() {
+        for attempt in pool.takeWaiting() where !attempt.isOver {
             if version == .http1, attempt.needsHTTP2 {
                 attempt.failed(.needsHTTP2)
             } else {

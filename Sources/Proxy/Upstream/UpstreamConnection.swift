@@ -12,8 +12,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         func closed(_ connection: UpstreamConnection)
     }
 
-    /// The pool that the connection belongs to, once it is good for use.
-    var pool: Pool?
+    /// Who makes the connection, and once it is good for use, the pool that it belongs to.
+    var owner: any Owner
     /// Where the pool keeps the connection while it has room.
     var poolPosition: Int?
     /// Where the connection leads.
@@ -26,13 +26,14 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// The TLS of the connection, if it has any.
     let security: TLSTransport?
 
-    private let owner: any Owner
     private let upstream: Upstream
     private var wire: Wire?
     private var session: (any HTTPClientSession)?
     private var idleTimer: Timer?
     private var keepaliveTimer: Timer?
     private var isReady = false
+    /// How long the answer to a ping may take.
+    private static let patience = 20 * Nanoseconds.second
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
     private var sentInAll = 0
@@ -164,7 +165,6 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func sessionHasRoom() {
         guard isReady else { return becomeReady() }
-        hasBeenIdle = true
         owner.hasRoom(self)
     }
 
@@ -181,9 +181,10 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         guard version == .http2, let interval = upstream.keepalive else { return }
         let timer = keepaliveTimer ?? Timer(on: context.loop.timers) { [unowned self] in keepAlive() }
         keepaliveTimer = timer
-        timer.arm(after: interval)
-        guard let session, session.isBusy, !session.ping() else { return }
-        wireEnded(errno: ETIMEDOUT)
+        guard let session else { return }
+        if session.isPinging { return wireEnded(errno: ETIMEDOUT) }
+        let asks = session.isBusy && session.ping()
+        timer.arm(after: asks ? min(interval, Self.patience) : interval)
     }
 
     func sessionExceeded(_ limit: HTTP2Limit) {

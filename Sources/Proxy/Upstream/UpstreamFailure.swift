@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Dialects
 internal import Events
 internal import HTTP
 internal import RPC
@@ -29,7 +30,7 @@ enum UpstreamFailure: Error {
     case badAnswer(HTTPFault)
 
     /// What the caller of `upstream` is told.
-    func error(upstream: String) -> RPCError {
+    func error(upstream: String, for dialect: Dialect) -> RPCError {
         switch self {
         case .unknownHost(let error):
             RPCError(.unavailable, "upstream \(upstream): \(error)")
@@ -50,7 +51,11 @@ enum UpstreamFailure: Error {
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
-            Self.reset(code, upstream)
+            RPCError(
+                RPCCode(http2Reset: code.rawValue),
+                "upstream \(upstream): the stream was reset: \(code)",
+                httpStatus: dialect == .http ? 502 : nil
+            )
         case .exceeded(let limit):
             RPCError(
                 .unavailable,
@@ -67,13 +72,6 @@ enum UpstreamFailure: Error {
         case .badAnswer(let fault):
             RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
         }
-    }
-
-    /// What the code of HTTP/2 says has happened; where that is nothing in particular, HTTP has 502 for it.
-    private static func reset(_ code: HTTP2Code, _ upstream: String) -> RPCError {
-        let known = RPCCode(http2Reset: code.rawValue)
-        let status = known == .internal ? 502 : nil
-        return RPCError(known, "upstream \(upstream): the stream was reset: \(code)", httpStatus: status)
     }
 
     /// The limit that was met, if it was one.

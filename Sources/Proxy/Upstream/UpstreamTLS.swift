@@ -10,7 +10,7 @@ struct UpstreamTLS: Equatable, Sendable {
     private let system: [FileIdentity?]
 
     /// Reads the files, and reports what is wrong with them.
-    init?(_ settings: UpstreamTLSSettings, of url: UpstreamURL, into diagnostics: Diagnostics) {
+    init?(_ settings: UpstreamTLSSettings, of url: UpstreamURL, at mark: Mark, into diagnostics: Diagnostics) {
         guard case .tcp(let address) = url.endpoint else { return nil }
         var files = TLSFiles(into: diagnostics)
         var pins: [TLSPin] = []
@@ -41,7 +41,11 @@ struct UpstreamTLS: Equatable, Sendable {
         do throws(TLSMaterialError) {
             context = try TLSClientContext(options)
         } catch {
-            if let file = settings.identity?.certificate { files.report(error, file) }
+            if let file = settings.identity?.certificate {
+                files.report(error, file)
+            } else {
+                diagnostics.report(error.text, at: mark)
+            }
             return nil
         }
         fingerprint = files.fingerprint
