@@ -75,12 +75,16 @@ let testTargets: [Target] = [
     tests("DialectsTests", ["Dialects", "RPC", "Bytes"]),
     tests("ConfigurationTests", ["Configuration", "Documents"]),
     tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
-    tests("HTTPTests", ["HTTP", "Bytes"]),
+    tests("HTTP2Kit", ["CNghttp2"]),
+    tests("HTTPTests", ["HTTP2Kit", "HTTP", "Bytes"]),
     tests("EventsTests", ["Events", "Configuration", "Bytes"]),
     tests("TLSTests", ["TLS", "COpenSSL", "Bytes"]),
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
-    tests("ProxyTests", ["Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]),
+    tests(
+        "ProxyTests",
+        ["HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]
+    ),
 ]
 
 let package = Package(

@@ -6,7 +6,10 @@ struct Outcome: Equatable {
 
 /// Every way to cut a message: not at all, in two at every place, and into single bytes.
 func everyCut(of text: String) -> [[[UInt8]]] {
-    let bytes = text.bytes
+    everyCut(of: text.bytes)
+}
+
+func everyCut(of bytes: [UInt8]) -> [[[UInt8]]] {
     let halves = (1..<max(1, bytes.count)).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
     return [[bytes]] + halves + [bytes.map { [$0] }]
 }

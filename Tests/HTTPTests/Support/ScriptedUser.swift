@@ -6,18 +6,28 @@ final class ScriptedUser: HTTPStreamUser {
     let transcript: Transcript
     private(set) var stream: (any HTTPStream)?
     private(set) var wasReset = false
+    /// Whether it is noted that the peer has taken what was queued.
+    var notesDrained = true
     /// What to do when something is told, while it is being told.
     var whenHead: (any HTTPStream) -> Void = { _ in }
     var whenBody: (any HTTPStream) -> Void = { _ in }
     var whenEnd: (any HTTPStream) -> Void = { _ in }
     var whenReset: (any HTTPStream) -> Void = { _ in }
+    var whenDrained: (any HTTPStream) -> Void = { _ in }
 
     init(_ transcript: Transcript) {
         self.transcript = transcript
     }
 
+    var saw: [String] { transcript.lines }
+
     func use(_ stream: any HTTPStream) {
         self.stream = stream
+    }
+
+    /// Lets go of the stream.
+    func forget() {
+        stream = nil
     }
 
     func received(informational head: HTTPHead) {
@@ -48,6 +58,7 @@ final class ScriptedUser: HTTPStreamUser {
     }
 
     func drained() {
-        transcript.note("drained")
+        if notesDrained { transcript.note("drained") }
+        if let stream { whenDrained(stream) }
     }
 }

@@ -6,15 +6,23 @@ import HTTP
 /// Pieces of a body are put together, so that the same bytes make the same transcript however they were cut.
 final class Transcript {
     private(set) var lines: [String] = []
+    private let whole: Transcript?
+
+    /// Makes a transcript; what is noted in it is noted in `whole` as well.
+    init(in whole: Transcript? = nil) {
+        self.whole = whole
+    }
 
     func note(_ line: String) {
         lines.append(line)
+        whole?.note(line)
     }
 
     func note(body: Span<UInt8>) {
+        whole?.note(body: body)
         let text = body.string
-        if let last = lines.last, last.hasPrefix("body ") {
-            lines[lines.count - 1] = last + text
+        if lines.last?.hasPrefix("body ") == true {
+            lines[lines.count - 1] += text
         } else {
             lines.append("body " + text)
         }
@@ -22,13 +30,13 @@ final class Transcript {
 
     /// Notes a head as its first line and one line for each field.
     func note(_ kind: String, _ head: HTTPHead) {
-        lines.append("\(kind) \(head.summary)")
+        note("\(kind) \(head.summary)")
         note(fieldsOf: head)
     }
 
     func note(fieldsOf head: HTTPHead) {
         for index in 0..<head.count {
-            lines.append("  \(head.name(at: index).string): \(head.value(at: index).string)")
+            note("  \(head.name(at: index).string): \(head.value(at: index).string)")
         }
     }
 }

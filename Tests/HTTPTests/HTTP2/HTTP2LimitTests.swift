@@ -1,0 +1,189 @@
+import HTTP
+import HTTP2Kit
+import Testing
+
+/// How much a caller may ask on one HTTP/2 connection, and that it is not stopped before.
+@Suite struct HTTP2LimitTests {
+    private static let second: Int64 = 1_000_000_000
+
+    /// A kind of frame that costs the caller nothing.
+    struct Flood: Sendable {
+        let limit: HTTP2Limit
+        let burst: Int
+        let perSecond: Int
+        let frame: Frame
+    }
+
+    static let floods = [
+        Flood(limit: .settings, burst: 99, perSecond: 5, frame: .settings()),
+        Flood(limit: .ping, burst: 1000, perSecond: 50, frame: .ping()),
+        Flood(limit: .emptyData, burst: 1000, perSecond: 100, frame: .data(1)),
+        Flood(limit: .priority, burst: 2000, perSecond: 200, frame: .priority(3)),
+        Flood(limit: .window, burst: 10_000, perSecond: 1000, frame: .window(0, 1)),
+        Flood(limit: .window, burst: 10_000, perSecond: 1000, frame: .window(1, 1)),
+    ]
+
+    /// Sends a frame so often, and takes what comes back meanwhile.
+    private func send(_ count: Int, _ frame: Frame, to caller: HTTP2Caller) {
+        for number in 1...count {
+            caller.sends(frame)
+            if number % 100 == 0 { _ = caller.takes() }
+        }
+        _ = caller.takes()
+    }
+
+    @Test(arguments: floods)
+    func `a burst of frames is let pass, and one more is not`(flood: Flood) {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        send(flood.burst, flood.frame, to: caller)
+        #expect(!caller.isClosed)
+        caller.sends(flood.frame)
+        #expect(caller.takes().last == "GOAWAY 1 ENHANCE_YOUR_CALM")
+        #expect(caller.saw.filter { $0.hasPrefix("exceeded") } == ["exceeded: \(flood.limit)"])
+        #expect(caller.users[0].saw.last == "reset: exceeded \(flood.limit)")
+        #expect(caller.saw.last == "closed, lingering")
+    }
+
+    @Test(arguments: floods)
+    func `after a burst there may be so many each second`(flood: Flood) {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        send(flood.burst, flood.frame, to: caller)
+        for _ in 0..<3 {
+            caller.now += Self.second
+            send(flood.perSecond, flood.frame, to: caller)
+            #expect(!caller.isClosed)
+        }
+        caller.sends(flood.frame)
+        #expect(caller.saw.contains("exceeded: \(flood.limit)"))
+    }
+
+    @Test func `a long rest fills no more than a burst`() {
+        let caller = HTTP2Caller()
+        caller.now += 3600 * Self.second
+        send(1000, .ping(), to: caller)
+        caller.sends(.ping())
+        #expect(caller.saw == ["exceeded: ping", "closed, lingering"] || caller.saw == ["exceeded: ping"])
+    }
+
+    @Test func `a flood that comes at once is told once`() {
+        let caller = HTTP2Caller()
+        caller.sends((0..<3000).flatMap { _ in Frame.priority(3).bytes })
+        _ = caller.takes()
+        #expect(caller.saw == ["exceeded: priority", "closed, lingering"])
+    }
+
+    @Test func `a reader of a long answer may open its window as often as it likes`() throws {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1, end: true))
+        let stream = try #require(caller.users[0].stream)
+        stream.send(head: Message.answer(200), end: false)
+        for _ in 0..<12_000 {
+            stream.send(body: "x")
+            _ = caller.takes()
+            caller.sends(.window(1, 1), .window(0, 1))
+        }
+        #expect(!caller.isClosed)
+    }
+
+    @Test func `acknowledgements that nobody reads do not pile up`() {
+        let caller = HTTP2Caller()
+        for _ in 0..<990 { caller.sends(.ping()) }
+        for _ in 0..<90 { caller.sends(.settings()) }
+        #expect(caller.saw == ["exceeded: slowReader"])
+        _ = caller.takes()
+        #expect(caller.isClosed)
+    }
+
+    // MARK: Heads
+
+    @Test func `a head may come in nine frames, and in no more`() {
+        for count in [8, 9] {
+            let caller = HTTP2Caller.answered()
+            let head = Frame.request(1, "GET", "/", ["x": "abcdefghijklmnopqrstuvwxyz"], end: true)
+            let first = head.payload.count - count
+            var bytes = Frame(.headers, flags: Frame.Flag.end, stream: 1, Array(head.payload[..<first])).bytes
+            for index in 0..<count {
+                bytes += Frame.continuation(1, [head.payload[first + index]], end: index == count - 1).bytes
+            }
+            caller.sends(bytes)
+            guard count > 8 else {
+                #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+                continue
+            }
+            #expect(caller.takes().last == "GOAWAY 1 ENHANCE_YOUR_CALM" || caller.isClosed)
+            #expect(caller.saw == ["exceeded: continuation", "closed, lingering"])
+        }
+    }
+
+    @Test func `a head that is as large as the limit passes, and one byte more does not`() {
+        // The control data of the request counts as well, and 32 bytes for each field.
+        let control = ":methodGET:schemehttp:authoritya:path/".utf8.count + 5 * 32
+        for (extra, status) in [(0, 200), (1, 431)] {
+            let caller = HTTP2Caller.answered(limits: HTTPLimits(head: 1024))
+            let value = String(repeating: "y", count: 1024 - control - 1 + extra)
+            caller.sends(.request(1, "GET", "/", ["x": value], end: true))
+            let sent = caller.takes().first ?? ""
+            #expect(sent.hasPrefix("1 HEADERS/end :status: \(status) "), "\(extra): \(sent)")
+        }
+    }
+
+    @Test func `more fields than the limit are refused`() {
+        for (count, status) in [(10, 200), (11, 431)] {
+            let caller = HTTP2Caller.answered(limits: HTTPLimits(fields: 10))
+            let block = Frame.request(1, "GET").payload + (0..<count).flatMap { HPACK.literal("x\($0)", "y") }
+            caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
+            #expect(caller.takes() == ["1 HEADERS/end :status: \(status) | content-length: 0"])
+            #expect(!caller.isClosed)
+        }
+    }
+
+    @Test func `a head out of all proportion ends the connection`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(head: 1024))
+        let field = HPACK.kept("x", String(repeating: "y", count: 967))
+        for count in [16, 17] {
+            let block = Frame.request(1).payload + field + (1..<count).flatMap { _ in HPACK.indexed(62) }
+            let stream = 2 * count - 31
+            caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: stream, block))
+            #expect(caller.saw.contains("exceeded: headerList") == (count == 17))
+        }
+        #expect(caller.takes().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
+        #expect(caller.isClosed)
+    }
+
+    @Test func `a small block that unfolds into a large head ends the connection`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(head: 4096))
+        let bomb =
+            Frame.request(1).payload + HPACK.kept("x", String(repeating: "y", count: 3000))
+            + (0..<1000).flatMap { _ in HPACK.indexed(62) }
+        caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, bomb))
+        #expect(caller.saw.first == "exceeded: headerList")
+        _ = caller.takes()
+        #expect(caller.isClosed && caller.users.isEmpty)
+    }
+
+    @Test func `trailers that are too large reset the stream`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(head: 1024))
+        caller.sends(.request(1), .headers(1, ["x": String(repeating: "y", count: 2000)], end: true))
+        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(!caller.saw.contains("end"))
+    }
+
+    @Test func `what HPACK cannot read ends the connection`() {
+        let caller = HTTP2Caller()
+        caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, HPACK.indexed(120)))
+        #expect(caller.takes() == ["GOAWAY 1 COMPRESSION_ERROR"])
+        #expect(caller.saw == ["exceeded: hpack", "closed, lingering"])
+    }
+
+    @Test func `a head that does not come to its end ends the connection when its time is over`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1).unfinished)
+        #expect(caller.session.isReadingHead)
+        caller.session.headTimedOut()
+        #expect(caller.takes().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
+        #expect(caller.saw.first == "exceeded: stalled")
+        #expect(caller.isClosed && caller.users.isEmpty)
+    }
+}

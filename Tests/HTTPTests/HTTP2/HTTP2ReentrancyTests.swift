@@ -1,0 +1,173 @@
+import HTTP
+import HTTP2Kit
+import Testing
+
+/// What users of HTTP/2 streams do while they are being told something.
+@Suite struct HTTP2ReentrancyTests {
+    /// What a user does.
+    enum Deed: CaseIterable {
+        case reset, answer, answerInPieces, pause, pauseAndResume, drain, abandon
+
+        func callAsFunction(_ stream: any HTTPStream, _ caller: HTTP2Caller) {
+            switch self {
+            case .reset: stream.reset(.canceled)
+            case .answer: stream.answer(200)
+            case .answerInPieces:
+                stream.send(head: Message.answer(200), end: false)
+                stream.send(body: String(repeating: "x", count: 10_000))
+                stream.sendEnd(trailers: Message.trailers(["t": "1"]))
+            case .pause: stream.pause(.slowPeer)
+            case .pauseAndResume:
+                stream.pause(.slowPeer)
+                stream.resume(.slowPeer)
+            case .drain: caller.session.drain()
+            case .abandon: caller.session.abandon()
+            }
+        }
+    }
+
+    enum Moment: CaseIterable {
+        case opened, body, end, reset, drained
+    }
+
+    @Test(arguments: Deed.allCases, Moment.allCases)
+    func `a caller's user may do anything in any callback`(deed: Deed, moment: Moment) {
+        let caller = HTTP2Caller()
+        caller.whenOpened = { [unowned caller] user, stream in
+            let does: (any HTTPStream) -> Void = { deed($0, caller) }
+            switch moment {
+            case .opened: does(stream)
+            case .body: user.whenBody = does
+            case .end: user.whenEnd = does
+            case .reset: user.whenReset = does
+            case .drained:
+                user.whenDrained = does
+                stream.send(head: Message.answer(200), end: false)
+            }
+        }
+        caller.sends(.request(1), .data(1, "x"), .headers(1, ["t": "1"], end: true), .request(3), .reset(3, .cancel))
+        _ = caller.takes()
+        caller.sends(.request(5), .data(5, "x"), .data(5, "y"), .window(5, 10))
+        _ = caller.takes()
+        caller.hangsUp()
+        #expect(caller.isClosed && !caller.session.isBusy)
+        #expect(areAllDifferent(caller.heads))
+        if deed == .reset, moment == .opened { #expect(caller.users[0].saw == ["request POST / host=a"]) }
+    }
+
+    @Test(arguments: Deed.allCases)
+    func `a caller's user may do anything when it is given what waited`(deed: Deed) {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        let user = caller.users[0]
+        user.stream?.pause(.noUpstream)
+        caller.sends(.data(1, "x"), .headers(1, ["t": "1"], end: true))
+        user.whenBody = { [unowned caller] in deed($0, caller) }
+        user.stream?.resume(.noUpstream)
+        _ = caller.takes()
+        #expect(user.saw.prefix(2) == ["request POST / host=a", "body x"])
+        if deed == .reset { #expect(user.saw.count == 2) }
+        caller.hangsUp()
+        #expect(areAllDifferent(caller.heads))
+    }
+
+    @Test func `a stream that is reset before its user is known tells it nothing`() {
+        let caller = HTTP2Caller()
+        caller.whenOpened = { _, stream in stream.reset(.canceled) }
+        caller.sends(.request(1), .data(1, "x"), .reset(1, .cancel))
+        caller.hangsUp()
+        #expect(caller.users[0].saw == ["request POST / host=a"])
+    }
+
+    @Test func `what is sent from the word that there is room follows what was sent before`() {
+        let caller = HTTP2Caller(settings: [.window: 1 << 20])
+        caller.sends(.window(0, 1 << 20), .request(1, end: true))
+        let user = caller.users[0]
+        var left = 5
+        user.whenDrained = { stream in
+            guard left > 0 else { return }
+            left -= 1
+            stream.send(body: String(repeating: "\(left)", count: 5000))
+            if left == 0 { stream.sendEnd(trailers: nil) }
+        }
+        user.stream?.send(head: Message.answer(200), end: false)
+        user.stream?.send(body: "begin")
+        let body = ["4", "3", "2", "1", "0"].map { String(repeating: $0, count: 5000) }.joined()
+        #expect(caller.takes() == ["1 HEADERS :status: 200", "1 DATA/end begin" + body])
+    }
+
+    @Test func `draining from the word that the connection is idle ends it`() {
+        let caller = HTTP2Caller.answered()
+        caller.whenIdle = { [unowned caller] in caller.session.drain() }
+        caller.sends(.request(1, end: true))
+        _ = caller.takes()
+        caller.session.drain()
+        _ = caller.takes()
+        #expect(caller.isClosed)
+    }
+
+    // MARK: Upstreams
+
+    /// What the user of an upstream's stream does.
+    enum UpstreamDeed: CaseIterable {
+        case reset, pause, pauseAndResume, ask, drain, hangUp
+
+        func callAsFunction(_ stream: any HTTPStream, _ upstream: HTTP2Upstream) {
+            switch self {
+            case .reset: stream.reset(.canceled)
+            case .pause: stream.pause(.slowPeer)
+            case .pauseAndResume:
+                stream.pause(.slowPeer)
+                stream.resume(.slowPeer)
+            case .ask: if upstream.session.room > 0 { upstream.asks() }
+            case .drain: upstream.session.drain()
+            case .hangUp: upstream.hangsUp()
+            }
+        }
+    }
+
+    enum UpstreamMoment: CaseIterable {
+        case head, body, end, reset, drained
+    }
+
+    @Test(arguments: UpstreamDeed.allCases, UpstreamMoment.allCases)
+    func `an upstream's user may do anything in any callback`(deed: UpstreamDeed, moment: UpstreamMoment) {
+        let upstream = HTTP2Upstream()
+        for _ in 0..<3 {
+            let user = upstream.opens()
+            let does: (any HTTPStream) -> Void = { [unowned upstream] in deed($0, upstream) }
+            switch moment {
+            case .head: user.whenHead = does
+            case .body: user.whenBody = does
+            case .end: user.whenEnd = does
+            case .reset: user.whenReset = does
+            case .drained: user.whenDrained = does
+            }
+            user.stream?.send(head: Message.request(), end: false)
+            user.stream?.send(body: "x")
+        }
+        _ = upstream.takes()
+        upstream.answers(.answer(1), .data(1, "x"), .data(1, "y"), .headers(1, ["t": "1"], end: true), .answer(3))
+        _ = upstream.takes()
+        upstream.answers(.data(3, "x", end: true), .reset(5, .cancel))
+        _ = upstream.takes()
+        upstream.hangsUp()
+        #expect(!upstream.session.isBusy && upstream.session.room == 0)
+        #expect(areAllDifferent(upstream.heads))
+    }
+
+    @Test func `the trailers are whole although the stream is reset while they are read`() {
+        let upstream = HTTP2Upstream()
+        let user = upstream.asks()
+        user.whenEnd = { $0.reset(.canceled) }
+        _ = upstream.takes()
+        upstream.answers(.answer(1), .headers(1, ["t": "1"], end: true))
+        #expect(user.saw == ["answer 200", "end", "  t: 1"])
+        #expect(areAllDifferent(upstream.heads))
+    }
+
+    private func areAllDifferent(_ pool: HTTPHeadPool) -> Bool {
+        let heads = (0..<8).map { _ in pool.take() }
+        return Set(heads.map { ObjectIdentifier($0) }).count == heads.count
+    }
+}

@@ -1,0 +1,157 @@
+import HTTP
+import HTTP2Kit
+import Testing
+
+/// What becomes of the heads of HTTP/2 requests.
+@Suite struct HTTP2RequestHeadTests {
+    private static let control: [(String, String)] = [
+        (":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/"),
+    ]
+
+    /// What is told of a request with these fields, which are its whole head.
+    private func told(_ fields: [(String, String)], limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
+        let caller = HTTP2Caller.answered(limits: limits)
+        let block = fields.flatMap { HPACK.literal($0.0, $0.1) }
+        caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
+        return caller
+    }
+
+    private func without(_ name: String, _ others: (String, String)...) -> [(String, String)] {
+        Self.control.filter { $0.0 != name } + others
+    }
+
+    @Test func `cookies come as they were split`() {
+        let caller = told(Self.control + [("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")])
+        #expect(caller.saw == ["request GET / host=a", "  cookie: a=1", "  x: y", "  cookie: b=2", "end"])
+    }
+
+    @Test func `the length, te and expect are told apart from the fields`() {
+        let caller = HTTP2Caller()
+        let fields: Frame.Fields = ["te": "trailers", "content-length": "2", "expect": "100-Continue", "x": "y"]
+        caller.sends(.request(1, "POST", "/", fields), .data(1, "hi", end: true))
+        let summary = "request POST / host=a length=2 expects=continue te=trailers"
+        #expect(caller.saw == [summary, "  x: y", "body hi", "end"])
+    }
+
+    @Test func `the host may be said as in HTTP 1`() {
+        #expect(told(without(":authority", ("host", "b:80"))).saw == ["request GET / host=b:80", "end"])
+        #expect(told(Self.control + [("host", "a")]).saw == ["request GET / host=a", "end"])
+    }
+
+    @Test func `OPTIONS may ask about the server as a whole`() {
+        let fields = [(":method", "OPTIONS"), (":scheme", "http"), (":authority", "a"), (":path", "*")]
+        #expect(told(fields).saw == ["request OPTIONS * host=a", "end"])
+    }
+
+    // MARK: Refused with an answer
+
+    @Test(arguments: [
+        (("host", "b"), HTTPFault.invalidHost), (("expect", "200-ok"), .expectation),
+    ])
+    func `a field that cannot be is refused`(field: (String, String), fault: HTTPFault) {
+        let caller = told(Self.control + [field])
+        #expect(caller.saw == ["refused: \(fault)"])
+        #expect(caller.takes() == ["1 HEADERS/end :status: \(fault.status) | content-length: 0"])
+        #expect(caller.saw == ["refused: \(fault)", "idle"])
+    }
+
+    @Test(arguments: ["", "a b", "a/b", "u@a", "a:99999", "[::1"])
+    func `an authority that is none is refused or reset`(authority: String) {
+        expectRefused(without(":authority", (":authority", authority)), 400)
+    }
+
+    @Test(arguments: ["", "p", "*", "/a b", "http://a/", "/\u{7f}", "/#f"])
+    func `a path that is none is refused or reset`(path: String) {
+        expectRefused(without(":path", (":path", path)), 400)
+    }
+
+    @Test func `CONNECT is refused`() {
+        expectRefused([(":method", "CONNECT"), (":authority", "a:1")], 501)
+        expectRefused(without(":method", (":method", "CONNECT")), 501)
+        expectRefused(without(":method", (":method", "CONNECT")) + [(":protocol", "websocket")], 501)
+    }
+
+    // MARK: Malformed
+
+    @Test(arguments: [
+        ("X-Upper", "a"), ("x y", "a"), ("", "a"), ("x", "a\r\nb"), ("x", "a\0"), ("x\r", "a"),
+        ("connection", "close"), ("keep-alive", "1"), ("proxy-connection", "a"), ("transfer-encoding", "chunked"),
+        ("upgrade", "h2c"), ("te", "gzip"), (":path", "/"), (":method", "GET"), (":status", "200"), (":x", "a"),
+        ("content-length", "1, 1"), ("content-length", "-1"), ("content-length", ""), ("content-length", "x"),
+    ])
+    func `a malformed head resets the stream`(name: String, value: String) {
+        expectReset(Self.control + [(name, value)])
+    }
+
+    @Test(arguments: [":method", ":scheme", ":path", ":authority"])
+    func `a request without its control data is reset`(name: String) {
+        expectReset(without(name))
+    }
+
+    @Test func `control data behind fields, or what may come once and comes twice, are malformed`() {
+        expectReset([("x", "y")] + Self.control)
+        expectReset(Self.control + [("content-length", "0"), ("content-length", "0")])
+        expectReset(Self.control + [("host", "a"), ("host", "a")])
+        expectReset(Self.control + [("host", "")])
+    }
+
+    @Test func `a body that is not as long as was said is malformed`() {
+        for body in ["h", "hello"] {
+            let caller = HTTP2Caller.answered()
+            caller.sends(.request(1, "POST", "/", ["content-length": "2"]), .data(1, body, end: true))
+            #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+            #expect(caller.users[0].saw.last == "reset: PROTOCOL_ERROR")
+            #expect(!caller.users[0].saw.contains("end"))
+        }
+    }
+
+    @Test(arguments: [(":path", "/"), ("X", "a"), ("connection", "a")])
+    func `malformed trailers reset the stream`(name: String, value: String) {
+        let caller = HTTP2Caller.answered()
+        caller.sends(.request(1), .data(1, "x"), .headers(1, [name: value], end: true))
+        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.saw.contains("reset: fault \(HTTPFault.http2Message)"))
+        #expect(!caller.saw.contains("end"))
+    }
+
+    @Test func `trailers that do not end the stream are malformed`() {
+        let caller = HTTP2Caller.answered()
+        caller.sends(.request(1), .headers(1, ["t": "1"]))
+        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.users[0].saw == ["request POST / host=a", "reset: fault \(HTTPFault.http2Message)"])
+    }
+
+    @Test func `what means something only in a head is dropped from trailers`() {
+        let caller = HTTP2Caller.answered()
+        let fields: Frame.Fields = ["host": "b", "content-type": "x", "t": "1", "expect": "y", "trailer": "z"]
+        caller.sends(.request(1), .headers(1, fields, end: true))
+        #expect(caller.saw == ["request POST / host=a", "end", "  t: 1"])
+    }
+
+    @Test func `the streams beside a malformed one go on`() throws {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1, end: true), .request(3, "GET", "/", ["X": "a"], end: true), .request(5, end: true))
+        #expect(caller.takes() == ["3 RST_STREAM PROTOCOL_ERROR"])
+        for user in caller.users { user.stream?.answer(200) }
+        #expect(caller.takes().map { $0.prefix(13) } == ["1 HEADERS/end", "5 HEADERS/end"])
+    }
+
+    private func expectReset(_ fields: [(String, String)], sourceLocation: SourceLocation = #_sourceLocation) {
+        let caller = told(fields)
+        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"], "\(fields)", sourceLocation: sourceLocation)
+        #expect(caller.saw.allSatisfy { $0 == "idle" }, "\(fields)", sourceLocation: sourceLocation)
+        #expect(!caller.isClosed, sourceLocation: sourceLocation)
+    }
+
+    private func expectRefused(
+        _ fields: [(String, String)],
+        _ status: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let caller = told(fields)
+        let sent = caller.takes()
+        let answers = ["1 HEADERS/end :status: \(status) | content-length: 0", "1 RST_STREAM PROTOCOL_ERROR"]
+        #expect(sent.count == 1 && answers.contains(sent[0]), "\(fields): \(sent)", sourceLocation: sourceLocation)
+        #expect(caller.users.isEmpty && !caller.isClosed, "\(fields)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,120 @@
+import HTTP
+import HTTP2Kit
+import Testing
+
+/// How a caller's streams end before their time.
+@Suite struct HTTP2ResetTests {
+    @Test(arguments: [Code.noError, .protocolError, .internalError, .refused, .cancel, .calm, .http11])
+    func `a caller's reset ends the exchange with its code`(code: Code) {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        caller.users[0].stream?.send(head: Message.answer(200), end: false)
+        caller.sends(.data(1, "x"), .reset(1, code))
+        #expect(caller.users[0].saw == ["request POST / host=a", "body x", "reset: \(code.name)"])
+        caller.users[0].stream?.send(body: "more")
+        caller.users[0].stream?.sendEnd(trailers: nil)
+        #expect(caller.takes() == [])
+        #expect(!caller.isClosed && !caller.session.isBusy)
+    }
+
+    @Test func `a code that nobody knows is told by its number`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1), Frame(.reset, stream: 1, 77.bigEndianBytes))
+        #expect(caller.users[0].saw.last == "reset: code 77")
+    }
+
+    @Test(arguments: [
+        (HTTPReset.canceled, "CANCEL"), (.code(.internalError), "INTERNAL_ERROR"), (.unprocessed, "REFUSED_STREAM"),
+        (.fault(.chunkEnd), "PROTOCOL_ERROR"), (.shutdown, "CANCEL"), (.connectionLost(errno: nil), "CANCEL"),
+    ])
+    func `our reset has the code that goes with its reason`(reason: HTTPReset, code: String) throws {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        let stream = try #require(caller.users[0].stream)
+        stream.send(head: Message.answer(200), end: false)
+        stream.send(body: "x")
+        _ = caller.takes()
+        stream.reset(reason)
+        #expect(caller.takes() == ["1 RST_STREAM \(code)"])
+        #expect(caller.users[0].saw == ["request POST / host=a"])
+        #expect(!caller.session.isBusy)
+        caller.sends(.data(1, "late"), .headers(1, ["t": "1"], end: true))
+        #expect(caller.takes() == [])
+        #expect(caller.users[0].saw == ["request POST / host=a"])
+    }
+
+    @Test func `an answer before the end of the request ends it, and the request is not wanted any more`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1), .data(1, "x"))
+        caller.users[0].stream?.answer(403, body: "no")
+        #expect(
+            caller.takes() == ["1 HEADERS :status: 403 | content-length: 2", "1 DATA/end no", "1 RST_STREAM NO_ERROR"]
+        )
+        caller.sends(.data(1, "rest"), .data(1, end: true))
+        #expect(caller.takes() == [])
+        #expect(caller.users[0].saw == ["request POST / host=a", "body x"])
+        #expect(!caller.isClosed && !caller.session.isBusy)
+    }
+
+    @Test func `early answers of every form are followed by NO_ERROR`() {
+        let caller = HTTP2Caller()
+        caller.whenRefused = { stream, fault in stream.answer(fault.status) }
+        caller.sends(.request(1), .request(3), .request(5, "POST", "/", ["expect": "x"]))
+        caller.users[0].stream?.send(head: Message.answer(200, ["grpc-status": "7"]), end: true)
+        let second = caller.users[1].stream
+        second?.send(head: Message.answer(200), end: false)
+        second?.sendEnd(trailers: Message.trailers(["t": "1"]))
+        let sent = caller.takes().filter { !$0.contains("DATA") }
+        for stream in [1, 3, 5] {
+            #expect(sent.filter { $0.hasPrefix("\(stream) ") }.last == "\(stream) RST_STREAM NO_ERROR")
+        }
+        #expect(!caller.session.isBusy)
+    }
+
+    @Test func `a user whose answer is out is let go of, though input waits for it`() {
+        let caller = HTTP2Caller()
+        weak var user: ScriptedUser?
+        weak var stream: AnyObject?
+        caller.whenOpened = {
+            (user, stream) = ($0, $1)
+            $1.pause(.noUpstream)
+        }
+        caller.sends(.request(1), .data(1, "hello"))
+        user?.stream?.answer(500)
+        _ = caller.takes()
+        caller.forgetUsers()
+        #expect(user == nil && stream == nil)
+    }
+
+    @Test func `a reset that crosses the end of the answer is nothing`() {
+        let caller = HTTP2Caller.answered()
+        caller.sends(.request(1, end: true))
+        _ = caller.takes()
+        caller.sends(.reset(1, .cancel), .window(1, 100), .priority(1))
+        #expect(caller.takes() == [])
+        #expect(caller.saw == ["request POST / host=a", "end", "idle"])
+    }
+
+    @Test(arguments: [Frame.data(5, "x"), .window(5, 1), .reset(5, .cancel), .headers(4, [:])])
+    func `a frame on a stream that cannot be ends the connection`(frame: Frame) {
+        let caller = HTTP2Caller.answered()
+        caller.sends(.request(1, end: true), frame)
+        #expect(caller.takes().contains("GOAWAY 1 PROTOCOL_ERROR"))
+        #expect(caller.isClosed)
+    }
+
+    @Test func `streams end with a connection that breaks the protocol`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1), .request(3, end: true))
+        caller.sends(.data(0, "x"))
+        #expect(caller.takes() == ["GOAWAY 3 PROTOCOL_ERROR"])
+        #expect(caller.users.map { $0.saw.last } == ["reset: connection lost", "reset: connection lost"])
+        #expect(caller.saw.last == "closed, lingering")
+    }
+
+    @Test func `a frame that is larger than agreed is refused`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1), .data(1, [UInt8](repeating: 0, count: 16385)))
+        #expect(caller.takes().last?.hasSuffix("FRAME_SIZE_ERROR") == true)
+    }
+}

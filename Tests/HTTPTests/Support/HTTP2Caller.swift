@@ -1,0 +1,136 @@
+import Bytes
+import HTTP
+import HTTP2Kit
+
+/// A caller in memory that speaks HTTP/2: sends the frames that a test says and shows those that come back, and what the
+/// owner of the session and the users of its streams are told.
+final class HTTP2Caller: HTTPServerOwner {
+    let transcript = Transcript()
+    let heads = HTTPHeadPool()
+    /// The users of all exchanges so far; what each was told is in its own transcript too.
+    private(set) var users: [ScriptedUser] = []
+    private(set) var isClosed = false
+    /// What to do with a request when it has begun, before its user is known.
+    var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
+    /// What to do with a request that is refused.
+    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.answer($1.status) }
+    var whenIdle: () -> Void = {}
+    /// The monotonic time in nanoseconds.
+    var now: Int64 = 1_000_000_000
+
+    private let limits: HTTPLimits
+    private let output = ByteQueue()
+    private let reader = FrameReader(ofClient: false)
+    private(set) lazy var session = HTTP2ServerSession(
+        owner: self,
+        output: output,
+        resources: HTTP2Resources(heads: heads, queues: ByteQueuePool()),
+        limits: limits
+    )
+
+    /// Makes a caller that has sent the preface and these settings, and acknowledged those of the session.
+    init(limits: HTTPLimits = HTTPLimits(), settings: KeyValuePairs<Setting, Int> = [:], begins: Bool = true) {
+        self.limits = limits
+        guard begins else { return }
+        sends(FrameReader.preface)
+        sends(.settings(settings), .settingsAck)
+        _ = takes()
+    }
+
+    /// A caller whose every request is answered with 200 when it has come whole.
+    static func answered(limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
+        let caller = HTTP2Caller(limits: limits)
+        caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200) } }
+        return caller
+    }
+
+    var saw: [String] { transcript.lines }
+
+    /// Sends frames together, as if they came at once.
+    func sends(_ frames: Frame...) {
+        sends(frames.flatMap(\.bytes))
+    }
+
+    func sends(_ bytes: [UInt8]) {
+        precondition(session.receive(bytes.span) == bytes.count)
+    }
+
+    func hangsUp(errno: Int32? = nil) {
+        session.receiveEnd(errno: errno)
+    }
+
+    /// Takes what has been sent to the caller so far, in words.
+    func takes() -> [String] {
+        let output = output
+        while true {
+            session.fillOutput()
+            guard !output.isEmpty else { return reader.take() }
+            reader.read(output.readable.array)
+            output.removeAll()
+            session.outputDrained()
+        }
+    }
+
+    /// All frames that have been taken.
+    var frames: [Frame] { reader.frames }
+
+    /// How many bytes wait to be taken.
+    var queued: Int { output.count }
+
+    /// Lets go of the users, and them of their streams, as calls do at their end.
+    func forgetUsers() {
+        users = []
+    }
+
+    // MARK: HTTPServerOwner
+
+    func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
+        let user = ScriptedUser(Transcript(in: transcript))
+        user.notesDrained = false
+        user.transcript.note("request", head)
+        if end { user.transcript.note("end") }
+        heads.give(head)
+        user.use(stream)
+        users.append(user)
+        whenOpened(user, stream)
+        if end { user.whenEnd(stream) }
+        return user
+    }
+
+    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+        transcript.note("refused: \(fault)")
+        whenRefused(stream, fault)
+    }
+
+    func sessionBecameIdle() {
+        transcript.note("idle")
+        whenIdle()
+    }
+
+    func sessionHasOutput() {}
+
+    func sessionExceeded(_ limit: HTTP2Limit) {
+        transcript.note("exceeded: \(limit)")
+    }
+
+    func sessionDiscards() {
+        transcript.note("discards")
+    }
+
+    func sessionWantsInput() {
+        transcript.note("wants input")
+    }
+
+    func sessionSends(_ body: Span<UInt8>) {
+        output.append(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
+        switch end {
+        case .orderly: transcript.note("closed")
+        case .lingering: transcript.note("closed, lingering")
+        case .abort: transcript.note("aborted")
+        }
+        isClosed = true
+    }
+}

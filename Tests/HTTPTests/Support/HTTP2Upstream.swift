@@ -1,0 +1,122 @@
+import Bytes
+import HTTP
+import HTTP2Kit
+
+/// An upstream in memory that speaks HTTP/2: answers with the frames that a test says and shows those that came.
+final class HTTP2Upstream: HTTPClientOwner {
+    let transcript = Transcript()
+    let heads = HTTPHeadPool()
+    private(set) var isClosed = false
+    /// How often it was told that there may be room.
+    private(set) var roomTold = 0
+    /// The monotonic time in nanoseconds.
+    var now: Int64 = 1_000_000_000
+
+    private let limits: HTTPLimits
+    private let isSecure: Bool
+    private let output = ByteQueue()
+    private let reader = FrameReader(ofClient: true)
+    private(set) lazy var session = HTTP2ClientSession(
+        owner: self,
+        output: output,
+        resources: HTTP2Resources(heads: heads, queues: ByteQueuePool()),
+        limits: limits,
+        isSecure: isSecure
+    )
+
+    /// Makes an upstream that has got the preface and the settings of the session, and sent these.
+    init(
+        limits: HTTPLimits = HTTPLimits(),
+        settings: KeyValuePairs<Setting, Int> = [:],
+        isSecure: Bool = false,
+        begins: Bool = true
+    ) {
+        self.limits = limits
+        self.isSecure = isSecure
+        guard begins else { return }
+        _ = takes()
+        answers(.settings(settings), .settingsAck)
+        _ = takes()
+        roomTold = 0
+    }
+
+    /// An upstream that has been sent a whole request with this method.
+    static func asked(_ method: String = "GET", limits: HTTPLimits = HTTPLimits()) -> HTTP2Upstream {
+        let upstream = HTTP2Upstream(limits: limits)
+        upstream.asks(method)
+        _ = upstream.takes()
+        return upstream
+    }
+
+    var saw: [String] { transcript.lines }
+
+    /// Begins an exchange.
+    @discardableResult
+    func opens() -> ScriptedUser {
+        let user = ScriptedUser(Transcript(in: transcript))
+        user.notesDrained = false
+        user.use(session.open(for: user))
+        return user
+    }
+
+    /// Begins an exchange whose request is nothing but a head.
+    @discardableResult
+    func asks(_ method: String = "GET", _ path: String = "/") -> ScriptedUser {
+        let user = opens()
+        user.stream?.send(head: Message.request(method, path), end: true)
+        return user
+    }
+
+    /// Sends frames together, as if they came at once.
+    func answers(_ frames: Frame...) {
+        answers(frames.flatMap(\.bytes))
+    }
+
+    func answers(_ bytes: [UInt8]) {
+        precondition(session.receive(bytes.span) == bytes.count)
+    }
+
+    func hangsUp(errno: Int32? = nil) {
+        session.receiveEnd(errno: errno)
+    }
+
+    /// Takes what has been sent to the upstream so far, in words.
+    func takes() -> [String] {
+        let output = output
+        while true {
+            session.fillOutput()
+            guard !output.isEmpty else { return reader.take() }
+            reader.read(output.readable.array)
+            output.removeAll()
+            session.outputDrained()
+        }
+    }
+
+    /// All frames that have been taken.
+    var frames: [Frame] { reader.frames }
+
+    // MARK: HTTPClientOwner
+
+    func sessionHasRoom() {
+        roomTold += 1
+    }
+
+    func sessionHasOutput() {}
+
+    func sessionExceeded(_ limit: HTTP2Limit) {
+        transcript.note("exceeded: \(limit)")
+    }
+
+    func sessionWantsInput() {
+        transcript.note("wants input")
+    }
+
+    func sessionSends(_ body: Span<UInt8>) {
+        output.append(body)
+    }
+
+    func sessionEnded(_ end: SessionEnd) {
+        transcript.note("closed")
+        isClosed = true
+    }
+}
