@@ -163,6 +163,12 @@ final class ScriptedPeer {
         return String(decoding: received[..<(last + 4)], as: UTF8.self)
     }
 
+    /// All that has come.
+    func takeAll() -> [UInt8] {
+        defer { received = [] }
+        return received
+    }
+
     /// The next `count` bytes.
     func take(_ count: Int) -> [UInt8] {
         scene.until { received.count >= count || end != nil }

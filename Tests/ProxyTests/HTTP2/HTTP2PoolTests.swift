@@ -1,0 +1,161 @@
+import HTTP2Kit
+import Testing
+
+/// How many connections an HTTP/2 upstream gets, and who waits for them.
+@Suite struct HTTP2PoolTests {
+    private static func limited(_ settings: String) -> String {
+        """
+        listen: 127.0.0.1:8080
+        upstreams: {default: {url: "h2c://127.0.0.1:9000", \(settings)}}
+        interceptors: [{metrics: {}}]
+        """
+    }
+
+    /// A caller that has begun calls, all at once, on the streams 1, 3, 5 and so on.
+    private func caller(_ scene: Scene, calls: Int) -> HTTP2Peer {
+        let caller = scene.http2Caller()
+        let requests = (0..<calls).map { Frame.request(2 * $0 + 1, "GET", "/\($0)", end: true) }
+        caller.peer.send(requests.flatMap(\.bytes))
+        return caller
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `calls that come together share the connection that is being made`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = caller(scene, calls: 20)
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            #expect(upstream.rest().count == 20)
+            #expect(scene.upstream().connects == 1)
+            _ = caller.rest()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a second connection is made where the first takes no more`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = caller(scene, calls: 2)
+            let first = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
+            #expect(first.next().contains("/0"))
+            first.expectNothing()
+            let second = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
+            #expect(second.next().contains("/1"))
+            first.send(.answer(1, 201, end: true))
+            caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
+            caller.send(.request(5, "GET", "/2", end: true))
+            #expect(first.next().contains("/2"))
+            #expect(scene.upstream().connects == 2)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `no connection gets more calls than the limit lets`(_ stage: Stage) {
+        play(stage, Self.limited("limits: {streams: 2}")) { scene in
+            _ = caller(scene, calls: 5)
+            let connections = (0..<3).map { _ in scene.upstream().acceptHTTP2(in: scene) }
+            scene.settle()
+            #expect(connections.map { $0.rest().count } == [2, 2, 1])
+            #expect(scene.upstream().connects == 3)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `calls wait in turn where no more connections are allowed`(_ stage: Stage) {
+        play(stage, Self.limited("limits: {streams: 1, connections: 1}")) { scene in
+            let caller = caller(scene, calls: 3)
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            for number in 0..<3 {
+                #expect(upstream.next().contains("/\(number)"))
+                upstream.expectNothing()
+                upstream.send(.answer(2 * number + 1, end: true))
+                caller.expect("\(2 * number + 1) HEADERS/end :status: 200")
+            }
+            #expect(scene.upstream().connects == 1)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `room that settings give is used by those who wait`(_ stage: Stage) {
+        play(stage, Self.limited("limits: {connections: 1}")) { scene in
+            _ = caller(scene, calls: 4)
+            let upstream = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
+            #expect(upstream.rest().count == 1)
+            upstream.send(.settings([.streams: 3]))
+            #expect(upstream.rest().count == 2)
+            upstream.send(.settings([.streams: 100]))
+            #expect(upstream.rest().count == 1)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `more waiting calls than the limit lets are refused`(_ stage: Stage) {
+        play(stage, Self.limited("limits: {streams: 1, connections: 1, waiting: 1}")) { scene in
+            let caller = caller(scene, calls: 3)
+            let head = caller.next()
+            #expect(head.hasPrefix("5 HEADERS :status: 503 "))
+            #expect(caller.next().contains("limits.waiting"))
+            caller.expectNothing()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `all calls that wait for a connection fail with it`(_ stage: Stage) {
+        play(stage, Self.limited("limits: {streams: 100}")) { scene in
+            scene.upstream().behaviour = .refuses
+            let caller = caller(scene, calls: 5)
+            scene.until { caller.frames.filter { $0.kind == .headers }.count == 5 }
+            let came = caller.rest()
+            for number in 0..<5 {
+                #expect(came.contains { $0.hasPrefix("\(2 * number + 1) HEADERS :status: 503 ") })
+            }
+            #expect(came.filter { $0.contains("cannot connect to 127.0.0.1:9000") }.count == 5)
+            #expect(scene.upstream().connects == 1)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an upstream that does not connect in time fails all that wait`(_ stage: Stage) {
+        play(stage, Self.limited("timeouts: {connect: 1s}")) { scene in
+            scene.upstream().behaviour = .hangs
+            let caller = caller(scene, calls: 3)
+            scene.pass(.milliseconds(990))
+            caller.expectNothing()
+            scene.pass(.milliseconds(30))
+            let came = caller.rest()
+            #expect(came.filter { $0.contains("no connection within timeouts.connect") }.count == 3)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an upstream that does not speak HTTP 2 is told of`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = caller(scene, calls: 1)
+            let upstream = scene.upstream().accept()
+            upstream.send(http("HTTP/1.1 400 Bad Request", "content-length: 0"))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 50"))
+            #expect(caller.next().contains("HTTP/2"))
+            upstream.expectGone()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an idle connection is used again, and closed when its time is over`(_ stage: Stage) {
+        play(stage, Self.limited("timeouts: {idle: 60s}")) { scene in
+            let caller = caller(scene, calls: 1)
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, end: true))
+            _ = caller.next()
+            scene.pass(.seconds(50))
+            caller.send(.request(3, "GET", "/again", end: true))
+            #expect(upstream.next().hasPrefix("3 HEADERS/end "))
+            scene.pass(.seconds(70))
+            #expect(upstream.peer.end == nil)
+            upstream.send(.answer(3, end: true))
+            _ = caller.next()
+            scene.pass(.seconds(61))
+            scene.until { upstream.peer.end != nil }
+            #expect(upstream.peer.end != nil)
+            #expect(scene.upstream().connects == 1)
+        }
+    }
+}

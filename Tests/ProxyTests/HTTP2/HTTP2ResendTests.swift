@@ -1,0 +1,140 @@
+import HTTP2Kit
+import Testing
+
+/// Which calls are sent again when an HTTP/2 upstream did not take them.
+@Suite struct HTTP2ResendTests {
+    private static let head = "HEADERS \(control()) | content-type: application/json | x-trace: probe"
+
+    /// A call whose body is whole, and its upstream, which has got it.
+    private func begin(_ scene: Scene, type: String = "application/json") -> (HTTP2Peer, HTTP2Peer) {
+        let caller = scene.http2Caller()
+        caller.send(.say(1, type), .data(1, "{}", end: true))
+        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        _ = (upstream.next(), upstream.next())
+        return (caller, upstream)
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a call that is refused is sent again with its body`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            upstream.send(.reset(1, .refused))
+            upstream.expect("3 \(Self.head)", "3 DATA/end {}")
+            upstream.send(.answer(3, end: true))
+            caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
+            #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a call that is refused again and again fails`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            upstream.send(.reset(1, .refused))
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.reset(3, .refused))
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.reset(5, .refused))
+            let text = "upstream default: the call was refused before it was processed"
+            let body = #"{"code":"unavailable","message":"\#(text)"}"#
+            let length = "content-length: \(body.utf8.count)"
+            caller.expect(
+                "1 HEADERS :status: 503 | content-type: application/json | x-trace: probe | \(length)",
+                "1 DATA/end \(body)"
+            )
+            upstream.expectNothing()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `what is still to come of a request follows what is sent again`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json"), .data(1, "abc"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            upstream.expect("1 \(Self.head)", "1 DATA abc")
+            upstream.send(.reset(1, .refused))
+            upstream.expect("3 \(Self.head)", "3 DATA abc")
+            caller.send(.data(1, "def"), .headers(1, ["t": "1"], end: true))
+            upstream.expect("3 DATA def", "3 HEADERS/end t: 1")
+            upstream.send(.answer(3, end: true))
+            caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a body that is too large to be kept is not sent again`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 1 << 20])
+            upstream.send(.window(0, 1 << 20))
+            caller.send(body: 70_000, on: 1)
+            scene.until { upstream.bodyBytes(1) == 70_000 }
+            #expect(upstream.bodyBytes(1) == 70_000)
+            upstream.send(.reset(1, .refused))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 503 "))
+            #expect(upstream.frames.filter { $0.kind == .headers }.count == 1)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a refusal behind the head of an answer is no refusal`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene, type: "application/grpc")
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
+            _ = caller.next()
+            upstream.send(.reset(1, .refused))
+            #expect(caller.next().hasPrefix("1 HEADERS/end grpc-status: 14 | "))
+            upstream.expectNothing()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `calls above the last one of a GOAWAY move to another connection, the others stay`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, first) = begin(scene)
+            caller.send(.say(3, "application/json"), .data(3, "second", end: true))
+            _ = (first.next(), first.next())
+            first.send(.goaway(1))
+            let second = scene.upstream().acceptHTTP2(in: scene)
+            second.expect("1 \(Self.head)", "1 DATA/end second")
+            first.send(.answer(1, 201, end: true))
+            caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
+            second.send(.answer(1, 202, end: true))
+            caller.expect("3 HEADERS/end :status: 202 | x-trace: probe")
+            scene.until { first.peer.end != nil }
+            #expect(first.peer.end != nil)
+            caller.send(.say(5, "application/json", end: true))
+            #expect(second.next().hasPrefix("3 HEADERS/end "))
+            second.send(.answer(3, end: true))
+            _ = caller.next()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `after a notice of the end calls begin on another connection`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, first) = begin(scene)
+            first.send(.goaway(Int(Int32.max)))
+            caller.send(.say(3, "application/json", end: true))
+            let second = scene.upstream().acceptHTTP2(in: scene)
+            #expect(second.next().hasPrefix("1 HEADERS/end "))
+            first.send(.goaway(1), .answer(1, 201, end: true))
+            caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
+            second.send(.answer(1, 202, end: true))
+            caller.expect("3 HEADERS/end :status: 202 | x-trace: probe")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a call whose connection breaks is not sent again, unless it cannot do harm`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            upstream.peer.reset()
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 502 "))
+            _ = caller.next()
+            scene.upstream().expectNobody()
+        }
+    }
+}
