@@ -1,0 +1,220 @@
+import HTTP2Kit
+import Testing
+
+/// The time that a caller allows for a call, wherever the call is when it is over.
+@Suite struct HTTP2DeadlineTests {
+    private static let text = "request exceeded allowed timeout"
+    private static let status = "grpc-status: 4 | grpc-message: request exceeded allowed timeout"
+
+    /// A gRPC call that has a second, and its upstream, which has got it.
+    private func begin(_ scene: Scene, _ type: String = "application/grpc") -> (HTTP2Peer, HTTP2Peer) {
+        let caller = scene.http2Caller()
+        let name = type.hasPrefix("application/grpc") ? "grpc-timeout" : "connect-timeout-ms"
+        caller.send(.say(1, type, (name, name == "grpc-timeout" ? "1S" : "1000")), .data(1, envelope("{}"), end: true))
+        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        _ = (upstream.next(), upstream.next())
+        return (caller, upstream)
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over while there is no connection yet`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            scene.upstream().behaviour = .hangs
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S")), .data(1, envelope("{}")))
+            scene.pass(.milliseconds(990))
+            caller.expectNothing()
+            scene.pass(.milliseconds(30))
+            let head = ":status: 200 | content-type: application/grpc | \(Self.status) | x-trace: probe"
+            caller.expect("1 HEADERS/end \(head)", "1 RST_STREAM NO_ERROR")
+            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over while the upstream has not answered`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            scene.pass(.milliseconds(990))
+            caller.expectNothing()
+            scene.pass(.milliseconds(30))
+            let head = ":status: 200 | content-type: application/grpc | \(Self.status) | x-trace: probe"
+            caller.expect("1 HEADERS/end \(head)")
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(scene.metrics("martlet_upstream_attempts_total").contains { $0.contains("timeout") })
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over between two messages of gRPC`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
+            _ = (caller.next(), caller.next())
+            scene.pass(.milliseconds(1020))
+            caller.expect("1 HEADERS/end \(Self.status)")
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over between two messages of a Connect stream`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene, "application/connect+json")
+            let fields: Frame.Fields = ["content-type": "application/connect+json"]
+            upstream.send(.answer(1, 200, fields), .data(1, envelope("{}")))
+            _ = (caller.next(), caller.next())
+            scene.pass(.milliseconds(1020))
+            let error = #"{"error":{"code":"deadline_exceeded","message":"\#(Self.text)"}}"#
+            caller.expect("1 DATA/end \(envelope(error, flags: 2))")
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over between two messages of gRPC-Web`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene, "application/grpc-web+proto")
+            let fields: Frame.Fields = ["content-type": "application/grpc-web+proto"]
+            upstream.send(.answer(1, 200, fields), .data(1, envelope("hi")))
+            _ = (caller.next(), caller.next())
+            scene.pass(.milliseconds(1020))
+            let trailers = "grpc-status: 4\r\ngrpc-message: \(Self.text)\r\n"
+            caller.expect("1 DATA/end \(envelope(trailers, flags: 0x80))")
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over within a message`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            let half = String(envelope("hello").dropLast(1))
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, half))
+            _ = (caller.next(), caller.next())
+            scene.pass(.milliseconds(1020))
+            caller.expect("1 RST_STREAM CANCEL")
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over within a message for an HTTP 1 caller`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = scene.caller()
+            let type = "content-type: application/connect+json"
+            caller.send(
+                http("POST /a.B/C HTTP/1.1", "host: a", type, "connect-timeout-ms: 1000", "content-length: 0")
+            )
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, 200, ["content-type": "application/connect+json"]), .data(1, "\0\0\0\0\u{9}{"))
+            _ = caller.head()
+            caller.expect("6\r\n\0\0\0\0\u{9}{\r\n")
+            scene.pass(.milliseconds(1020))
+            caller.expectGone()
+            #expect(caller.received.isEmpty)
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `over while the caller still uploads`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", ("connect-timeout-ms", "1000")), .data(1, "{"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            scene.pass(.milliseconds(1020))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 504 "))
+            caller.expect(
+                "1 DATA/end {\"code\":\"deadline_exceeded\",\"message\":\"\(Self.text)\"}",
+                "1 RST_STREAM NO_ERROR"
+            )
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `not over when the answer came in time`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            scene.pass(.milliseconds(990))
+            let fields: Frame.Fields = ["content-type": "application/grpc", "grpc-status": "0"]
+            upstream.send(.answer(1, 200, fields, end: true))
+            #expect(caller.next().hasPrefix("1 HEADERS/end :status: 200 "))
+            scene.pass(.seconds(5))
+            caller.expectNothing()
+            upstream.expectNothing()
+        }
+    }
+
+    // MARK: What the upstream is told
+
+    @Test(arguments: [
+        ("application/grpc", "grpc-timeout", "1S", "grpc-timeout: 700m"),
+        ("application/grpc", "grpc-timeout", "2000000u", "grpc-timeout: 1700m"),
+        ("application/json", "connect-timeout-ms", "1000", "connect-timeout-ms: 700"),
+        ("application/grpc-web", "grpc-timeout", "1000m", "grpc-timeout: 700m"),
+    ])
+    func `the upstream is told what is left`(type: String, name: String, value: String, told: String) {
+        play(http2Plain) { scene in
+            scene.upstream().behaviour = .hangs
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type, (name, value), end: true))
+            scene.pass(.milliseconds(300))
+            scene.upstream().admit()
+            let head = scene.upstream().acceptHTTP2(in: scene).next()
+            #expect(head.contains(" | \(told) | "), "\(head)")
+        }
+    }
+
+    @Test(arguments: [
+        ("application/grpc", "grpc-timeout", "5H"), ("application/json", "connect-timeout-ms", "9999999999"),
+        ("application/grpc", "grpc-timeout", "99999999H"),
+    ])
+    func `a time-out of which nothing has passed goes on as it is`(type: String, name: String, value: String) {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type, (name, value), end: true))
+            #expect(scene.upstream().acceptHTTP2(in: scene).next().contains(" | \(name): \(value) | "))
+        }
+    }
+
+    @Test(arguments: [("application/grpc", "grpc-timeout", "0m"), ("application/json", "connect-timeout-ms", "0")])
+    func `a time-out of nothing is over at once`(type: String, name: String, value: String) {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type, (name, value), end: true))
+            #expect(caller.rest().contains { $0.contains(Self.text) })
+            scene.upstream().expectNobody()
+            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+        }
+    }
+
+    @Test(arguments: [
+        ("application/grpc", "grpc-timeout", ["", "S", "1", "1s", "-1S", "123456789S", "1.5S", "1 S"]),
+        ("application/json", "connect-timeout-ms", ["", "1s", "-1", "12345678901", "0x1"]),
+    ])
+    func `a malformed time-out is refused`(type: String, name: String, values: [String]) {
+        for value in values {
+            play(http2Plain) { scene in
+                let caller = scene.http2Caller()
+                caller.send(.say(1, type, (name, value), end: true))
+                let came = caller.rest()
+                #expect(came.contains { $0.contains(name) }, "\(value): \(came)")
+                scene.upstream().expectNobody()
+                #expect(scene.diary.take().last == "probe finished invalid_argument by martlet")
+            }
+        }
+    }
+
+    @Test func `the time-out of another dialect is none of ours`() {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", ("connect-timeout-ms", "x"), end: true))
+            #expect(scene.upstream().acceptHTTP2(in: scene).next().contains(" | connect-timeout-ms: x | "))
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import HTTP2Kit
+import Testing
+
+/// The messages of calls over HTTP/2: their limits and their numbers.
+@Suite struct HTTP2MessageTests {
+    private static func limited(_ limits: String) -> String {
+        """
+        listeners: [{address: "127.0.0.1:8080", limits: {\(limits)}}]
+        upstream: h2c://127.0.0.1:9000
+        interceptors: [{metrics: {}}, {probe: {}}]
+        """
+    }
+    private static let request = "a message of the request is over limits.request_message, 10 bytes"
+    private static let answer = "a message of the answer is over limits.response_message, 10 bytes"
+    private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
+
+    @Test(arguments: Stage.allCases)
+    func `a message of the request as large as the limit passes`(_ stage: Stage) {
+        play(stage, Self.limited("request_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            let body = envelope("0123456789") + envelope("abcdefghij")
+            caller.send(.say(1, "application/grpc"), .data(1, body, end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.expect("1 DATA/end \(body)")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a message that is announced too large ends the call before it comes`(_ stage: Stage) {
+        play(stage, Self.limited("request_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc"), .data(1, envelope("fine")))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            caller.send(.data(1, "\0\0\0\0\u{b}"))
+            let status = "grpc-status: 8 | grpc-message: \(Self.request) | x-trace: probe"
+            caller.expect(
+                "1 HEADERS/end :status: 200 | content-type: application/grpc | \(status)",
+                "1 RST_STREAM NO_ERROR"
+            )
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(scene.metrics(#"martlet_limit_hits_total{limit="request_message"}"#).first?.hasSuffix(" 1") == true)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a bare message that is announced too large gets nowhere`(_ stage: Stage) {
+        play(stage, Self.limited("request_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", ("content-length", "11")))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 429 | content-type: application/json | "))
+            caller.expect(
+                "1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.request)\"}",
+                "1 RST_STREAM NO_ERROR"
+            )
+            scene.upstream().expectNobody()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a bare message without a length ends the call when it is too large`(_ stage: Stage) {
+        play(stage, Self.limited("request_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json"), .data(1, "0123456789"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            caller.send(.data(1, "!"))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 429 "))
+            upstream.expect("1 RST_STREAM CANCEL")
+            _ = caller.rest()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `the messages before one that is too large arrive, and then the end`(_ stage: Stage) {
+        play(stage, Self.limited("response_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, 200, Self.grpc))
+            upstream.send(.data(1, envelope("first") + envelope("0123456789") + "\0\0\0\0\u{b}more"))
+            _ = caller.next()
+            caller.expect(
+                "1 DATA \(envelope("first"))\(envelope("0123456789"))",
+                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.answer)"
+            )
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an answer that is announced too large is told in its stead`(_ stage: Stage) {
+        play(stage, Self.limited("response_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, 200, ["content-type": "application/json", "content-length": "11"]))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 429 "))
+            caller.expect("1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.answer)\"}")
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a Connect stream with a message too large ends in its form`(_ stage: Stage) {
+        play(stage, Self.limited("response_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/connect+json", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            let type: Frame.Fields = ["content-type": "application/connect+json"]
+            upstream.send(.answer(1, 200, type), .data(1, envelope("{}") + "\0\0\0\u{1}\0"))
+            _ = caller.next()
+            let error = #"{"error":{"code":"resource_exhausted","message":"\#(Self.answer)"}}"#
+            caller.expect("1 DATA/end \(envelope("{}"))\(envelope(error, flags: 2))")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `messages are counted both ways`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = scene.http2Caller()
+            let three = envelope("a") + envelope("") + envelope("c")
+            caller.send(.say(1, "application/grpc"), .data(1, String(three.prefix(7))))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            caller.send(.data(1, String(three.dropFirst(7)), end: true))
+            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("x") + envelope("y")))
+            upstream.send(.headers(1, ["grpc-status": "0"], end: true))
+            scene.settle()
+            let received = scene.metrics("martlet_rpc_msg_received_total")
+            let sent = scene.metrics("martlet_rpc_msg_sent_total")
+            #expect(received.count == 1 && received[0].hasSuffix(" 3"), "\(received)")
+            #expect(sent.count == 1 && sent[0].hasSuffix(" 2"), "\(sent)")
+        }
+    }
+}
