@@ -48,7 +48,7 @@ import Testing
         ("x: \u{1}", .fieldValue), ("x: \u{7f}", .fieldValue), ("x: \u{b}", .fieldValue),
         (" x: 1", .obsoleteFolding), ("x: 1\r\n 2", .obsoleteFolding), ("x: 1\r\n\t2", .obsoleteFolding),
         ("x: 1\r\n ", .obsoleteFolding), ("x: 1\ny: 2", .bareLineFeed), ("x: 1\n\ny: 2", .bareLineFeed),
-        ("Upgrade: h2c", .upgrade), ("Connection: Upgrade\r\nUpgrade: websocket", .upgrade),
+        ("Upgrade: websocket", .upgrade), ("Connection: Upgrade\r\nUpgrade: websocket", .upgrade),
         ("Expect: 200-ok", .expectation), ("Expect:", .expectation),
     ])
     func `a bad field is refused`(field: String, fault: HTTPFault) throws {
