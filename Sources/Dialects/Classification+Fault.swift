@@ -14,13 +14,11 @@ extension Classification {
     /// - Parameters:
     ///   - compression: what the dialect's field for it says; of a GET the query is asked instead.
     ///   - query: the query of the target, without its `?`.
-    ///   - hasBadTimeout: whether the dialect's field for a time-out is there and cannot be read.
     /// - Returns: what the caller is to be told.
-    public func fault(compression: Compression, query: Span<UInt8>, hasBadTimeout: Bool) -> RPCError? {
+    public func fault(compression: Compression, query: Span<UInt8>) -> RPCError? {
         if let misfit { return fault(misfit) }
         guard dialect != .http else { return nil }
         guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
-        if hasBadTimeout, let field = dialect.timeoutField { return field.malformedError }
         let compression = dialect == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
         guard compression != .unknown else {
             let names = "identity, gzip, br, zstd, deflate, snappy"

@@ -1,5 +1,6 @@
 internal import Documents
 internal import Events
+internal import HTTP
 internal import Patterns
 internal import Resolver
 internal import TLS
@@ -18,6 +19,7 @@ enum Version {
         jansson \(JSON.libraryVersion)
         c-ares \(Resolver.libraryVersion)
         pcre2 \(Pattern.libraryVersion)
+        nghttp2 \(HTTP2Library.version)
         openssl \(TLSLibrary.version)
         """
     }

@@ -7,9 +7,11 @@ CASES = {
     "websocket": b"GET /chat HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
     "an upgrade that its connection does not name": b"GET / HTTP/1.1\r\nHost: a.example\r\nUpgrade: websocket\r\n\r\n",
-    "h2c": b"GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-    b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
 }
+H2C = (
+    b"GET / HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -22,3 +24,11 @@ def test_refused(martlet, recorder, name):
     assert b'"code":"unimplemented"' in answer.body
     assert caller.has_ended()
     assert upstream.bytes == b""
+
+
+def test_an_offer_of_http_2_is_let_be(martlet, recorder):
+    upstream = recorder()
+    caller = martlet(upstream=upstream.url).connect()
+    caller.send(H2C)
+    assert caller.answer().status == 200
+    assert b"h2c" not in upstream.bytes and b"http2-settings" not in upstream.bytes.lower()

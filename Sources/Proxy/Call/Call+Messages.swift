@@ -63,8 +63,7 @@ extension Call {
         if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
         return classification.fault(
             compression: request.compression(classification.dialect),
-            query: request.query,
-            hasBadTimeout: false
+            query: request.query
         )
     }
 
@@ -86,6 +85,7 @@ extension Call {
 
     /// How many messages the call had.
     var messageCounts: MessageCounts {
-        MessageCounts(received: meter?.messages ?? 0, sent: reader.messages + ownMessages)
+        // A message that is answered at once is not measured.
+        MessageCounts(received: meter?.messages ?? ownMessages, sent: reader.messages + ownMessages)
     }
 }
