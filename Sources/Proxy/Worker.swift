@@ -21,6 +21,8 @@ public final class Worker {
     private let lineWriters: LineWriters
     private let network: any Network
     private let names: NameService
+    /// What people should know.
+    let notices: Notices
     private let kinds: [InterceptorKind]
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
@@ -30,13 +32,29 @@ public final class Worker {
     private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
 
     /// Makes a worker that has no configuration yet, on the thread that is to be its own.
-    public convenience init(loop: EventLoop, lineWriters: LineWriters) {
-        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork())
+    ///
+    /// - Parameters:
+    ///   - loop: the loop of the thread.
+    ///   - lineWriters: where access logs go.
+    ///   - tell: gets what the daemon should log, on the worker's thread.
+    public convenience init(
+        loop: EventLoop,
+        lineWriters: LineWriters,
+        tell: @escaping @Sendable (Notice) -> Void
+    ) {
+        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork(), tell: tell)
     }
 
     /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
-    init(loop: EventLoop, lineWriters: LineWriters, network: any Network, kinds: [InterceptorKind] = Registry.kinds) {
+    init(
+        loop: EventLoop,
+        lineWriters: LineWriters,
+        network: any Network,
+        kinds: [InterceptorKind] = Registry.kinds,
+        tell: @escaping @Sendable (Notice) -> Void = { _ in }
+    ) {
         context = WireContext(loop: loop)
+        notices = Notices(loop: loop, tell: tell)
         self.lineWriters = lineWriters
         self.network = network
         self.kinds = kinds
@@ -88,6 +106,7 @@ public final class Worker {
             names: names,
             counter: counters.upstream(settings.name),
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
+            notices: notices,
             tls: tls.upstreams[settings.name]
         )
     }

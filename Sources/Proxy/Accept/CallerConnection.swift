@@ -10,7 +10,7 @@ public protocol ConnectionService: AnyObject {
     /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
     /// A caller went beyond a limit of HTTP/2.
-    func exceeded(_ limit: HTTP2Limit)
+    func exceeded(_ limit: HTTP2Limit, by peer: Peer)
     /// How long a head may take to arrive, in nanoseconds; nil for ever.
     var headTimeout: Nanoseconds? { get }
     /// How long a connection may be idle, in nanoseconds; nil for ever.
@@ -141,7 +141,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         session.endStalled(since: context.loop.now - limit)
         let waiting = wire.output.isEmpty ? nil : wire.bytesSent
         if session.isBusy, let waiting, waiting == stuckAt {
-            service.exceeded(.slowReader)
+            service.exceeded(.slowReader, by: peer)
             return wire.abort()
         }
         stuckAt = waiting
@@ -226,7 +226,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     public func sessionExceeded(_ limit: HTTP2Limit) {
-        service.exceeded(limit)
+        service.exceeded(limit, by: peer)
     }
 
     public var now: Int64 { context.loop.now }

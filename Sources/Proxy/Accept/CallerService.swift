@@ -72,7 +72,16 @@ final class CallerService: ConnectionService {
         stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)
     }
 
-    func exceeded(_ limit: HTTP2Limit) {
+    func exceeded(_ limit: HTTP2Limit, by peer: Peer) {
         worker.counters.http2LimitHit(limit.label)
+        let label = limit.label.label.description
+        worker.notices.note(
+            "a caller went beyond a limit of HTTP/2",
+            about: "\(name) \(label)",
+            ("limit", label),
+            ("reason", limit.text),
+            ("peer", String(decoding: peer.text, as: UTF8.self)),
+            ("listener", String(decoding: name, as: UTF8.self))
+        )
     }
 }

@@ -102,6 +102,7 @@ final class Pool: UpstreamConnection.Owner {
     /// All that it would have served fail with it, unless there is one that serves them by and by: then it is a while before
     /// another is tried.
     private func fail(_ failure: UpstreamFailure) {
+        upstream.notConnected(failure)
         if version == .http2, open > 0 {
             restUntil = upstream.context.loop.now + Self.rest
             return

@@ -1,7 +1,9 @@
 internal import Bytes
 internal import Configuration
+internal import Dialects
 internal import Events
 internal import HTTP
+internal import RPC
 internal import TLS
 internal import Telemetry
 
@@ -30,8 +32,8 @@ final class Upstream {
     /// Whether what is sent there cannot be read on the way.
     let isConfidential: Bool
 
-    /// Told of a limit of HTTP/2 that the upstream went beyond.
-    let exceeded: (HTTP2Limit) -> Void
+    private let notices: Notices
+    private let countExceeded: (HTTP2Limit) -> Void
 
     private let resumption = TLSResumption()
     private var http1: Pool!
@@ -51,6 +53,7 @@ final class Upstream {
         names: NameService,
         counter: UpstreamCounter,
         exceeded: @escaping (HTTP2Limit) -> Void,
+        notices: Notices,
         tls: UpstreamTLS?
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text has to be meant")
@@ -60,7 +63,8 @@ final class Upstream {
         self.context = context
         self.network = network
         self.counter = counter
-        self.exceeded = exceeded
+        countExceeded = exceeded
+        self.notices = notices
         addressBook = AddressBook(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }
@@ -112,6 +116,27 @@ final class Upstream {
     func drain() {
         http1.drain()
         http2.drain()
+    }
+
+    /// The upstream went beyond a limit of HTTP/2.
+    func exceeded(_ limit: HTTP2Limit, at address: SocketAddress) {
+        countExceeded(limit)
+        let label = limit.label.label.description
+        notices.note(
+            "an upstream went beyond a limit of HTTP/2",
+            about: "\(settings.name) \(label)",
+            ("upstream", settings.name),
+            ("address", "\(address)"),
+            ("limit", label),
+            ("reason", limit.text)
+        )
+    }
+
+    /// A connection could not be made.
+    func notConnected(_ failure: UpstreamFailure) {
+        let name = settings.name
+        let reason = failure.error(upstream: name, for: .http).message
+        notices.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
     }
 
     /// The connections that there are, and those that are being made.

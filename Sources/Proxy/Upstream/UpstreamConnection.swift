@@ -188,7 +188,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     func sessionExceeded(_ limit: HTTP2Limit) {
-        upstream.exceeded(limit)
+        upstream.exceeded(limit, at: address)
     }
 
     var now: Int64 { context.loop.now }

@@ -40,7 +40,7 @@ final class AdminServer: ConnectionService {
         return exchange
     }
 
-    func exceeded(_ limit: HTTP2Limit) {}
+    func exceeded(_ limit: HTTP2Limit, by peer: Peer) {}
 
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         stream.refuse(fault, heads: context.heads)

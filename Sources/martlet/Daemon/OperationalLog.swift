@@ -19,6 +19,15 @@ final class OperationalLog {
 
     /// Writes a line.
     func log(_ level: LogLevel, _ message: String, _ fields: (StaticString, String)...) {
+        log(level, message, fields)
+    }
+
+    /// Writes what a worker has to tell.
+    func log(_ notice: Notice) {
+        log(.warn, notice.text, notice.fields.map { ($0.name, $0.value) })
+    }
+
+    private func log(_ level: LogLevel, _ message: String, _ fields: [(StaticString, String)]) {
         guard level <= self.level else { return }
         let now = Clock.wall
         let queue = queue

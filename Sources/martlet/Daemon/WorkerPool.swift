@@ -20,7 +20,7 @@ final class WorkerPool {
         self.control = control
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
-            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, lineWriters) }
+            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters) }
         }
     }
 
@@ -28,9 +28,9 @@ final class WorkerPool {
     var count: Int { mailboxes.count }
 
     /// The life of a worker's thread.
-    private static func work(_ mailbox: Mailbox<Worker>, _ lineWriters: LineWriters) {
+    private static func work(_ mailbox: Mailbox<Worker>, _ control: Mailbox<Daemon>, _ lineWriters: LineWriters) {
         let loop = EventLoop()
-        let worker = Worker(loop: loop, lineWriters: lineWriters)
+        let worker = Worker(loop: loop, lineWriters: lineWriters) { notice in control.post { $0.log.log(notice) } }
         let slot = MailSlot(mailbox, for: worker, on: loop)
         withExtendedLifetime(slot) { loop.run() }
     }

@@ -1,0 +1,41 @@
+internal import Events
+
+/// Something that a person who runs the proxy should know, for the log of the daemon.
+public struct Notice: Sendable {
+    /// What has happened.
+    public let text: String
+    /// What it concerns: where, who, why.
+    public let fields: [(name: StaticString, value: String)]
+}
+
+/// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
+/// thousand times a second is told once, and how often it was.
+final class Notices {
+    private static let pause = 10 * Nanoseconds.second
+    /// The most subjects that are remembered.
+    private static let mostSubjects = 256
+
+    private let loop: EventLoop
+    private let tell: @Sendable (Notice) -> Void
+    private var told: [String: (until: Nanoseconds, more: Int)] = [:]
+
+    init(loop: EventLoop, tell: @escaping @Sendable (Notice) -> Void) {
+        self.loop = loop
+        self.tell = tell
+    }
+
+    /// Passes a notice on, unless one like it about `subject` has just been.
+    func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
+        let key = "\(text) \(subject)"
+        let last = told[key]
+        if let last, loop.now < last.until {
+            told[key] = (last.until, last.more + 1)
+            return
+        }
+        if told.count >= Self.mostSubjects { told.removeAll() }
+        told[key] = (loop.now + Self.pause, 0)
+        var fields = fields
+        if let more = last?.more, more > 0 { fields.append(("more", "\(more)")) }
+        tell(Notice(text: text, fields: fields))
+    }
+}
