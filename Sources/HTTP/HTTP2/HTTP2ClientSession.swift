@@ -68,8 +68,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             user.received(informational: head)
             return heads.give(head)
         }
-        stream.hasHead = true
-        if end { stream.hasReceivedEnd = true }
+        stream.receiving = end ? .ended : .body
         user.received(head: head, end: end)
         if end { receivedWhole(stream) }
     }
@@ -77,7 +76,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     /// An upstream that has answered before it had the whole request does not get the rest.
     override func receivedWhole(_ stream: HTTP2Stream) {
         stream.user = nil
-        if !stream.hasSentEnd { reset(stream, .canceled) }
+        if stream.sending != .sent { reset(stream, .canceled) }
     }
 
     override func streamGone() {

@@ -52,8 +52,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
-        stream.hasHead = true
-        if end { stream.hasReceivedEnd = true }
+        stream.receiving = end ? .ended : .body
         if let fault {
             caller.sessionRefused(stream, fault, head: head)
             return heads.give(head)
@@ -77,7 +76,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     public func endDiscarding(since time: Int64) -> Bool {
         var isLeft = false
-        for stream in streams where stream.hasSentEnd && !stream.hasReceivedEnd && !stream.isReset {
+        for stream in streams where stream.sending == .sent && stream.receiving != .ended && !stream.isReset {
             if stream.progress > time { isLeft = true } else { stream.reset(.code(.noError)) }
         }
         return isLeft

@@ -25,7 +25,7 @@ extension HTTP2Session {
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
         latest = stream
         readingID = id
-        reader.begin(stream.hasHead ? .trailers : isServer ? .request : .answer, into: heads.take())
+        reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .answer, into: heads.take())
         return Self.goOn
     }
 

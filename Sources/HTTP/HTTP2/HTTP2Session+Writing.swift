@@ -212,8 +212,8 @@ extension HTTP2Session {
     }
 
     private func sentEnd(_ stream: HTTP2Stream) -> Int32 {
-        stream.hasSentEnd = true
-        if !stream.hasReceivedEnd { answeredEarly(stream) }
+        stream.sentEnd()
+        if stream.receiving != .ended { answeredEarly(stream) }
         return 0
     }
 

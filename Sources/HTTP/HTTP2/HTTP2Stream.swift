@@ -4,7 +4,17 @@ internal import Bytes
 ///
 /// What the user sends waits in `outbound` until the session puts it into frames; what arrives while the user wants
 /// nothing waits in `inbound`, at most a window of it.
+///
+/// ```
+/// sending:   nothing → body → ended → sent
+/// receiving: head → body → ended
+/// ```
 final class HTTP2Stream: HTTPStream {
+    /// How far the user's message has come; the last frame of one that has ended may still have to wait.
+    enum Sending: Int { case nothing, body, ended, sent }
+    /// How far the peer's message has come; interim heads do not count.
+    enum Receiving { case head, body, ended }
+
     let session: HTTP2Session
     /// The number of the stream on its connection.
     var id: Int32
@@ -14,14 +24,10 @@ final class HTTP2Stream: HTTPStream {
 
     /// What is still to be sent of the body.
     private(set) var outbound: ByteQueue?
-    /// Whether the head has been sent, so that there is a body to be sent.
-    private(set) var isSending = false
-    /// Whether the user has ended what it sends.
-    private(set) var hasEnded = false
+    private(set) var sending = Sending.nothing
+    var receiving = Receiving.head
     /// What ends the message that is sent; once it is there, the body is followed by it.
     private(set) var trailers: HTTPHead?
-    /// Whether the last frame has gone into the output.
-    var hasSentEnd = false
     /// Whether nghttp2 has been told that there is nothing to send for now.
     var isDeferred = false
     /// Whether so much has waited that the user may be waiting for it to go.
@@ -30,10 +36,6 @@ final class HTTP2Stream: HTTPStream {
     /// The time at which the peer last took something, or nothing was waiting.
     var progress: Int64 = 0
 
-    /// Whether the head of the answer, which no interim one is, has come.
-    var hasHead = false
-    /// Whether the peer has ended what it sends.
-    var hasReceivedEnd = false
     private var inbound: ByteQueue?
     private var inboundTrailers: HTTPHead?
     private var endIsWaiting = false
@@ -58,22 +60,24 @@ final class HTTP2Stream: HTTPStream {
 
     var queuedBytes: Int { outbound?.count ?? 0 }
 
+    /// Whether the user has ended what it sends.
+    var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
+
     func send(informational head: HTTPHead) {
-        guard !isSending else { return }
+        guard sending == .nothing else { return }
         session.submit(informational: head, on: self)
     }
 
     func send(head: HTTPHead, end: Bool) {
-        guard !isSending else { return }
-        isSending = true
-        hasEnded = end
+        guard sending == .nothing else { return }
+        sending = end ? .ended : .body
         if end { answered() }
         progress = session.now
         session.send(head, end: end, on: self)
     }
 
     func send(body: Span<UInt8>) {
-        guard isSending, !hasEnded, body.count > 0 else { return }
+        guard sending == .body, body.count > 0 else { return }
         let taken = session.sendDirectly(body, on: self)
         // What was sent may have ended the stream.
         guard taken < body.count, position >= 0 else { return }
@@ -86,8 +90,8 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func sendEnd(trailers: HTTPHead?) {
-        guard isSending, !hasEnded else { return }
-        hasEnded = true
+        guard sending == .body else { return }
+        sending = .ended
         answered()
         if let trailers {
             let copy = session.heads.take()
@@ -137,13 +141,13 @@ final class HTTP2Stream: HTTPStream {
     private func discard(_ count: Int) {
         session.consume(count, of: self)
         discarded += count
-        if session.isServer, hasSentEnd, discarded > session.limits.discard, !isReset { reset(.code(.noError)) }
+        if session.isServer, sending == .sent, discarded > session.limits.discard, !isReset { reset(.code(.noError)) }
     }
 
     /// The peer has ended its message.
     func receivedEnd(trailers: HTTPHead?) {
-        guard !hasReceivedEnd else { return }
-        hasReceivedEnd = true
+        guard receiving != .ended else { return }
+        receiving = .ended
         guard inbound?.isEmpty ?? true, pauses.isEmpty else {
             endIsWaiting = true
             if let trailers, trailers.count > 0 {
@@ -192,6 +196,11 @@ final class HTTP2Stream: HTTPStream {
 
     // MARK: What goes out
 
+    /// The last frame has gone into the output.
+    func sentEnd() {
+        sending = .sent
+    }
+
     /// Drops bytes that have gone into the output.
     func dropOutbound(_ count: Int) {
         progress = session.now
@@ -209,7 +218,7 @@ final class HTTP2Stream: HTTPStream {
     // MARK: The end
 
     /// Whether the message that matters to the user at the end has gone, or come, as a whole.
-    var isWhole: Bool { session.isServer ? hasSentEnd : hasReceivedEnd }
+    var isWhole: Bool { session.isServer ? sending == .sent : receiving == .ended }
 
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
     func end(telling reason: HTTPReset?) {
