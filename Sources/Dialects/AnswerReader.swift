@@ -39,7 +39,11 @@ public struct AnswerReader: Sendable {
     }
 
     /// The number of messages that are complete.
-    public var messages: Int { meter.messages }
+    ///
+    /// Changes nothing; it is mutating so that a reader that an object holds is asked in its place, and not copied first.
+    public var messages: Int {
+        mutating get { meter.messages }
+    }
 
     /// Whether a message is larger than the limit; known as soon as its size is announced.
     public var isOverLimit: Bool { meter.isOverLimit }

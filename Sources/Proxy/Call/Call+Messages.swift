@@ -11,7 +11,9 @@ extension Call {
     /// - Returns: whether the call goes on; a message that is announced too large ends it.
     func measureFromStart() -> Bool {
         let limit = listener.requestMessageLimit
-        guard limit != nil || run.chain.countsMessages, classification.dialect != .http else { return true }
+        // A bare message needs no measuring to be counted: it is one, when it has come whole.
+        let isCounted = run.chain.countsMessages && classification.dialect.hasEnvelopes
+        guard limit != nil || isCounted, classification.dialect != .http else { return true }
         var meter = MessageMeter(classification.dialect, .request, limit: limit)
         let request = request
         let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
@@ -85,7 +87,7 @@ extension Call {
 
     /// How many messages the call had.
     var messageCounts: MessageCounts {
-        // A message that is answered at once is not measured.
-        MessageCounts(received: meter?.messages ?? ownMessages, sent: reader.messages + ownMessages)
+        let bare = classification.dialect.isUnaryConnect && requestEnded ? 1 : ownMessages
+        return MessageCounts(received: meter?.messages ?? bare, sent: reader.messages + ownMessages)
     }
 }
