@@ -1,6 +1,6 @@
 /// What is wrong with an HTTP message, so wrong that it is refused.
 public enum HTTPFault: Error, CaseIterable, Sendable {
-    case requestLine, target, version, http2Preface, connect, upgrade, expectation
+    case requestLine, target, scheme, version, http2Preface, connect, upgrade, expectation
     case statusLine
     case fieldName, fieldValue, obsoleteFolding, bareLineFeed, bareCarriageReturn, nullByte
     case missingHost, severalHosts, invalidHost
@@ -28,6 +28,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         switch self {
         case .requestLine: "the request line is not METHOD SP target SP version"
         case .target: "the request target has bytes that cannot be in it"
+        case .scheme: "the scheme of the request is neither http nor https"
         case .version: "the HTTP version is not 1.0 or 1.1"
         case .http2Preface: "the preface of HTTP/2 comes only at the start of a connection"
         case .connect: "CONNECT is not supported"

@@ -8,6 +8,7 @@ public enum KnownField: UInt8, Sendable {
     case transferEncoding, contentLength, te, trailer, upgrade, expect
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
     case grpcTimeout, connectTimeout, grpcEncoding, connectContentEncoding, cookie
+    case authorization, setCookie, http2Settings
 
     /// The field as a bit of a set.
     @inline(__always)
@@ -24,11 +25,12 @@ public enum KnownField: UInt8, Sendable {
         case 4: name.equals("host") ? .host : .other
         case 6: name.equals("expect") ? .expect : name.equals("cookie") ? .cookie : .other
         case 7: name.equals("upgrade") ? .upgrade : name.equals("trailer") ? .trailer : .other
-        case 10: name.equals("connection") ? .connection : name.equals("keep-alive") ? .keepAlive : .other
+        case 10: candidate10(name)
         case 11: name.equals("grpc-status") ? .grpcStatus : .other
         case 12: candidate12(name)
-        case 13: name.equals("grpc-encoding") ? .grpcEncoding : .other
-        case 14: name.equals("content-length") ? .contentLength : .other
+        case 13: name.equals("grpc-encoding") ? .grpcEncoding : name.equals("authorization") ? .authorization : .other
+        case 14:
+            name.equals("content-length") ? .contentLength : name.equals("http2-settings") ? .http2Settings : .other
         case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
         case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
         case 18: candidate18(name)
@@ -36,6 +38,11 @@ public enum KnownField: UInt8, Sendable {
         case 24: candidate24(name)
         default: .other
         }
+    }
+
+    private static func candidate10(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("connection") { return .connection }
+        return name.equals("keep-alive") ? .keepAlive : name.equals("set-cookie") ? .setCookie : .other
     }
 
     private static func candidate12(_ name: Span<UInt8>) -> KnownField {
@@ -61,7 +68,7 @@ public enum KnownField: UInt8, Sendable {
     public var isHopByHop: Bool {
         switch self {
         case .connection, .keepAlive, .proxyConnection, .proxyAuthenticate, .proxyAuthorization, .transferEncoding,
-            .te, .trailer, .upgrade:
+            .te, .trailer, .upgrade, .http2Settings:
             true
         default: false
         }
@@ -72,6 +79,7 @@ public enum KnownField: UInt8, Sendable {
     public var isForbiddenInTrailers: Bool {
         switch self {
         case .host, .contentLength, .contentType, .contentEncoding, .expect: true
+        case .authorization, .cookie, .setCookie: true
         default: isHopByHop
         }
     }

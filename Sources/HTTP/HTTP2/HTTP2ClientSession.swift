@@ -64,6 +64,13 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             return user.wasReset(.fault(fault))
         }
         if head.isInterim {
+            // All interim answers and the final one share one limit, or they could go on for ever.
+            stream.interimBytes += reader.size
+            guard stream.interimBytes <= limits.head else {
+                heads.give(head)
+                stream.reset(.fault(.headTooLarge))
+                return user.wasReset(.fault(.headTooLarge))
+            }
             head.contentLength = nil
             user.received(informational: head)
             return heads.give(head)

@@ -94,11 +94,13 @@ struct HTTP2HeadReader {
             for index in 0..<value.count where unsafe !HTTP1Grammar.isTarget(value[unchecked: index]) { throw .target }
             head.setTarget(value)
         case 7 where name[2] == UInt8(ascii: "c"):
-            guard value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https") else { throw .target }
+            guard value.equalsIgnoringCase("http") || value.equalsIgnoringCase("https") else { throw .scheme }
         case 7 where name[1] == UInt8(ascii: "m"):
             guard !value.equals("CONNECT") else { throw .connect }
             head.setMethod(value)
-        case 7 where name[2] == UInt8(ascii: "t"): head.status = value.decimal ?? 0
+        case 7 where name[2] == UInt8(ascii: "t"):
+            guard let status = value.decimal, status >= 100 else { throw .statusLine }
+            head.status = status
         case 10:
             try HTTP1Target.checkHost(value)
             head.setAuthority(value)

@@ -44,6 +44,8 @@ final class HTTP2Stream: HTTPStream {
     private var discarded = 0
     /// Whether the head of the request has gone into the output; on the upstream's side.
     var isOnWire = false
+    /// How large the interim heads were.
+    var interimBytes = 0
     /// Whether what the peer sent on the stream broke the protocol.
     var isMalformed = false
     /// Whether the user has reset the stream.

@@ -28,6 +28,7 @@ extension HTTPFault {
         switch self {
         case .requestLine: "request_line"
         case .target: "target"
+        case .scheme: "scheme"
         case .version: "version"
         case .http2Preface: "http2_preface"
         case .connect: "connect"

@@ -106,6 +106,8 @@ extension Call {
 
     /// An interim answer goes to the caller as it is.
     func answered(informational head: HTTPHead) {
+        // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
+        guard caller.queuedBytes <= Self.highWater else { return }
         caller.send(informational: head)
     }
 

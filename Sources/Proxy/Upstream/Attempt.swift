@@ -71,9 +71,10 @@ final class Attempt: HTTPStreamUser {
     func connected(_ connection: UpstreamConnection) {
         guard !isOver else { return }
         guard connection.version == .http2 || !needsHTTP2 else { return failed(.needsHTTP2) }
+        guard let stream = connection.open(for: self) else { return failed(.lost) }
         self.connection = connection
+        self.stream = stream
         sentBefore = connection.bytesSent
-        stream = connection.open(for: self)
         call.attemptConnected(self)
     }
 

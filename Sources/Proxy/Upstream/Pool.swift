@@ -29,7 +29,11 @@ final class Pool: UpstreamConnection.Owner {
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
     func acquire(for attempt: Attempt) {
-        if let connection = available.last { return use(connection, for: attempt) }
+        while let connection = available.last {
+            if connection.room > 0 { return use(connection, for: attempt) }
+            // One that is just ending tells the calls that it had, which may come back here before it is off the list.
+            remove(connection)
+        }
         // A call whose connection is being made waits for that alone, not for another call to end.
         let queued = waiting.count - dials.count * callsPerDial
         guard queued < upstream.settings.limits.waiting || mayDial else { return attempt.failed(.tooManyWaiting) }

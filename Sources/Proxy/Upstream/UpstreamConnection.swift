@@ -206,6 +206,10 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     func sessionEnded(_ end: SessionEnd) {
-        wire?.close()
+        switch version {
+        case .http1: wire?.close()
+        // Behind the goodbye.
+        case .http2: wire?.finish(lingering: false)
+        }
     }
 }
