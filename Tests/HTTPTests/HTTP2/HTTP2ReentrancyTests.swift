@@ -32,9 +32,14 @@ import Testing
 
     @Test(arguments: Deed.allCases, Moment.allCases)
     func `a caller's user may do anything in any callback`(deed: Deed, moment: Moment) {
-        let caller = HTTP2Caller()
+        let caller = HTTP2Caller(settings: [.window: 1 << 20])
+        caller.sends(.window(0, 1 << 20))
+        var done = 0
         caller.whenOpened = { [unowned caller] user, stream in
-            let does: (any HTTPStream) -> Void = { deed($0, caller) }
+            let does: (any HTTPStream) -> Void = {
+                done += 1
+                deed($0, caller)
+            }
             switch moment {
             case .opened: does(stream)
             case .body: user.whenBody = does
@@ -43,6 +48,7 @@ import Testing
             case .drained:
                 user.whenDrained = does
                 stream.send(head: Message.answer(200), end: false)
+                stream.sendMuch()
             }
         }
         caller.sends(.request(1), .data(1, "x"), .headers(1, ["t": "1"], end: true), .request(3), .reset(3, .cancel))
@@ -50,6 +56,7 @@ import Testing
         caller.sends(.request(5), .data(5, "x"), .data(5, "y"), .window(5, 10))
         _ = caller.takes()
         caller.hangsUp()
+        #expect(done > 0)
         #expect(caller.isClosed && !caller.session.isBusy)
         #expect(areAllDifferent(caller.heads))
         if deed == .reset, moment == .opened { #expect(caller.users[0].saw == ["request POST / host=a"]) }
@@ -87,13 +94,14 @@ import Testing
         user.whenDrained = { stream in
             guard left > 0 else { return }
             left -= 1
-            stream.send(body: String(repeating: "\(left)", count: 5000))
+            stream.send(body: String(repeating: "\(left)", count: 65536))
             if left == 0 { stream.sendEnd(trailers: nil) }
         }
         user.stream?.send(head: Message.answer(200), end: false)
-        user.stream?.send(body: "begin")
-        let body = ["4", "3", "2", "1", "0"].map { String(repeating: $0, count: 5000) }.joined()
-        #expect(caller.takes() == ["1 HEADERS :status: 200", "1 DATA/end begin" + body])
+        user.stream?.sendMuch()
+        let body = ["x", "4", "3", "2", "1", "0"].map { String(repeating: $0, count: 65536) }.joined()
+        let isInOrder = caller.takes() == ["1 HEADERS :status: 200", "1 DATA/end x" + body]
+        #expect(isInOrder)
     }
 
     @Test func `draining from the word that the connection is idle ends it`() {
@@ -132,10 +140,15 @@ import Testing
 
     @Test(arguments: UpstreamDeed.allCases, UpstreamMoment.allCases)
     func `an upstream's user may do anything in any callback`(deed: UpstreamDeed, moment: UpstreamMoment) {
-        let upstream = HTTP2Upstream()
+        let upstream = HTTP2Upstream(settings: [.window: 1 << 20])
+        upstream.answers(.window(0, 1 << 20))
+        var done = 0
         for _ in 0..<3 {
             let user = upstream.opens()
-            let does: (any HTTPStream) -> Void = { [unowned upstream] in deed($0, upstream) }
+            let does: (any HTTPStream) -> Void = { [unowned upstream] in
+                done += 1
+                deed($0, upstream)
+            }
             switch moment {
             case .head: user.whenHead = does
             case .body: user.whenBody = does
@@ -144,7 +157,7 @@ import Testing
             case .drained: user.whenDrained = does
             }
             user.stream?.send(head: Message.request(), end: false)
-            user.stream?.send(body: "x")
+            user.stream?.sendMuch()
         }
         _ = upstream.takes()
         upstream.answers(.answer(1), .data(1, "x"), .data(1, "y"), .headers(1, ["t": "1"], end: true), .answer(3))
@@ -152,6 +165,7 @@ import Testing
         upstream.answers(.data(3, "x", end: true), .reset(5, .cancel))
         _ = upstream.takes()
         upstream.hangsUp()
+        #expect(done > 0)
         #expect(!upstream.session.isBusy && upstream.session.room == 0)
         #expect(areAllDifferent(upstream.heads))
     }
@@ -169,5 +183,13 @@ import Testing
     private func areAllDifferent(_ pool: HTTPHeadPool) -> Bool {
         let heads = (0..<8).map { _ in pool.take() }
         return Set(heads.map { ObjectIdentifier($0) }).count == heads.count
+    }
+}
+
+extension HTTPStream {
+    /// Sends so much that the user is told when it is taken.
+    fileprivate func sendMuch() {
+        send(body: "x")
+        send(body: String(repeating: "x", count: 65536))
     }
 }

@@ -67,7 +67,10 @@ import Testing
             let stream = caller.users.last?.stream
             number % 2 == 0 ? stream?.reset(.canceled) : stream?.answer(403)
             _ = caller.takes()
+            caller.waitsASecond()
         }
+        _ = caller.takes()
+        #expect(caller.frames.filter { $0.kind == .reset }.count == 100)
         #expect(exceeded(caller) == [] && !caller.isClosed)
     }
 
@@ -100,7 +103,7 @@ import Testing
 
     @Test func `as many streams as are allowed run, and no more`() {
         let caller = HTTP2Caller(limits: HTTPLimits(streams: 3))
-        caller.sends(.request(1), .request(3), .request(5))
+        caller.sends(.request(1, end: true), .request(3), .request(5))
         #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
         caller.users[0].stream?.answer(200)
         _ = caller.takes()
@@ -109,6 +112,19 @@ import Testing
         caller.sends(.request(9))
         #expect(caller.users.count == 4)
         #expect(caller.saw.contains("exceeded: streams"))
+    }
+
+    @Test func `a stream that was answered early counts until its request is over`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(streams: 2))
+        caller.sends(.request(1), .request(3))
+        for user in caller.users { user.stream?.answer(200) }
+        _ = caller.takes()
+        caller.sends(.data(1, end: true), .request(5))
+        #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
+        caller.waitsASecond()
+        #expect(caller.takes() == ["3 RST_STREAM NO_ERROR"])
+        caller.sends(.request(7))
+        #expect(caller.users.count == 4 && !caller.saw.contains("exceeded: streams"))
     }
 
     @Test func `before it knows how many are allowed, a caller is told which were too many`() {

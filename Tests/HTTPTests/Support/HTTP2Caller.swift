@@ -55,6 +55,15 @@ final class HTTP2Caller: HTTPServerOwner {
         precondition(session.receive(bytes.span) == bytes.count)
     }
 
+    /// A second passes, after which the rest of requests that were answered before is not waited for any more.
+    ///
+    /// - Returns: whether there are others that were answered since.
+    @discardableResult
+    func waitsASecond() -> Bool {
+        now += 1_000_000_000
+        return session.endDiscarding(since: now - 1_000_000_000)
+    }
+
     func hangsUp(errno: Int32? = nil) {
         session.receiveEnd(errno: errno)
     }

@@ -113,14 +113,31 @@ import Testing
     }
 
     @Test func `what is left of a request that was answered is not wanted`() {
-        expect(
-            .say(1, "application/grpc"),
-            by: reject("code: not_found, message: no"),
-            [
-                "1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 5 | grpc-message: no",
-                "1 RST_STREAM NO_ERROR",
-            ]
-        )
+        for stage in Stage.allCases {
+            play(stage, reject("code: not_found, message: no")) { scene in
+                let caller = scene.http2Caller()
+                caller.send(.say(1, "application/grpc"))
+                caller.expect(
+                    "1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 5 | grpc-message: no"
+                )
+                caller.expectRefusal(1)
+            }
+        }
+    }
+
+    @Test func `what is left of a request that ends in time is taken`() {
+        for stage in Stage.allCases {
+            play(stage, reject("code: not_found, message: no")) { scene in
+                let caller = scene.http2Caller()
+                caller.send(.say(1, "application/grpc"))
+                _ = caller.next()
+                caller.send(.data(1, "rest"))
+                scene.pass(.milliseconds(500))
+                caller.send(.data(1, "rest", end: true))
+                scene.pass(.seconds(5))
+                caller.expectNothing()
+            }
+        }
     }
 
     @Test func `a head that is too large is refused in the dialect of the call`() {

@@ -118,6 +118,14 @@ final class HTTP2Peer {
         #expect(peer.end == nil, sourceLocation: sourceLocation)
     }
 
+    /// What is still to come of a request is refused, a second after its answer and not before.
+    func expectRefusal(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+        scene.pass(.milliseconds(980))
+        expectNothing(sourceLocation: sourceLocation)
+        scene.pass(.milliseconds(40))
+        expect("\(stream) RST_STREAM NO_ERROR", sourceLocation: sourceLocation)
+    }
+
     /// The worker closes in order, and nothing comes before.
     func expectEnd(sourceLocation: SourceLocation = #_sourceLocation) {
         scene.until {
