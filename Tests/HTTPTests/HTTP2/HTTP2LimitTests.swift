@@ -87,6 +87,42 @@ import Testing
         #expect(!caller.isClosed)
     }
 
+    @Test func `a reader of a long answer may ask with each piece how fast it comes`() throws {
+        let caller = HTTP2Caller(settings: [.window: 1 << 20])
+        caller.sends(.request(1, end: true))
+        let stream = try #require(caller.users[0].stream)
+        stream.send(head: Message.answer(200), end: false)
+        for _ in 0..<5000 {
+            stream.send(body: "x")
+            _ = caller.takes()
+            caller.sends(.ping())
+        }
+        _ = caller.takes()
+        #expect(caller.frames.filter { $0.kind == .data }.count == 5000)
+        #expect(caller.frames.filter { $0.kind == .ping }.count == 5000)
+        #expect(!caller.isClosed && !caller.saw.contains("exceeded: ping"))
+        // What was saved up is a burst, and no more.
+        send(999, .ping(), to: caller)
+        #expect(!caller.isClosed)
+        send(1, .ping(), to: caller)
+        #expect(caller.saw.contains("exceeded: ping"))
+    }
+
+    @Test func `an upstream may reset as many streams as it likes`() {
+        let upstream = HTTP2Upstream()
+        var told = 0
+        for number in 0..<3000 {
+            let user = upstream.asks()
+            _ = upstream.takes()
+            upstream.answers(.reset(2 * number + 1, number % 2 == 0 ? .refused : .internalError))
+            if user.wasReset { told += 1 }
+        }
+        #expect(told == 3000)
+        #expect(upstream.takes() == [])
+        #expect(!upstream.isClosed && upstream.session.room > 0)
+        #expect(!upstream.saw.contains { $0.hasPrefix("exceeded") })
+    }
+
     @Test func `acknowledgements that nobody reads do not pile up`() {
         let caller = HTTP2Caller()
         for _ in 0..<990 { caller.sends(.ping()) }

@@ -65,6 +65,22 @@ import Testing
         expectRefused(without(":path", (":path", path)), 400)
     }
 
+    @Test(arguments: ["http://a/", "x://a/", "x:y", "p", "", "*"])
+    func `a path that is none is refused whatever the scheme is`(path: String) {
+        let control = [(":method", "GET"), (":scheme", "x"), (":authority", "a"), (":path", path)]
+        expectRefused(control, 400)
+    }
+
+    @Test(arguments: ["x", "ftp", "ws", "httpx", "http:"])
+    func `a scheme that is neither http nor https is refused`(scheme: String) {
+        expectRefused(without(":scheme", (":scheme", scheme)), 400)
+    }
+
+    @Test(arguments: ["http", "https", "HTTP"])
+    func `a scheme that is one of the two is no matter`(scheme: String) {
+        #expect(told(without(":scheme", (":scheme", scheme))).saw == ["request GET / host=a", "end"])
+    }
+
     @Test func `CONNECT is refused`() {
         expectRefused([(":method", "CONNECT"), (":authority", "a:1")], 501)
         expectRefused(without(":method", (":method", "CONNECT")), 501)

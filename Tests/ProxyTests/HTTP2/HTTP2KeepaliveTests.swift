@@ -53,6 +53,41 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `there are twenty seconds for an answer`(_ stage: Stage) {
+        play(stage, Self.every("60s")) { scene in
+            let (caller, upstream) = begin(scene)
+            scene.pass(.milliseconds(59_900))
+            upstream.expectNothing()
+            scene.pass(.milliseconds(200))
+            upstream.expect("PING")
+            scene.pass(.milliseconds(19_800))
+            caller.expectNothing()
+            upstream.expectNothing()
+            scene.pass(.milliseconds(400))
+            let head = caller.next()
+            #expect(head.hasPrefix("1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 14 "))
+            scene.until { upstream.peer.end != nil }
+            #expect(upstream.peer.end != nil)
+            caller.expectNothing()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an answer that comes late but in time is one`(_ stage: Stage) {
+        play(stage, Self.every("60s")) { scene in
+            let (caller, upstream) = begin(scene)
+            scene.pass(.milliseconds(60_100))
+            upstream.expect("PING")
+            scene.pass(.milliseconds(19_800))
+            upstream.answerPing()
+            scene.pass(.milliseconds(400))
+            caller.expectNothing()
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
+            #expect(caller.next().hasSuffix(" | grpc-status: 0"))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `a connection without calls is not asked`(_ stage: Stage) {
         play(stage, Self.every("10s")) { scene in
             let (caller, upstream) = begin(scene)

@@ -113,6 +113,53 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `a second connection that fails fails nobody, and is tried again after a second`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = caller(scene, calls: 1)
+            let first = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
+            #expect(first.next().contains("/0"))
+            scene.upstream().behaviour = .refuses
+            caller.send(.request(3, "GET", "/1", end: true), .request(5, "GET", "/2", end: true))
+            caller.expectNothing()
+            #expect(scene.upstream().connects == 2)
+            // Those that wait are served by the connection that there is.
+            first.send(.answer(1, 201, end: true))
+            caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
+            #expect(first.next().contains("/1"))
+            first.expectNothing()
+            scene.pass(.milliseconds(900))
+            caller.send(.request(7, "GET", "/3", end: true))
+            caller.expectNothing()
+            #expect(scene.upstream().connects == 2)
+            scene.upstream().behaviour = .accepts
+            scene.pass(.milliseconds(200))
+            caller.send(.request(9, "GET", "/4", end: true))
+            let second = scene.upstream().acceptHTTP2(in: scene)
+            #expect(
+                second.rest().map { $0.suffix(17) } == ["/2", "/3", "/4"].map { "\($0) | x-trace: probe".suffix(17) }
+            )
+            #expect(scene.upstream().connects == 3)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `those that wait beside a connection that is lost are served by another`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let caller = caller(scene, calls: 1)
+            let first = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
+            _ = first.next()
+            scene.upstream().behaviour = .refuses
+            caller.send(.request(3, "GET", "/1", end: true))
+            caller.expectNothing()
+            scene.upstream().behaviour = .accepts
+            first.peer.close()
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 502 "))
+            _ = caller.next()
+            #expect(scene.upstream().acceptHTTP2(in: scene).next().contains("/1"))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `an upstream that does not connect in time fails all that wait`(_ stage: Stage) {
         play(stage, Self.limited("timeouts: {connect: 1s}")) { scene in
             scene.upstream().behaviour = .hangs
