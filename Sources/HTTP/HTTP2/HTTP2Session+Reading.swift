@@ -60,12 +60,14 @@ extension HTTP2Session {
     func received(body: Span<UInt8>, id: Int32) -> Int32 {
         guard !isClosed else { return Self.giveUp }
         // At once, or a slow reader of one stream would hold all others back; unless many streams together hold too much.
-        if held < Self.mostHeld {
-            unsafe _ = nghttp2_session_consume_connection(engine, body.count)
-        } else {
-            owed += body.count
-        }
+        let before = held
         stream(id)?.received(body)
+        guard !isClosed else { return Self.giveUp }
+        if held > before, before >= Self.mostHeld {
+            owed += body.count
+        } else {
+            unsafe _ = nghttp2_session_consume_connection(engine, body.count)
+        }
         return Self.goOn
     }
 

@@ -202,8 +202,13 @@ extension HTTP2Session {
             stream.user?.drained()
         case NGHTTP2_RST_STREAM.rawValue:
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
-            if code.blamesPeer { stream(header.stream_id)?.isMalformed = true }
-            guard isServer, code.blamesPeer, let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
+            guard code.blamesPeer else { return 0 }
+            // What an upstream sent was wrong; it did not reset the stream.
+            guard isServer else {
+                stream(header.stream_id)?.isMalformed = true
+                return 0
+            }
+            guard let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
             exceeded(limit)
         case NGHTTP2_GOAWAY.rawValue:
             sentGoAway(unsafe HTTP2Code(rawValue: frame.pointee.goaway.error_code))

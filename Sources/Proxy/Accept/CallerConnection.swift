@@ -11,6 +11,8 @@ public protocol ConnectionService: AnyObject {
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
     /// A caller went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, by peer: Peer)
+    /// There is no TLS with a caller; says why.
+    func handshakeFailed(_ reason: String, with peer: Peer)
     /// How long a head may take to arrive, in nanoseconds; nil for ever.
     var headTimeout: Nanoseconds? { get }
     /// How long a connection may be idle, in nanoseconds; nil for ever.
@@ -24,6 +26,9 @@ public protocol ConnectionService: AnyObject {
 }
 
 extension ConnectionService {
+    /// Nothing, on a listener that has no TLS.
+    public func handshakeFailed(_ reason: String, with peer: Peer) {}
+
     /// The connection itself.
     public func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
 }
@@ -48,6 +53,7 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isDiscarding = false
     private let acceptor: Acceptor
     private let limits: HTTPLimits
+    private let security: TLSTransport?
     private var isDraining = false
 
     /// How long a caller that is told goodbye is waited for.
@@ -65,7 +71,8 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         self.context = context
         self.peer = peer
         limits = service.limits
-        let isSecured = transport is TLSTransport
+        security = transport as? TLSTransport
+        let isSecured = security != nil
         let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: isSecured)
         self.wire = wire
         let timer = Timer(on: context.loop.timers) { [unowned self] in timedOut() }
@@ -196,7 +203,10 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
             timer?.arm(after: service.idleTimeout)
             return
         }
-        if errno == EPROTO { acceptor.handshakeFailed() }
+        if errno == EPROTO {
+            acceptor.handshakeFailed()
+            if let failure = security?.failure { service.handshakeFailed("\(failure)", with: peer) }
+        }
         wire?.close()
     }
 

@@ -72,6 +72,17 @@ final class CallerService: ConnectionService {
         stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)
     }
 
+    func handshakeFailed(_ reason: String, with peer: Peer) {
+        let listener = String(decoding: name, as: UTF8.self)
+        worker.notices.note(
+            "no TLS with a caller",
+            about: listener,
+            ("reason", reason),
+            ("peer", String(decoding: peer.text, as: UTF8.self)),
+            ("listener", listener)
+        )
+    }
+
     func exceeded(_ limit: HTTP2Limit, by peer: Peer) {
         worker.counters.http2LimitHit(limit.label)
         let label = limit.label.label.description

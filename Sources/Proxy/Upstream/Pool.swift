@@ -20,11 +20,16 @@ final class Pool: UpstreamConnection.Owner {
     /// When a connection beside the open ones may be tried again.
     private var restUntil = Nanoseconds.min
 
+    private var restTimer: Timer?
     private static let rest = Nanoseconds.second
 
     init(_ version: HTTPVersion, of upstream: Upstream) {
         self.version = version
         self.upstream = upstream
+    }
+
+    deinit {
+        restTimer?.cancel()
     }
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
@@ -51,6 +56,7 @@ final class Pool: UpstreamConnection.Owner {
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
     func drain() {
         isDraining = true
+        restTimer?.cancel()
         let idle = available
         for connection in idle { remove(connection) }
         for connection in idle { connection.drain() }
@@ -109,7 +115,9 @@ final class Pool: UpstreamConnection.Owner {
         upstream.notConnected(failure)
         if version == .http2, open > 0 {
             restUntil = upstream.context.loop.now + Self.rest
-            return
+            let timer = restTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
+            restTimer = timer
+            return timer.arm(after: Self.rest)
         }
         let count = min(callsPerDial, waiting.count)
         let failed = waiting.prefix(count)

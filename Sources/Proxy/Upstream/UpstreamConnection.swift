@@ -34,6 +34,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var isReady = false
     /// How long the answer to a ping may take.
     private static let patience = 20 * Nanoseconds.second
+    /// Whether the timer is for the answer to a ping.
+    private var isAsking = false
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
     private var sentInAll = 0
@@ -183,8 +185,13 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         keepaliveTimer = timer
         guard let session else { return }
         if session.isPinging { return wireEnded(errno: ETIMEDOUT) }
-        let asks = session.isBusy && session.ping()
-        timer.arm(after: asks ? min(interval, Self.patience) : interval)
+        if isAsking, interval > Self.patience {
+            // It has answered, and has the rest of the interval for itself.
+            isAsking = false
+            return timer.arm(after: interval - Self.patience)
+        }
+        isAsking = session.isBusy && session.ping()
+        timer.arm(after: isAsking ? min(interval, Self.patience) : interval)
     }
 
     func sessionExceeded(_ limit: HTTP2Limit) {
