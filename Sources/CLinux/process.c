@@ -15,6 +15,11 @@ int martlet_eventfd(void) {
     return fd < 0 ? -errno : fd;
 }
 
+size_t martlet_malloc_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 void martlet_malloc_trim(void) {
     malloc_trim(0);
 }

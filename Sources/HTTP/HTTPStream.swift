@@ -62,6 +62,8 @@ public protocol HTTPStream: AnyObject {
     func resume(_ reason: PauseReason)
     /// How many bytes wait to be taken by the peer.
     var queuedBytes: Int { get }
+    /// Whether so much waits on the connection as a whole that the user should hold back before its own share is large.
+    var isCrowded: Bool { get }
 }
 
 /// Who uses a stream: is told what arrives on it.

@@ -22,6 +22,9 @@ int martlet_peer_credentials(int fd, uid_t *_Nonnull uid, gid_t *_Nonnull gid, p
 // Whether the peer of a stream socket is gone or sends no more, without reading what it has sent.
 bool martlet_hung_up(int fd);
 
+// The bytes that the allocator has given out.
+size_t martlet_malloc_in_use(void);
+
 // Gives the free memory of the allocator back to the system.
 void martlet_malloc_trim(void);
 

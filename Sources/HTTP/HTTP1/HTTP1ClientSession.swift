@@ -209,6 +209,9 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     public var queuedBytes: Int { output.count }
 
+    /// There is nobody else.
+    public var isCrowded: Bool { false }
+
     public func send(informational head: HTTPHead) {}
 
     public func send(head: HTTPHead, end: Bool) {

@@ -227,6 +227,9 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     public var queuedBytes: Int { output.count }
 
+    /// There is nobody else.
+    public var isCrowded: Bool { false }
+
     public func send(informational head: HTTPHead) {
         guard case .head = writing, !isOld else { return }
         if head.status == 100 { expectsContinue = false }

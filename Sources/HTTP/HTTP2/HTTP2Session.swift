@@ -18,6 +18,8 @@ public class HTTP2Session: HTTPSession {
     static let connectionWindow: Int32 = 8 * 1024 * 1024
     /// How much may wait for users who do not want it yet before the window of the connection shrinks by it.
     static let mostHeld = 4 * 1024 * 1024
+    /// How much may wait in all streams before each of them is to be sent no more.
+    static let mostWaiting = 8 * 1024 * 1024
     /// How much of the output may wait before streams have to.
     static let mostQueued = 128 * 1024
 
@@ -41,6 +43,8 @@ public class HTTP2Session: HTTPSession {
     /// The number of the stream that it belongs to.
     var readingID: Int32 = 0
     var guardian: HTTP2FloodGuard
+    /// How many bytes wait in all streams for the peer to take them.
+    var waiting = 0
     /// How many bytes wait that users do not want yet.
     var held = 0
     /// How many bytes the window of the connection is smaller for that.

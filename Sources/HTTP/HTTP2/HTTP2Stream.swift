@@ -62,6 +62,8 @@ final class HTTP2Stream: HTTPStream {
 
     var queuedBytes: Int { outbound?.count ?? 0 }
 
+    var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.mostWaiting }
+
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
 
@@ -87,7 +89,8 @@ final class HTTP2Stream: HTTPStream {
         if queue.isEmpty { progress = session.now }
         outbound = queue
         queue.append(body.extracting(taken..<body.count))
-        if queue.count >= Self.much { tellsDrained = true }
+        session.waiting += body.count - taken
+        if queue.count >= Self.much || isCrowded { tellsDrained = true }
         session.hasData(self)
     }
 
@@ -208,6 +211,7 @@ final class HTTP2Stream: HTTPStream {
         progress = session.now
         guard let outbound else { return }
         outbound.drop(count)
+        session.waiting -= count
     }
 
     /// Takes the trailers, to be sent.
@@ -231,7 +235,10 @@ final class HTTP2Stream: HTTPStream {
         if let inboundTrailers { session.heads.give(inboundTrailers) }
         trailers = nil
         inboundTrailers = nil
-        if let outbound { session.resources.queues.give(outbound) }
+        if let outbound {
+            session.waiting -= outbound.count
+            session.resources.queues.give(outbound)
+        }
         outbound = nil
         guard !isDelivering, let inbound else { return }
         session.release(inbound.count)

@@ -88,7 +88,7 @@ final class Call: HTTPStreamUser {
         guard let attempt else { return }
         keepForReplay(body)
         attempt.send(body: body)
-        if attempt.queuedBytes > Self.highWater { caller.pause(.slowPeer) }
+        if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
     }
 
     func receivedEnd(trailers: HTTPHead?) {

@@ -147,7 +147,7 @@ extension Call {
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
         caller.send(body: body)
-        if caller.queuedBytes > Self.highWater { attempt?.pause() }
+        if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause() }
     }
 
     /// The answer is complete.

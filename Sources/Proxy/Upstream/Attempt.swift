@@ -113,6 +113,7 @@ final class Attempt: HTTPStreamUser {
     // MARK: Towards the upstream
 
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }
+    var isCrowded: Bool { stream?.isCrowded ?? false }
 
     func send(head: HTTPHead, end: Bool) {
         stream?.send(head: head, end: end)

@@ -70,7 +70,7 @@ final class Daemon {
             workers?.tell { $0.updateToken(path, token) }
         }
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters)
-        memory = MemoryKeeper(self)
+        memory = MemoryKeeper(loop: loop)
         apply(loaded, change) { [self] in
             Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }

@@ -1,32 +1,27 @@
 internal import Events
-internal import Proxy
 
 /// Gives memory back to the system after a great load has gone: glibc by itself keeps what was once needed.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
-    /// Fewer connections than this are no great load.
-    private static let many = 256
+    /// Less than this that is resident and not in use is worth nothing.
+    private static let much = 24 << 20
 
-    private let daemon: Daemon
+    private let loop: EventLoop
     private var timer: Timer?
-    private var most = 0
 
-    init(_ daemon: Daemon) {
-        self.daemon = daemon
-        timer = Timer(on: daemon.loop.timers) { [unowned self] in look() }
+    init(loop: EventLoop) {
+        self.loop = loop
+        timer = Timer(on: loop.timers) { [unowned self] in look() }
         timer?.arm(after: Self.interval)
+    }
+
+    deinit {
+        timer?.cancel()
     }
 
     private func look() {
         timer?.arm(after: Self.interval)
-        daemon.workers?.ask {
-            $0.connectionCount
-        } then: { [self] counts in
-            let connections = counts.reduce(0, +)
-            most = max(most, connections)
-            guard most >= Self.many, connections < most / 2 else { return }
-            most = connections
-            Memory.trim()
-        }
+        // What is in use is some of what is resident; the rest is the program itself, and what waits to be given back.
+        if ProcessMetrics.residentBytes - Memory.inUse > Self.much { Memory.trim() }
     }
 }

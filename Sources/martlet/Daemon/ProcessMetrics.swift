@@ -21,7 +21,8 @@ enum ProcessMetrics {
         Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_usec) * 1000
     }
 
-    private static var residentBytes: Int {
+    /// The memory that is resident.
+    static var residentBytes: Int {
         let fields = text("/proc/self/statm").split(separator: " ")
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
     }
