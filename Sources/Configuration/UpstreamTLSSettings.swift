@@ -88,6 +88,11 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
         for key in ["ca", "pins", "certificates", "match"] where isInsecure && section.has(key) {
             section.report("\"insecure\" takes any certificate; remove it, or \"\(key)\"", at: key)
         }
+        for key in ["pins", "certificates"] {
+            // A list that was to be filled in must not turn into no check at all.
+            guard case .sequence([])? = section.node(key)?.content else { continue }
+            section.report("\"\(key)\" is empty and pins nothing; add one, or remove it", at: key)
+        }
         if section.has("match"), pins.isEmpty, certificates.isEmpty, !isInsecure {
             section.report("\"match\" is for pins; add pins or certificates, or remove it", at: "match")
         }

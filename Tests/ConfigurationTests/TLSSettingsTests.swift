@@ -66,6 +66,10 @@ struct TLSSettingsTests {
         )
     }
 
+    @Test func `an empty list of pins is no list`() {
+        #expect(upstream("{ pins: [] }").errors == ["2:58: \"pins\" is empty and pins nothing; add one, or remove it"])
+    }
+
     @Test func `a single pin is warned of`() {
         let warning = "2:58: there is one pin and no other to fall back on; add that of a key that is kept elsewhere"
         #expect(upstream("{ pins: p }").warnings == [warning])

@@ -173,7 +173,7 @@ final class Attempt: HTTPStreamUser {
         case .code(let code): failed(.reset(code))
         case .unprocessed: failed(.unprocessed)
         case .exceeded(let limit): failed(.exceeded(limit))
-        case .canceled, .connectionLost, .shutdown: failed(securityFailure ?? .lost)
+        case .canceled, .connectionLost, .shutdown: failed(securityFailure ?? (hasHead ? .cutOff : .lost))
         }
     }
 

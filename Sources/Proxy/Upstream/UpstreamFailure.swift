@@ -19,6 +19,8 @@ enum UpstreamFailure: Error {
     case lost
     /// There is a server, but none that speaks HTTP/2.
     case noHTTP2(SocketAddress)
+    /// The connection ended when the answer had begun.
+    case cutOff
     /// The upstream reset the stream.
     case reset(HTTP2Code)
     /// The upstream refused the call before it began to process it.
@@ -48,6 +50,8 @@ enum UpstreamFailure: Error {
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
         case .lost:
             RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
+        case .cutOff:
+            RPCError(.unavailable, "upstream \(upstream): the connection ended in the middle of the answer")
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .reset(let code):
@@ -95,7 +99,7 @@ enum UpstreamFailure: Error {
         case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .callTimeout: .timeout
-        case .lost, .reset, .unprocessed, .exceeded: .reset
+        case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2: .connectFailed
         case .badAnswer: .badAnswer
         }
