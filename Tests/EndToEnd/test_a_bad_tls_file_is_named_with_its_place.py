@@ -58,3 +58,18 @@ def test_a_refused_reload_keeps_what_works(martlet, recorder, authority):
         ours.file.write_text("nothing\n")
         proxy.reload(outcome="reload refused")
         assert http.get("/").text == "ok"
+
+
+def test_both_files_that_are_missing(command, tmp_path):
+    lines = check(command, tmp_path, upstream("client_certificate: /nowhere/c.pem\n      client_key: /nowhere/k.pem"))
+    assert [line.split(": ")[1] for line in lines] == ["/nowhere/c.pem", "/nowhere/k.pem"]
+
+
+def test_an_expired_certificate_is_warned_of(command, tmp_path, authority):
+    old = authority().issue_expired("localhost")
+    file = tmp_path / "martlet.yaml"
+    tls = f"tls: {{ certificate: {old.certificate}, key: {old.key} }}"
+    file.write_text(f"listeners:\n  - address: 127.0.0.1:0\n    {tls}\nupstream: http://127.0.0.1:1\n")
+    result = command("check", "-c", file)
+    assert result.code == 0
+    assert "has expired" in result.stderr.text + result.stdout.text

@@ -40,9 +40,15 @@ struct TLSFiles {
 
     /// A certificate and its key.
     mutating func identity(_ files: TLSIdentitySettings) -> TLSIdentity? {
-        guard let certificate = read(files.certificate), let key = read(files.key) else { return nil }
+        let (certificate, key) = (read(files.certificate), read(files.key))
+        guard let certificate, let key else { return nil }
         do throws(TLSIdentity.Failure) {
-            return try TLSIdentity(certificate: certificate, key: key)
+            let identity = try TLSIdentity(certificate: certificate, key: key)
+            if identity.expires <= Clock.wall / .second {
+                let text = "the certificate, or one behind it, has expired, and whoever checks it refuses it"
+                diagnostics.warn("\(files.certificate.text): \(text); renew it", at: files.certificate.mark)
+            }
+            return identity
         } catch {
             switch error {
             case .certificate(let error): report(error, files.certificate)
