@@ -29,23 +29,25 @@ final class Certificate: @unchecked Sendable {
 
     /// A certificate in DER; empty if memory is short.
     static func der(of raw: OpaquePointer) -> [UInt8] {
-        let count = unsafe Int(i2d_X509(raw, nil))
-        guard count > 0 else { return [] }
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            var end = buffer.baseAddress
-            written = unsafe Int(i2d_X509(raw, &end))
-        }
+        unsafe encoded { unsafe i2d_X509(raw, $0) }
     }
 
     /// The SHA-256 of the public key with its algorithm (the SubjectPublicKeyInfo of RFC 5280 §4.1, as in RFC 7469).
     static func publicKeyDigest(of raw: OpaquePointer) -> [UInt8] {
         let key = unsafe X509_get_X509_PUBKEY(raw)
-        let count = unsafe Int(i2d_X509_PUBKEY(key, nil))
+        let der = unsafe encoded { unsafe i2d_X509_PUBKEY(key, $0) }
+        return der.isEmpty ? [] : TLSDigest.of([der])
+    }
+
+    /// What a function of OpenSSL's `i2d` family writes: it tells the size if there is nowhere to write to.
+    private static func encoded(
+        _ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+    ) -> [UInt8] {
+        let count = Int(write(nil))
         guard count > 0 else { return [] }
-        let der = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             var end = buffer.baseAddress
-            written = unsafe Int(i2d_X509_PUBKEY(key, &end))
+            written = unsafe Int(write(&end))
         }
-        return TLSDigest.of([der])
     }
 }

@@ -44,20 +44,3 @@ enum PEM {
         throw TLSMaterialError("the private key cannot be read (\(ErrorQueue.text(of: error))); write PEM")
     }
 }
-
-/// A private key.
-///
-/// It is not changed any more, so that any thread may use it.
-@safe
-final class PrivateKey: @unchecked Sendable {
-    let raw: OpaquePointer
-
-    /// Takes over an `EVP_PKEY`.
-    init(owning raw: OpaquePointer) {
-        unsafe self.raw = raw
-    }
-
-    deinit {
-        unsafe EVP_PKEY_free(raw)
-    }
-}

@@ -71,27 +71,19 @@ def one_round(proxy):
     broken.wait_for_end().close()
 
 
-def rest(proxy):
-    def is_at_rest():
-        metrics = proxy.metrics()
-        return not (metrics.total("martlet_rpc_in_flight") or metrics.total("martlet_connections"))
-
-    eventually(is_at_rest, what="the end of all calls and connections")
-
-
 def test_rounds(martlet, h2_recorder):
     upstream = h2_recorder(answer)
     proxy = martlet(CONFIGURATION.format(url=upstream.url, idle=100))
     descriptors = proxy.open_descriptors()
     for _ in range(3):
         one_round(proxy)
-    rest(proxy)
+    proxy.wait_for_rest()
     warm = proxy.rss()
     for number in range(ROUNDS):
         one_round(proxy)
         if number % 5 == 0:
             proxy.reload(CONFIGURATION.format(url=upstream.url, idle=100 + number))
-    rest(proxy)
+    proxy.wait_for_rest()
     eventually(lambda: proxy.open_descriptors() <= descriptors, what="the end of all descriptors")
     assert proxy.rss() - warm <= 1 << 20
     assert proxy.metrics().total("martlet_config_generations_live") == 1

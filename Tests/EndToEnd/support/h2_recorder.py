@@ -1,10 +1,7 @@
 """An HTTP/2 upstream that keeps every frame it is sent and answers what the test scripts."""
 
-import socket
-import threading
-import traceback
-
 from support.h2_peer import H2Peer, response
+from support.listening import Listening, listen_tcp, listen_unix
 from support.patience import eventually
 
 
@@ -16,7 +13,7 @@ def answer_ok(peer, stream):
         peer.data(stream.id, b"ok", end=True)
 
 
-class H2Recorder:
+class H2Recorder(Listening):
     """Listens on loopback and answers one stream after the other with `answer`, a function of the peer and the stream.
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own.
@@ -26,22 +23,10 @@ class H2Recorder:
         self.answer = answer
         self.script = script or self._answer_each
         self.options = options
-        self.connections = []
         self.streams = []
-        self.failures = []
-        if path:
-            self._listener = socket.socket(socket.AF_UNIX)
-            self._listener.bind(str(path))
-            self._listener.listen(128)
-            self.url = f"unix+h2c:{path}"
-        else:
-            self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-            self.url = f"h2c://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def wait_for_connections(self, count, within=5.0):
-        eventually(lambda: len(self.connections) >= count, within, f"connection {count} at the upstream")
-        return self.connections[count - 1]
+        listener = listen_unix(path) if path else listen_tcp()
+        self.url = f"unix+h2c:{path}" if path else f"h2c://127.0.0.1:{listener.getsockname()[1]}"
+        super().__init__(listener)
 
     def wait_for_streams(self, count, within=5.0):
         """The `count`th stream that was answered, or is being answered, on any connection."""
@@ -54,36 +39,12 @@ class H2Recorder:
             self.streams.append(stream)
         return stream
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+    def meet(self, connection):
+        return H2Peer(connection, client=False, timeout=30.0, **self.options)
 
-    def _serve(self, connection):
-        try:
-            peer = H2Peer(connection, client=False, timeout=30.0, **self.options)
-            self.connections.append(peer)
-            self.script(peer)
-        except OSError:
-            pass  # Martlet or the end of the test closed the connection.
-        except Exception:
-            self.failures.append(traceback.format_exc())
-        finally:
-            connection.close()
+    def serve(self, peer):
+        self.script(peer)
 
     def _answer_each(self, peer):
         while stream := self.next_stream(peer):
             self.answer(peer, stream)
-
-    def stop(self):
-        # Closing alone does not wake a thread that waits in accept or recv.
-        for one in [self._listener, *(peer.socket for peer in self.connections)]:
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            one.close()
-        print("\n".join(self.failures))

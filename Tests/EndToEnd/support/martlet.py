@@ -10,6 +10,7 @@ import httpx
 
 from support import h2_peer
 from support.metrics import Metrics
+from support.patience import eventually
 from support.peer import connect
 from support.program import Program
 
@@ -111,6 +112,15 @@ class Martlet(Command):
 
     def metrics(self):
         return Metrics(self.admin("/metrics").text)
+
+    def wait_for_rest(self):
+        """Waits until no call and no connection is left but those it needs for itself."""
+
+        def is_at_rest():
+            metrics = self.metrics()
+            return not (metrics.total("martlet_rpc_in_flight") or metrics.total("martlet_connections"))
+
+        eventually(is_at_rest, what="the end of all calls and connections")
 
     # What the kernel says of it
 

@@ -1,10 +1,8 @@
 """An upstream that records every byte it is sent and answers what the test scripts."""
 
-import socket
 import ssl
-import threading
-import traceback
 
+from support.listening import Listening, listen_tcp, listen_unix
 from support.patience import eventually
 from support.peer import Peer
 
@@ -12,7 +10,7 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
 
-class Recorder:
+class Recorder(Listening):
     """Listens on loopback and answers each request with `answer` (bytes, or a function of the request).
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
@@ -22,23 +20,18 @@ class Recorder:
     def __init__(self, answer=OK, script=None, host="127.0.0.1", path=None, tls=None):
         self.answer = answer
         self.script = script or self._answer_each
-        self.connections = []
         self.requests = []
-        self.failures = []
         self.tls = tls
         self.refusals = []
         if path:
-            self._listener = socket.socket(socket.AF_UNIX)
-            self._listener.bind(str(path))
-            self._listener.listen(128)
+            listener = listen_unix(path)
             self.url = f"unix:{path}"
         else:
-            family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            self._listener = socket.create_server((host, 0), family=family, backlog=128)
-            self.port = self._listener.getsockname()[1]
+            listener = listen_tcp(host)
+            self.port = listener.getsockname()[1]
             scheme = "https" if tls else "http"
             self.url = f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(listener)
 
     @property
     def bytes(self):
@@ -49,45 +42,18 @@ class Recorder:
         eventually(lambda: len(self.requests) >= count, within, f"request {count} at the upstream")
         return self.requests[count - 1]
 
-    def wait_for_connections(self, count, within=5.0):
-        eventually(lambda: len(self.connections) >= count, within, f"connection {count} at the upstream")
-        return self.connections[count - 1]
+    def meet(self, connection):
+        return Peer(connection, timeout=30.0)
 
-    def _accept(self):
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            peer = Peer(connection, timeout=30.0)
-            self.connections.append(peer)
-            threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
-
-    def _serve(self, peer):
+    def serve(self, peer):
         try:
             if self.tls:
                 peer.socket = self.tls.wrap_socket(peer.socket, server_side=True)
             self.script(peer)
         except ssl.SSLError as error:
             self.refusals.append(error)
-        except OSError:
-            pass  # Martlet or the end of the test closed the connection.
-        except Exception:
-            self.failures.append(traceback.format_exc())
-        finally:
-            peer.close()
 
     def _answer_each(self, peer):
         while request := peer.request():
             self.requests.append(request)
             peer.send(self.answer(request) if callable(self.answer) else self.answer)
-
-    def stop(self):
-        # Closing alone does not wake a thread that waits in accept or recv.
-        for one in [self._listener, *(peer.socket for peer in self.connections)]:
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-            one.close()
-        print("\n".join(self.failures))

@@ -82,14 +82,8 @@ final class HTTP2Upstream: HTTPClientOwner {
 
     /// Takes what has been sent to the upstream so far, in words.
     func takes() -> [String] {
-        let output = output
-        while true {
-            session.fillOutput()
-            guard !output.isEmpty else { return reader.take() }
-            reader.read(output.readable.array)
-            output.removeAll()
-            session.outputDrained()
-        }
+        session.flush(output, into: reader)
+        return reader.take()
     }
 
     /// All frames that have been taken.
