@@ -9,14 +9,16 @@ public struct ConnectQuery: Equatable, Sendable {
     public private(set) var compression = Compression.identity
     /// The bytes of the message, compressed if it is; 0 where there is none.
     public private(set) var messageSize = 0
+    /// Whether the message is in base64.
+    private(set) var isBase64 = false
+    /// Where in the query the name of the codec lies, and the message as it is written there.
+    private(set) var encoding = 0..<0, message = 0..<0
 
     /// Reads a query without its `?`; none if it does not say `connect=v1`.
     ///
     /// Parameters may come in any order, and unknown ones are passed over. Allocates nothing.
     public init?(_ query: Span<UInt8>) {
         var isConnect = false
-        var isBase64 = false
-        var message = 0..<0
         var start = 0
         while start < query.count {
             let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
@@ -26,7 +28,7 @@ public struct ConnectQuery: Equatable, Sendable {
             } else if parameter.equals("base64=1") {
                 isBase64 = true
             } else if parameter.hasPrefix("encoding=") {
-                codec = MediaType.codec(parameter.extracting(9..<parameter.count))
+                encoding = start + 9..<end
             } else if parameter.hasPrefix("compression=") {
                 compression = Compression(name: parameter.extracting(12..<parameter.count))
             } else if parameter.hasPrefix("message=") {
@@ -35,6 +37,7 @@ public struct ConnectQuery: Equatable, Sendable {
             start = end + 1
         }
         guard isConnect else { return nil }
+        codec = MediaType.codec(query.extracting(encoding))
         messageSize = Self.size(of: query.extracting(message), isBase64: isBase64)
     }
 

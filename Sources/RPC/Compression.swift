@@ -17,6 +17,19 @@ public enum Compression: UInt8, CaseIterable, Sendable {
         self = Self.recognize(name)
     }
 
+    /// The name in fields and queries; none for a way that has no known one.
+    public var name: StaticString? {
+        switch self {
+        case .identity: "identity"
+        case .gzip: "gzip"
+        case .br: "br"
+        case .zstd: "zstd"
+        case .deflate: "deflate"
+        case .snappy: "snappy"
+        case .unknown: nil
+        }
+    }
+
     private static func recognize(_ name: Span<UInt8>) -> Compression {
         switch name.count {
         case 0: .identity

@@ -1,0 +1,65 @@
+import Bytes
+import Dialects
+import RPC
+import Testing
+
+private func message(_ query: String) throws -> [UInt8]? {
+    let read = ConnectQuery(query.bytes.span)
+    return try #require(read).message(in: query.bytes.span)
+}
+
+@Test(arguments: [
+    ("connect=v1&encoding=json&message=%7B%22sentence%22%3A%22hello%21%22%7D", #"{"sentence":"hello!"}"#),
+    ("connect=v1&encoding=json&message=%22a+b%2Bc%2%22", #""a b+c%2""#),
+    ("connect=v1&base64=1&message=aGk_aGk-", "hi?hi>"), ("connect=v1&base64=1&message=aGk/aGk+", "hi?hi>"),
+    ("connect=v1&base64=1&message=aGk%2FaGk%2b", "hi?hi>"), ("message=Zm8=&base64=1&connect=v1", "fo"),
+    ("connect=v1&base64=1&message=Zm8%3D", "fo"), ("connect=v1&base64=1&message=Zm8", "fo"),
+    ("connect=v1&base64=1&message=", ""), ("connect=v1", ""), ("connect=v1&base64=1", ""),
+    ("connect=v1&message=first&message=second", "second"),
+])
+func `the message of a Connect GET is read`(query: String, expected: String) throws {
+    #expect(try message(query)?.text == expected)
+}
+
+@Test(arguments: ["Zm8%", "Z", "Zm=8", "%7B%7D"])
+func `a message of a Connect GET that should be base64 and is not is none`(text: String) throws {
+    #expect(try message("connect=v1&base64=1&message=\(text)") == nil)
+}
+
+private func written(_ query: String, _ message: String, _ compression: Compression = .identity) -> String {
+    let queue = ByteQueue()
+    queue.append(connectQuery: query.bytes.span, message: message.bytes.span, compression: compression)
+    return queue.readable.string
+}
+
+@Test func `a Connect GET is written with another message`() {
+    let plain = "connect=v1&encoding=json&message=%7B%7D"
+    #expect(written(plain, "hi?hi>") == "connect=v1&base64=1&encoding=json&message=aGk_aGk-")
+    #expect(written(plain, "f") == "connect=v1&base64=1&encoding=json&message=Zg")
+    #expect(written(plain, "") == "connect=v1&base64=1&encoding=json&message=")
+    #expect(
+        written(plain, "fo", .gzip) == "connect=v1&base64=1&compression=gzip&encoding=json&message=Zm8"
+    )
+}
+
+@Test func `what a Connect GET says of compression goes with its message`() {
+    let zipped = "connect=v1&base64=1&compression=zstd&encoding=proto&message=AAAA"
+    #expect(written(zipped, "foo") == "connect=v1&base64=1&encoding=proto&message=Zm9v")
+}
+
+@Test func `a Connect GET keeps its codec and what the protocol does not know`() {
+    #expect(
+        written("x=%20y&message=a&&z&encoding=acme%2Bv2&base64=0&connect=v1&messages=3", "foo")
+            == "connect=v1&base64=1&encoding=acme%2Bv2&message=Zm9v&x=%20y&z&messages=3"
+    )
+}
+
+@Test func `any message survives a Connect GET`() throws {
+    var generator = SeededGenerator(seed: 4)
+    for _ in 0..<200 {
+        let bytes = generator.bytes(upTo: 40)
+        let queue = ByteQueue()
+        queue.append(connectQuery: "connect=v1&encoding=proto".bytes.span, message: bytes.span, compression: .br)
+        #expect(try message(queue.readable.string) == bytes)
+    }
+}
