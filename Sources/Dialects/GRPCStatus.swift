@@ -22,25 +22,15 @@ struct GRPCStatus: Equatable, Sendable {
     init?(lines: Span<UInt8>) {
         var code: RPCCode?
         var message: [UInt8] = []
-        var start = 0
-        while start < lines.count {
-            let end = lines.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? lines.count
-            let line = lines.extracting(start..<end)
-            start = end + 1
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            let name = line.extracting(0..<colon)
-            let value = Self.value(of: line, after: colon)
+        var walker = TrailerLines()
+        while let line = walker.next(in: lines) {
+            let name = lines.extracting(line.name)
+            let value = lines.extracting(line.value)
             if name.equalsIgnoringCase("grpc-status") { code = RPCCode(grpcStatus: value) }
             if name.equalsIgnoringCase("grpc-message") { message = PercentEncoding.decode(value) }
         }
         guard let code else { return nil }
         self.code = code
         self.message = message
-    }
-
-    @_lifetime(copy line)
-    private static func value(of line: Span<UInt8>, after colon: Int) -> Span<UInt8> {
-        let end = line[line.count - 1] == UInt8(ascii: "\r") ? line.count - 1 : line.count
-        return line.extracting(colon + 1..<end).trimmed
     }
 }

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 internal import RPC
 
 extension RPCError {
@@ -27,15 +27,22 @@ extension [(name: String, value: String)] {
 }
 
 extension ByteQueue {
-    /// Appends the frame that ends a gRPC-Web body: one line per field, without an empty line at the end.
-    func append(trailerFrame fields: [(name: [UInt8], value: [UInt8])]) {
+    /// Appends the frame that ends a gRPC-Web body, uncompressed.
+    public func append(trailerFrame fields: [(name: [UInt8], value: [UInt8])]) {
         let lines = ByteQueue()
-        for field in fields {
-            lines.append(field.name)
-            lines.append(": ")
-            lines.append(field.value)
-            lines.append("\r\n")
-        }
+        lines.append(trailerLines: fields)
         append(enveloping: lines.readable, flags: Envelope.trailers)
+    }
+
+    /// Appends what such a frame holds: one line for each field, without an empty line at the end.
+    ///
+    /// - Parameter fields: the names, with small letters, and the values, without line breaks.
+    public func append(trailerLines fields: [(name: [UInt8], value: [UInt8])]) {
+        for field in fields {
+            append(field.name)
+            append(": ")
+            append(field.value)
+            append("\r\n")
+        }
     }
 }
