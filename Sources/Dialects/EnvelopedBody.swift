@@ -28,11 +28,7 @@ public struct EnvelopedBody: Sendable {
 
     /// Makes a follower that has seen nothing; only answers have a frame that ends them.
     public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .answer) {
-        switch (direction, dialect) {
-        case (.answer, .connectStream): endFlag = Envelope.endStream
-        case (.answer, .grpcWeb), (.answer, .grpcWebText): endFlag = Envelope.trailers
-        default: endFlag = 0
-        }
+        endFlag = dialect.endFlag(direction)
         if dialect == .grpcWebText { base64 = Base64Decoder() }
     }
 

@@ -27,6 +27,14 @@ public struct EnvelopeScanner: Sendable {
         if case .header(read: 0) = state { true } else { false }
     }
 
+    /// How many bytes are missing of the envelope or the payload that is being read.
+    public var missing: Int {
+        switch state {
+        case .header(let read): Envelope.size - read
+        case .payload(let remaining): remaining
+        }
+    }
+
     /// Goes on from `position` in `bytes` to what comes next.
     ///
     /// - Returns: none when all of `bytes` is used; the next piece then starts at position 0.

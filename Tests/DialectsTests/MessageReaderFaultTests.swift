@@ -1,0 +1,101 @@
+import Bytes
+import Dialects
+import RPC
+import Testing
+
+private let unknownFlags = "has flags that its dialect does not know"
+
+@Test(arguments: [
+    (Dialect.grpc, "0200000000"), (.grpc, "8000000000"), (.grpcWeb, "0200000000"), (.connectStream, "8000000000"),
+    (.connectStream, "0400000000"),
+])
+func `flags that the dialect does not know are a fault`(dialect: Dialect, frame: String) {
+    let stream = (Vectors.message + frame + Vectors.message).unhexed
+    for pieces in everyCut(of: stream) {
+        var answer = ScriptedBody(dialect, wantsMessages: false)
+        var request = ScriptedBody(dialect, .request, wantsMessages: false)
+        for piece in pieces {
+            answer.comes(piece)
+            request.comes(piece)
+        }
+        let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
+        #expect(answer.parts == [passed, .fault(RPCError(.internal, "a message of the answer \(unknownFlags)"))])
+        #expect(
+            request.parts == [passed, .fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
+        )
+        #expect(!answer.isBetweenMessages)
+    }
+}
+
+@Test(arguments: [(Dialect.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)])
+func `a request has no frame that ends it`(dialect: Dialect, end: String) {
+    var body = ScriptedBody(dialect, .request)
+    body.comes(end.unhexed)
+    #expect(body.parts == [.fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))])
+}
+
+@Test(arguments: [(Dialect.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
+func `nothing may follow the end of an answer`(answer: (dialect: Dialect, end: String), wantsMessages: Bool) {
+    for behind in [Vectors.message, Vectors.emptyMessage, answer.end] {
+        var body = ScriptedBody(answer.dialect, wantsMessages: wantsMessages)
+        body.comes((answer.end + behind).unhexed)
+        #expect(body.parts.count == 2)
+        #expect(body.parts.last == .fault(RPCError(.internal, "a message follows the end of the answer")))
+        #expect(!body.isBetweenMessages)
+    }
+}
+
+@Test(arguments: [
+    (MessageMeter.Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
+    (.answer, "a message of the answer is over limits.held_message, 8 bytes"),
+])
+func `a message over the limit is a fault as soon as it is announced`(
+    direction: MessageMeter.Direction,
+    text: String
+) {
+    var body = ScriptedBody(.grpc, direction, limit: 8)
+    body.comes((Vectors.message + "0000000009").unhexed)
+    #expect(body.parts == [.message(flags: 0, "0a0668656c6c6f21".unhexed), .fault(RPCError(.resourceExhausted, text))])
+}
+
+@Test func `messages that pass have no limit, but the end has`() {
+    let fault = RPCError(.resourceExhausted, "the end of the answer is over limits.held_message, 1 bytes")
+    var body = ScriptedBody(.connectStream, wantsMessages: false, limit: 1)
+    body.comes((Vectors.message + Vectors.connectEnd).unhexed)
+    #expect(body.parts == [.passed(Vectors.message.unhexed), .fault(fault)])
+}
+
+@Test func `nothing is told after a fault`() {
+    var body = ScriptedBody(.grpc)
+    body.comes("0200000000".unhexed)
+    body.comes(Vectors.message.unhexed)
+    #expect(body.parts.count == 1)
+}
+
+@Test(arguments: [true, false])
+func `text that is not base64 is a fault`(wantsMessages: Bool) {
+    var body = ScriptedBody(.grpcWebText, .request, wantsMessages: wantsMessages)
+    body.comes("AAAA!".bytes)
+    #expect(body.parts.last == .fault(RPCError(.invalidArgument, "the body of the request is not base64")))
+    #expect(!body.isBetweenMessages)
+}
+
+@Test func `text that breaks off within a group of base64 may not end there`() {
+    var body = ScriptedBody(.grpcWebText)
+    body.comes((Vectors.message.unhexed.base64 + "A").bytes)
+    #expect(body.parts.count == 1)
+    #expect(!body.isBetweenMessages)
+}
+
+@Test(arguments: [Dialect.connectStream, .grpc, .grpcWeb, .grpcWebText], [true, false])
+func `no bytes can crash a reader`(dialect: Dialect, wantsMessages: Bool) {
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<500 {
+        var body = ScriptedBody(dialect, wantsMessages: wantsMessages)
+        for _ in 0..<4 {
+            let bytes = generator.bytes(upTo: 12).map { $0 & 0x83 }
+            body.comes(dialect == .grpcWebText ? bytes.base64.bytes : bytes)
+        }
+        #expect(body.parts.count { if case .fault = $0 { true } else { false } } <= 1)
+    }
+}
