@@ -60,14 +60,14 @@ let floor3: [Target] = [
 ]
 
 let floor4: [Target] = [
-    .executableTarget(
-        name: "martlet",
-        dependencies: [
+    library(
+        "Sidecar",
+        [
             "Proxy", "Documents", "Patterns", "Resolver", "Events", "TLS", "HTTP", "RPC", "Telemetry",
             "Configuration", "Bytes",
-        ],
-        swiftSettings: strict
-    )
+        ]
+    ),
+    .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),
 ]
 
 let testTargets: [Target] = [
@@ -91,7 +91,7 @@ let package = Package(
     name: "martlet",
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
-        .library(name: "Proxy", targets: ["Proxy"]),
+        .library(name: "Proxy", targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Bytes"]),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + testTargets,
     swiftLanguageModes: [.v6]

@@ -4,7 +4,7 @@
 /// owner of the connection moves the bytes.
 ///
 /// The owner holds the session and the session its owner: the owner lets go of the session once it is over.
-public protocol HTTPSession: AnyObject {
+package protocol HTTPSession: AnyObject {
     /// Takes bytes that have arrived.
     ///
     /// - Returns: how many it could use. The rest is to be given again, with what follows it, once more has arrived or
@@ -27,7 +27,7 @@ public protocol HTTPSession: AnyObject {
 }
 
 /// The session of a caller's connection.
-public protocol HTTPServerSession: HTTPSession {
+package protocol HTTPServerSession: HTTPSession {
     /// Whether a head has come in part.
     var isReadingHead: Bool { get }
     /// Refuses a request whose head did not arrive in time.
@@ -43,7 +43,7 @@ public protocol HTTPServerSession: HTTPSession {
 }
 
 /// The session of a connection to an upstream.
-public protocol HTTPClientSession: HTTPSession {
+package protocol HTTPClientSession: HTTPSession {
     /// Whether the peer has shown that it speaks the protocol, as far as it says so before it is asked something.
     var isReady: Bool { get }
     /// Whether what the peer has sent is another protocol altogether.
@@ -63,7 +63,7 @@ public protocol HTTPClientSession: HTTPSession {
 }
 
 /// How a session leaves its connection.
-public enum SessionEnd: Equatable, Sendable {
+package enum SessionEnd: Equatable, Sendable {
     /// What is in the output queue is sent, and the connection closed.
     case orderly
     /// Likewise, but the peer may still be sending: the connection is read empty for a while, since closing it at once
@@ -74,7 +74,7 @@ public enum SessionEnd: Equatable, Sendable {
 }
 
 /// The owner of a session's connection, on either side.
-public protocol HTTPSessionOwner: AnyObject {
+package protocol HTTPSessionOwner: AnyObject {
     /// There are new bytes in the output queue.
     func sessionHasOutput()
     /// Bytes of a body go out behind the output queue; large ones can be sent at once, without a copy of them.
@@ -90,7 +90,7 @@ public protocol HTTPSessionOwner: AnyObject {
 }
 
 /// The owner of a caller's connection.
-public protocol HTTPServerOwner: HTTPSessionOwner {
+package protocol HTTPServerOwner: HTTPSessionOwner {
     /// A request has begun. The owner answers who uses its stream; the head belongs to the user from now on.
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
     /// A request was refused before it began. The owner sends the refusal on the stream, which ends after it.
@@ -106,7 +106,7 @@ public protocol HTTPServerOwner: HTTPSessionOwner {
 }
 
 /// The owner of a connection to an upstream.
-public protocol HTTPClientOwner: HTTPSessionOwner {
+package protocol HTTPClientOwner: HTTPSessionOwner {
     /// An exchange is over, or the peer allows more than before: `isReady`, `room` or `isBusy` may have changed.
     func sessionHasRoom()
 }

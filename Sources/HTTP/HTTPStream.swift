@@ -1,14 +1,14 @@
 /// Why a stream does not want to be given more of what arrives, for the time being.
-public struct PauseReason: OptionSet, Sendable {
-    public let rawValue: UInt8
+package struct PauseReason: OptionSet, Sendable {
+    package let rawValue: UInt8
 
     /// Makes a set of reasons from its bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The other side of the call takes bytes more slowly than this one sends them.
-    public static let slowPeer = PauseReason(rawValue: 1)
+    package static let slowPeer = PauseReason(rawValue: 1)
     /// There is no upstream connection yet that could take them.
-    public static let noUpstream = PauseReason(rawValue: 2)
+    package static let noUpstream = PauseReason(rawValue: 2)
 }
 
 /// Which HTTP a connection speaks.
@@ -17,7 +17,7 @@ public enum HTTPVersion: UInt8, Sendable {
 }
 
 /// Why a stream ended before its time.
-public enum HTTPReset: Error, Equatable, Sendable {
+package enum HTTPReset: Error, Equatable, Sendable {
     /// The side that resets does not want it any more.
     case canceled
     /// The peer, or the one who resets, gave this code of HTTP/2.
@@ -42,7 +42,7 @@ public enum HTTPReset: Error, Equatable, Sendable {
 ///
 /// The exchange is over when both messages have ended, or by a reset, and the user lets go of the stream then: an
 /// HTTP/1.1 session uses the same object for its next exchange.
-public protocol HTTPStream: AnyObject {
+package protocol HTTPStream: AnyObject {
     /// The HTTP that the connection speaks.
     var version: HTTPVersion { get }
     /// Sends an interim answer (1xx); on the caller's side only.
@@ -69,7 +69,7 @@ public protocol HTTPStream: AnyObject {
 /// Who uses a stream: is told what arrives on it.
 ///
 /// The head of an answer belongs to the user from then on; interim heads and trailers are only lent for the call.
-public protocol HTTPStreamUser: AnyObject {
+package protocol HTTPStreamUser: AnyObject {
     /// An interim answer (1xx) has come; on the upstream's side only.
     func received(informational head: HTTPHead)
     /// The head of the answer has come; on the upstream's side only, since a request's head is what opens a stream.

@@ -12,10 +12,10 @@ public struct Blueprint {
     public let tls: TLSContexts
 
     /// Reads the root of a file, compiles everything once, and reports what is wrong.
-    public init(_ root: Node?, into diagnostics: Diagnostics) {
-        let answering = Registry.kinds.filter(\.answers).map(\.name)
+    public init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
+        let answering = kinds.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
-        let context = CompileContext(tokens: TokenStore(), lineWriters: nil)
+        let context = CompileContext(tokens: TokenStore(), lineWriters: nil, kinds: kinds)
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         for route in settings.routes {

@@ -65,8 +65,8 @@ struct ChainCompiler {
     }
 
     private func compile(_ item: ChainItem) -> CompiledChain.Link? {
-        guard let kind = context.kinds.first(where: { $0.name == item.kind }) else {
-            let suggestion = Suggestion.text(for: item.kind, among: context.kinds.map(\.name))
+        guard let kind = context.kinds.kind(named: item.kind) else {
+            let suggestion = Suggestion.text(for: item.kind, among: context.kinds.kinds.map(\.name))
             diagnostics.report("unknown kind \(Diagnostic.quote(item.kind)); \(suggestion)", at: item.kindMark)
             return nil
         }

@@ -23,7 +23,7 @@ public final class Worker {
     private let names: NameService
     /// What people should know.
     let notices: Notices
-    private let kinds: [InterceptorKind]
+    private let kinds: Registry
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
@@ -36,13 +36,15 @@ public final class Worker {
     /// - Parameters:
     ///   - loop: the loop of the thread.
     ///   - lineWriters: where access logs go.
+    ///   - kinds: the interceptors that configurations may name.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     public convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
+        kinds: Registry,
         tell: @escaping @Sendable (Notice) -> Void
     ) {
-        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork(), tell: tell)
+        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork(), kinds: kinds, tell: tell)
     }
 
     /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
@@ -50,7 +52,7 @@ public final class Worker {
         loop: EventLoop,
         lineWriters: LineWriters,
         network: any Network,
-        kinds: [InterceptorKind] = Registry.kinds,
+        kinds: Registry = .builtIn,
         tell: @escaping @Sendable (Notice) -> Void = { _ in }
     ) {
         context = WireContext(loop: loop)

@@ -1,8 +1,9 @@
-/// The program: reads the command line and does what it says.
+internal import Sidecar
+
+/// The program: the sidecar with the kinds of interceptors that come with it.
 @main
 enum Main {
     static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        Exit.now(Invocation.parse(arguments).run())
+        Martlet.main()
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct BlueprintTests {
     private func errors(_ yaml: String) -> [String] {
         let diagnostics = Diagnostics()
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.lines(file: "f")
     }
 

@@ -1,4 +1,4 @@
-public import Bytes
+package import Bytes
 
 /// A connection to an HTTP/1.1 upstream: one exchange after the other.
 ///
@@ -6,7 +6,7 @@ public import Bytes
 /// idle → open(user) → writing the request ─┐ (both done) → idle, or closed
 ///                   → reading the answer  ─┘
 /// ```
-public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
+package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private enum Writing { case head, body, done }
     private enum Reading { case nothing, head, body, done }
 
@@ -32,7 +32,7 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private var closed = false
 
     /// Makes the session of a new connection.
-    public init(owner: any HTTPClientOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
+    package init(owner: any HTTPClientOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
         self.owner = owner
         self.output = output
         self.heads = heads
@@ -44,7 +44,7 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// Begins an exchange; the session must be idle.
     ///
     /// What arrives is told to `user`.
-    public func open(for user: any HTTPStreamUser) -> any HTTPStream {
+    package func open(for user: any HTTPStreamUser) -> any HTTPStream {
         precondition(!isBusy && !closed)
         self.user = user
         writing = .head
@@ -55,32 +55,32 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     }
 
     /// HTTP/1.1 has nothing to ask.
-    public func ping() -> Bool { true }
-    public var isPinging: Bool { false }
+    package func ping() -> Bool { true }
+    package var isPinging: Bool { false }
 
     /// What is not HTTP/1.1 is found out by the first answer.
-    public var isForeign: Bool { false }
+    package var isForeign: Bool { false }
 
     /// What is sent goes into the output at once.
-    public func fillOutput() {}
+    package func fillOutput() {}
 
     /// A server of HTTP/1.1 says nothing before it is asked.
-    public var isReady: Bool { true }
+    package var isReady: Bool { true }
 
     /// One, while the session is idle.
-    public var room: Int { isBusy || isRetired ? 0 : 1 }
+    package var room: Int { isBusy || isRetired ? 0 : 1 }
 
     /// Whether the connection ends with the exchange under way.
-    public var isRetired: Bool { draining || closed }
+    package var isRetired: Bool { draining || closed }
 
     // MARK: HTTPSession
 
-    public var isBusy: Bool {
+    package var isBusy: Bool {
         if case .nothing = reading { return false }
         return !closed
     }
 
-    public func receive(_ bytes: Span<UInt8>) -> Int {
+    package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         do throws(HTTPFault) {
             while position < bytes.count, !closed {
@@ -106,9 +106,9 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         return position
     }
 
-    public var isHoldingBack: Bool { !pauses.isEmpty }
+    package var isHoldingBack: Bool { !pauses.isEmpty }
 
-    public func receiveEnd(errno: Int32?) {
+    package func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {
             persists = false
@@ -117,11 +117,11 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         close(telling: .connectionLost(errno: errno))
     }
 
-    public func outputDrained() {
+    package func outputDrained() {
         user?.drained()
     }
 
-    public func drain() {
+    package func drain() {
         draining = true
         persists = false
         if !isBusy { close(telling: nil) }
@@ -205,16 +205,16 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     // MARK: HTTPStream
 
-    public var version: HTTPVersion { .http1 }
+    package var version: HTTPVersion { .http1 }
 
-    public var queuedBytes: Int { output.count }
+    package var queuedBytes: Int { output.count }
 
     /// There is nobody else.
-    public var isCrowded: Bool { false }
+    package var isCrowded: Bool { false }
 
-    public func send(informational head: HTTPHead) {}
+    package func send(informational head: HTTPHead) {}
 
-    public func send(head: HTTPHead, end: Bool) {
+    package func send(head: HTTPHead, end: Bool) {
         guard case .head = writing else { return }
         isHEAD = head.method.equals("HEAD")
         let framing: HTTP1Framing = end ? .none : head.contentLength.map { .length($0) } ?? .chunked
@@ -224,7 +224,7 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         owner.sessionHasOutput()
     }
 
-    public func send(body: Span<UInt8>) {
+    package func send(body: Span<UInt8>) {
         guard case .body = writing else { return }
         let count = encoder.begin(body.count, to: output)
         if count < body.count, encoder.hasBody { persists = false }
@@ -232,7 +232,7 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         encoder.end(count, to: output)
     }
 
-    public func sendEnd(trailers: HTTPHead?) {
+    package func sendEnd(trailers: HTTPHead?) {
         guard case .body = writing else { return }
         // An upstream that waits for the rest of a body would take the next request for it.
         guard encoder.writeEnd(trailers: trailers, to: output) else { return close(telling: .canceled) }
@@ -240,16 +240,16 @@ public final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         writing = .done
     }
 
-    public func reset(_ reason: HTTPReset) {
+    package func reset(_ reason: HTTPReset) {
         user = nil
         close(telling: nil)
     }
 
-    public func pause(_ reason: PauseReason) {
+    package func pause(_ reason: PauseReason) {
         pauses.insert(reason)
     }
 
-    public func resume(_ reason: PauseReason) {
+    package func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
         if pauses.isEmpty { owner.sessionWantsInput() }

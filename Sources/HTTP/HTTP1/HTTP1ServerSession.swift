@@ -1,4 +1,4 @@
-public import Bytes
+package import Bytes
 
 /// A caller's HTTP/1.1 connection: one exchange after the other.
 ///
@@ -7,7 +7,7 @@ public import Bytes
 /// writing: head → body → done ─┘
 /// ```
 /// A request that follows too early (pipelining) is left in the owner's hands until the answer before it is sent.
-public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
+package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private enum Reading { case head, body, done }
     private enum Writing { case head, body, done }
 
@@ -38,7 +38,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private var closed = false
 
     /// Makes the session of a connection that has just been accepted.
-    public init(owner: any HTTPServerOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
+    package init(owner: any HTTPServerOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
         self.owner = owner
         self.output = output
         self.heads = heads
@@ -48,27 +48,27 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     /// Whether a head has come in part.
-    public var isReadingHead: Bool {
+    package var isReadingHead: Bool {
         if case .head = reading { head != nil } else { false }
     }
 
     /// A caller of one exchange may take as long as it likes over it.
-    public func endStalled(since time: Int64) {}
+    package func endStalled(since time: Int64) {}
 
     /// The rest of a request cannot be refused without the connection, which its owner ends in time.
-    public func endDiscarding(since time: Int64) -> Bool { false }
+    package func endDiscarding(since time: Int64) -> Bool { false }
 
     // MARK: HTTPSession
 
     /// What is sent goes into the output at once.
-    public func fillOutput() {}
+    package func fillOutput() {}
 
-    public var isBusy: Bool {
+    package var isBusy: Bool {
         if case .done = writing, case .head = reading { return false }
         return !closed
     }
 
-    public func receive(_ bytes: Span<UInt8>) -> Int {
+    package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         do throws(HTTPFault) {
             while position < bytes.count, !closed {
@@ -91,7 +91,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         return closed ? bytes.count : position
     }
 
-    public var isHoldingBack: Bool {
+    package var isHoldingBack: Bool {
         switch reading {
         case .head: isHeldBack
         case .body: !pauses.isEmpty
@@ -99,21 +99,21 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         }
     }
 
-    public func receiveEnd(errno: Int32?) {
+    package func receiveEnd(errno: Int32?) {
         guard !closed else { return }
         let user = user
         close(.orderly)
         user?.wasReset(.connectionLost(errno: errno))
     }
 
-    public func outputDrained() {
+    package func outputDrained() {
         user?.drained()
         guard isHeldBack else { return }
         isHeldBack = false
         owner.sessionWantsInput()
     }
 
-    public func drain() {
+    package func drain() {
         draining = true
         persists = false
         guard !isBusy, !isReadingHead else { return }
@@ -121,7 +121,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     /// Ends the exchange under way, which the user may still answer, and with it the connection.
-    public func abandon() {
+    package func abandon() {
         persists = false
         draining = true
         let user = user
@@ -131,7 +131,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     /// Refuses a request whose head did not arrive in time.
-    public func headTimedOut() {
+    package func headTimedOut() {
         if isReadingHead { fail(.headTimeout) }
     }
 
@@ -223,21 +223,21 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     // MARK: HTTPStream
 
-    public var version: HTTPVersion { .http1 }
+    package var version: HTTPVersion { .http1 }
 
-    public var queuedBytes: Int { output.count }
+    package var queuedBytes: Int { output.count }
 
     /// There is nobody else.
-    public var isCrowded: Bool { false }
+    package var isCrowded: Bool { false }
 
-    public func send(informational head: HTTPHead) {
+    package func send(informational head: HTTPHead) {
         guard case .head = writing, !isOld else { return }
         if head.status == 100 { expectsContinue = false }
         HTTP1Writer.write(answer: head, framing: .none, persistence: "", to: output)
         owner.sessionHasOutput()
     }
 
-    public func send(head: HTTPHead, end: Bool) {
+    package func send(head: HTTPHead, end: Bool) {
         guard case .head = writing else { return }
         // Nobody said 100 Continue, so the caller may or may not send the body: only a new connection is certain.
         if expectsContinue || draining { persists = false }
@@ -259,7 +259,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         return isOld ? .untilEnd : .chunked
     }
 
-    public func send(body: Span<UInt8>) {
+    package func send(body: Span<UInt8>) {
         guard case .body = writing else { return }
         let count = encoder.begin(body.count, to: output)
         if count < body.count, encoder.hasBody { persists = false }
@@ -267,7 +267,7 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         encoder.end(count, to: output)
     }
 
-    public func sendEnd(trailers: HTTPHead?) {
+    package func sendEnd(trailers: HTTPHead?) {
         guard case .body = writing else { return }
         if !encoder.writeEnd(trailers: trailers, to: output) { persists = false }
         owner.sessionHasOutput()
@@ -285,17 +285,17 @@ public final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         finishIfDone()
     }
 
-    public func reset(_ reason: HTTPReset) {
+    package func reset(_ reason: HTTPReset) {
         user = nil
         // An answer that was broken off must not look like a whole one.
         if case .body = writing { close(.abort) } else { close(.orderly) }
     }
 
-    public func pause(_ reason: PauseReason) {
+    package func pause(_ reason: PauseReason) {
         pauses.insert(reason)
     }
 
-    public func resume(_ reason: PauseReason) {
+    package func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
         if pauses.isEmpty { owner.sessionWantsInput() }

@@ -1,20 +1,20 @@
-public import Bytes
+package import Bytes
 internal import CNghttp2
 
 /// An HTTP/2 connection to an upstream.
-public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
+package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let upstream: any HTTPClientOwner
     private let scheme: StaticString
-    public private(set) var isPinging = false
+    package private(set) var isPinging = false
     private var isLeft = false
     private var mostStreams = 0
     /// Whether the settings of the peer have come.
     ///
     /// A stream that is opened before may be one more than the peer allows, and servers take that for an attack.
-    public private(set) var isReady = false
+    package private(set) var isReady = false
 
     /// Makes the session of a new connection; `isSecure` says which scheme its requests are for.
-    public init(
+    package init(
         owner: any HTTPClientOwner,
         output: ByteQueue,
         resources: HTTP2Resources,
@@ -32,7 +32,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         hasOutput()
     }
 
-    public private(set) var isForeign = false
+    package private(set) var isForeign = false
 
     override func sentGoAway(_ code: HTTP2Code) {
         super.sentGoAway(code)
@@ -41,11 +41,11 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     // MARK: Exchanges
 
-    public var room: Int {
+    package var room: Int {
         isReady && !isRetired ? max(0, mostStreams - streams.count) : 0
     }
 
-    public func open(for user: any HTTPStreamUser) -> any HTTPStream {
+    package func open(for user: any HTTPStreamUser) -> any HTTPStream {
         let stream = HTTP2Stream(self, id: 0)
         stream.user = user
         return stream
@@ -106,7 +106,7 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func receivedPingAck() { isPinging = false }
 
-    public func ping() -> Bool {
+    package func ping() -> Bool {
         guard !isPinging else { return false }
         isPinging = true
         unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
@@ -120,5 +120,5 @@ public final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     /// Whether no exchange will be begun on the connection any more: one of the two sides has said so, or the numbers of
     /// streams have run out.
-    public var isRetired: Bool { isDraining || isClosed || isLeft }
+    package var isRetired: Bool { isDraining || isClosed || isLeft }
 }

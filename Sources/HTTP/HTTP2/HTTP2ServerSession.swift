@@ -1,8 +1,8 @@
-public import Bytes
+package import Bytes
 internal import CNghttp2
 
 /// A caller's HTTP/2 connection.
-public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
+package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private let caller: any HTTPServerOwner
     /// How far the goodbye has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
     private var goodbye = Goodbye.none
@@ -11,7 +11,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private enum Goodbye { case none, announced, said }
 
     /// Makes the session of a connection whose first bytes are, or will be, the preface of HTTP/2.
-    public init(
+    package init(
         owner: any HTTPServerOwner,
         output: ByteQueue,
         resources: HTTP2Resources,
@@ -29,9 +29,9 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     /// The settings of the caller count as a head, the first of all.
-    public var isReadingHead: Bool { reader.head != nil || !hasSettings }
+    package var isReadingHead: Bool { reader.head != nil || !hasSettings }
 
-    public func headTimedOut() {
+    package func headTimedOut() {
         exceeded(.stalled)
         hasOutput()
     }
@@ -74,7 +74,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         caller.sessionDiscards()
     }
 
-    public func endDiscarding(since time: Int64) -> Bool {
+    package func endDiscarding(since time: Int64) -> Bool {
         var isLeft = false
         for stream in streams where stream.sending == .sent && stream.receiving != .ended && !stream.isReset {
             if stream.progress > time { isLeft = true } else { stream.reset(.code(.noError)) }
@@ -88,7 +88,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     /// Ends the streams whose peer has taken nothing of what waits for it since `time`.
-    public func endStalled(since time: Int64) {
+    package func endStalled(since time: Int64) {
         for stream in streams where stream.queuedBytes > 0 && stream.progress < time && !stream.isReset {
             refusedBeyond(.slowReader)
             let user = stream.user
@@ -135,7 +135,7 @@ public final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         unsafe _ = nghttp2_submit_goaway(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, nil, 0)
     }
 
-    public func abandon() {
+    package func abandon() {
         for stream in streams {
             let user = stream.user
             stream.user = nil

@@ -8,7 +8,7 @@ internal import CNghttp2
 /// `HTTP2ServerSession` and `HTTP2ClientSession`. Reading is in HTTP2Session+Reading.swift, writing in
 /// HTTP2Session+Writing.swift.
 @safe
-public class HTTP2Session: HTTPSession {
+package class HTTP2Session: HTTPSession {
     /// How many bytes of a stream's body may be on their way to us.
     static let streamWindow: Int32 = 256 * 1024
     /// Likewise for all streams together.
@@ -108,12 +108,12 @@ public class HTTP2Session: HTTPSession {
 
     // MARK: HTTPSession
 
-    public var isBusy: Bool { !streams.isEmpty && !isClosed }
+    package var isBusy: Bool { !streams.isEmpty && !isClosed }
 
     /// Streams hold back for themselves; the connection never does.
-    public var isHoldingBack: Bool { false }
+    package var isHoldingBack: Bool { false }
 
-    public func receive(_ bytes: Span<UInt8>) -> Int {
+    package func receive(_ bytes: Span<UInt8>) -> Int {
         guard !isClosed, !isBroken else { return bytes.count }
         isReading = true
         let result = unsafe bytes.withUnsafeBufferPointer {
@@ -125,20 +125,20 @@ public class HTTP2Session: HTTPSession {
         return bytes.count
     }
 
-    public func receiveEnd(errno: Int32?) {
+    package func receiveEnd(errno: Int32?) {
         close(.orderly, telling: .connectionLost(errno: errno))
     }
 
-    public func outputDrained() {
+    package func outputDrained() {
         guard !isClosed else { return }
         hasOutput()
     }
 
-    public func fillOutput() {
+    package func fillOutput() {
         write()
     }
 
-    public func drain() {
+    package func drain() {
         isDraining = true
         drained()
     }

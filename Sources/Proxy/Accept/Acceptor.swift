@@ -1,11 +1,11 @@
-public import Bytes
-public import Events
+package import Bytes
+package import Events
 internal import HTTP
 
 /// Takes the connections of one listening socket on one thread and keeps those that are open.
-public final class Acceptor: ListenerOwner {
+package final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         case accepted, closed, refused, outOfDescriptors, handshakeFailed
     }
 
@@ -16,10 +16,10 @@ public final class Acceptor: ListenerOwner {
     private var connections: [CallerConnection] = []
 
     /// The most connections that are open at a time; one more is answered 503 and closed.
-    public var limit: Int
+    package var limit: Int
 
     /// Starts to accept on `descriptor`, which stays the caller's.
-    public init(
+    package init(
         _ descriptor: Int32,
         context: WireContext,
         service: any ConnectionService,
@@ -42,18 +42,18 @@ public final class Acceptor: ListenerOwner {
     }
 
     /// The number of open connections.
-    public var count: Int { connections.count }
+    package var count: Int { connections.count }
 
     /// Accepts no more.
     ///
     /// What waits in the kernel's queue is taken first, since closing the socket would reset it.
-    public func stopAccepting() {
+    package func stopAccepting() {
         listener?.finish()
         listener = nil
     }
 
     /// Closes idle connections now and the others after the call under way.
-    public func drain() {
+    package func drain() {
         for connection in connections { connection.drain() }
     }
 
@@ -62,12 +62,12 @@ public final class Acceptor: ListenerOwner {
         for connection in connections { connection.abandon() }
     }
 
-    public func accepted(_ socket: Socket, from address: SocketAddress?) {
+    package func accepted(_ socket: Socket, from address: SocketAddress?) {
         let credentials = address == nil ? socket.peerCredentials : nil
         accept(service.secured(socket, context: context), from: Peer(address: address, credentials: credentials))
     }
 
-    public func outOfDescriptors() {
+    package func outOfDescriptors() {
         tell(.outOfDescriptors)
     }
 

@@ -1,10 +1,10 @@
 internal import Bytes
-public import Events
+package import Events
 private import Glibc
-public import HTTP
+package import HTTP
 
 /// Serves the requests of accepted connections.
-public protocol ConnectionService: AnyObject {
+package protocol ConnectionService: AnyObject {
     /// A request has begun; answers who uses its stream. The head belongs to the user from now on.
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
     /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
@@ -27,14 +27,14 @@ public protocol ConnectionService: AnyObject {
 
 extension ConnectionService {
     /// Nothing, on a listener that has no TLS.
-    public func handshakeFailed(_ reason: String, with peer: Peer) {}
+    package func handshakeFailed(_ reason: String, with peer: Peer) {}
 
     /// The connection itself.
-    public func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
+    package func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
 }
 
 /// An accepted connection: a wire, and the session that makes requests of its bytes.
-public final class CallerConnection: WireOwner, HTTPServerOwner {
+package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Where the acceptor keeps the connection in its list.
     var position = 0
 
@@ -227,21 +227,21 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
 
     // MARK: HTTPServerOwner
 
-    public func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
+    package func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
         service.open(stream, head: head, end: end, from: peer)
     }
 
-    public func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    package func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         service.refuse(stream, fault, head: head)
     }
 
-    public func sessionExceeded(_ limit: HTTP2Limit) {
+    package func sessionExceeded(_ limit: HTTP2Limit) {
         service.exceeded(limit, by: peer)
     }
 
-    public var now: Int64 { context.loop.now }
+    package var now: Int64 { context.loop.now }
 
-    public func sessionDiscards() {
+    package func sessionDiscards() {
         switch version {
         case .http1:
             isDiscarding = true
@@ -260,25 +260,25 @@ public final class CallerConnection: WireOwner, HTTPServerOwner {
         if isDiscarding { discardTimer?.arm(after: Self.goodbyeTime) }
     }
 
-    public func sessionBecameIdle() {
+    package func sessionBecameIdle() {
         if version == .http1 { isDiscarding = false }
         isReadingHead = false
         timer?.arm(after: isDraining ? Self.goodbyeTime : service.idleTimeout)
     }
 
-    public func sessionHasOutput() {
+    package func sessionHasOutput() {
         wire?.outputChanged()
     }
 
-    public func sessionWantsInput() {
+    package func sessionWantsInput() {
         wire?.redeliver()
     }
 
-    public func sessionSends(_ body: Span<UInt8>) {
+    package func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)
     }
 
-    public func sessionEnded(_ end: SessionEnd) {
+    package func sessionEnded(_ end: SessionEnd) {
         switch end {
         case .orderly: wire?.finish(lingering: false)
         case .lingering: wire?.finish(lingering: true)

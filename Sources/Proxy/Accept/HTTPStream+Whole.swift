@@ -1,10 +1,10 @@
 internal import Dialects
-public import HTTP
+package import HTTP
 internal import RPC
 
 extension HTTPStream {
     /// Sends an answer whose body is at hand, and ends the exchange.
-    public func sendWhole(
+    package func sendWhole(
         status: Int,
         fields: [(name: [UInt8], value: [UInt8])],
         body: [UInt8],
@@ -24,7 +24,7 @@ extension HTTPStream {
 
     /// Answers a request that was refused before it began, in the dialect that its head shows, if it came so far; else
     /// in plain HTTP with a JSON error.
-    public func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
+    package func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
         let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
         let answer: LocalAnswer
         if let head, let type = head.first(.contentType) {

@@ -1,15 +1,17 @@
 internal import Bytes
 internal import Dialects
 internal import Events
-internal import HTTP
+public import HTTP
 internal import RPC
 internal import Telemetry
 
 /// One call, from the head of its request to its record.
 ///
+/// What interceptors see of it is in Call+View.swift. Belongs to its worker's thread.
+///
 /// It uses the caller's stream; its attempt uses the upstream's. It keeps the generation that it began with. How it goes
 /// is in CallPath.swift, how it ends in CallEnd.swift.
-final class Call: HTTPStreamUser {
+public final class Call: HTTPStreamUser {
     /// How many bytes may wait on one side before the other is paused.
     static let highWater = 256 * 1024
     /// How often a call is tried, where trying again is safe at all.
@@ -20,9 +22,11 @@ final class Call: HTTPStreamUser {
     let worker: Worker
     let generation: Generation
     let listener: CallerService
-    let peer: Peer
+    /// Who calls.
+    public let peer: Peer
     let caller: any HTTPStream
-    let request: HTTPHead
+    /// The head of the request, as it goes upstream; kept until the call is over.
+    public let request: HTTPHead
     let classification: Classification
 
     var route: Route
@@ -78,10 +82,10 @@ final class Call: HTTPStreamUser {
 
     // MARK: What arrives from the caller
 
-    func received(informational head: HTTPHead) {}
-    func received(head: HTTPHead, end: Bool) {}
+    package func received(informational head: HTTPHead) {}
+    package func received(head: HTTPHead, end: Bool) {}
 
-    func received(body: Span<UInt8>) {
+    package func received(body: Span<UInt8>) {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
@@ -91,7 +95,7 @@ final class Call: HTTPStreamUser {
         if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
     }
 
-    func receivedEnd(trailers: HTTPHead?) {
+    package func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         requestEnded = true
         meter?.end()
@@ -100,7 +104,7 @@ final class Call: HTTPStreamUser {
         attempt?.sendEnd(trailers: trailers)
     }
 
-    func wasReset(_ reason: HTTPReset) {
+    package func wasReset(_ reason: HTTPReset) {
         switch reason {
         case .fault(let fault):
             worker.counters.badRequest(fault.label)
@@ -112,7 +116,7 @@ final class Call: HTTPStreamUser {
         }
     }
 
-    func drained() {
+    package func drained() {
         attempt?.resume()
     }
 

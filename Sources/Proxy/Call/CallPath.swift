@@ -25,7 +25,7 @@ extension Call {
         case .next where late == nil: forward()
         case .respond(let answer) where late == nil:
             answer.answersOneMessage ? respondWhenWhole(answer) : respond(answer)
-        case .next, .respond: if let late { fail(late, by: .martlet) }
+        case .next, .respond, .suspend: if let late { fail(late, by: .martlet) }
         }
     }
 
@@ -136,6 +136,7 @@ extension Call {
         case .next: return true
         case .reject(let error): reject(error)
         case .respond(let answer): respond(answer)
+        case .suspend: return true
         }
         return false
     }

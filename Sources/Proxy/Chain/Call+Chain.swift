@@ -36,7 +36,7 @@ extension Call {
     func passResponseTrailers(_ trailers: HTTPHead) {
         let start = run.decider ?? run.chain.links.count
         for index in run.chain.onResponseTrailers where index < start && run.hasEntered(index) {
-            run.interceptor(index).responseTrailers(trailers, self)
+            _ = run.interceptor(index).responseEnd(ResponseEnd(nil, trailers: trailers), self)
         }
     }
 

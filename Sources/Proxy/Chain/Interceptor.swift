@@ -1,48 +1,56 @@
-internal import Configuration
-internal import HTTP
-
-/// The events of a call that an interceptor can ask for.
-struct EventSet: OptionSet, Sendable {
-    let rawValue: UInt8
-
-    /// The head of the request, before it goes upstream.
-    static let requestHead = EventSet(rawValue: 1)
-    /// The head of the answer, before it goes to the caller.
-    static let responseHead = EventSet(rawValue: 2)
-    /// The trailers of the answer; made where there are none, so that fields can be added.
-    static let responseTrailers = EventSet(rawValue: 4)
-    /// The end of the call, whatever became of it.
-    static let finished = EventSet(rawValue: 8)
-    /// Messages are counted in both directions.
-    static let messageCounts = EventSet(rawValue: 16)
-}
+public import Configuration
+public import HTTP
 
 /// One link of a chain.
 ///
-/// Hooks run on the worker's thread, one at a time, and must be quick. Request hooks run first to last, response hooks
-/// and `finished` last to first. `finished` runs exactly once for every call whose request came to this interceptor.
-protocol Interceptor: AnyObject {
-    /// The events that the chain calls hooks for.
+/// ```
+/// requestHead → requestMessage … → requestEnd → upstream
+/// finished ← responseEnd ← responseMessage … ← responseHead ←
+/// ```
+///
+/// Each hook is called if `events` asks for it. All of a call runs on one thread, its worker's, one hook at a time. Request
+/// hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has to wait answers
+/// `suspend`. What follows is still handed to the same interceptor at once, and leaves it in order.
+///
+/// An interceptor that rejects a request is the last one that sees it. `finished` runs exactly once for every call that
+/// came to the interceptor, whatever became of it.
+public protocol Interceptor: AnyObject {
+    /// The events that the chain calls hooks for; asked once.
     var events: EventSet { get }
+    /// Whether what follows is handed to this interceptor only when what it has suspended has gone on.
+    var isSerial: Bool { get }
     /// The interceptor that one call gets: this one, if it keeps nothing about a call, or a new one.
     func forCall() -> any Interceptor
     /// What is wrong with sending every call to this upstream; said once, when the configuration is loaded.
     func objection(to upstream: UpstreamSettings) -> String?
-    /// The request's head may be changed.
+
+    /// The head of the request has come; `call.request` may be changed.
     func requestHead(_ call: Call) -> Verdict
-    /// The answer's head may be changed.
+    /// A message of the request has come. Rejecting it ends the call.
+    ///
+    /// `payload` is the message, decompressed, good until the hook returns; `message` changes it.
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
+    /// The request is complete.
+    func requestEnd(_ call: Call) -> Verdict
+    /// The head of the answer has come; it may be changed.
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict
-    /// The answer's trailers may be changed.
-    func responseTrailers(_ trailers: HTTPHead, _ call: Call)
+    /// A message of the answer has come, likewise. Rejecting it ends the answer there: messages before it have gone out.
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
+    /// The answer is complete, or has failed; code, error and trailers may be changed.
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict
     /// The call is over; its record is complete.
     func finished(_ call: Call)
 }
 
 extension Interceptor {
-    func forCall() -> any Interceptor { self }
-    func objection(to upstream: UpstreamSettings) -> String? { nil }
-    func requestHead(_ call: Call) -> Verdict { .next }
-    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { .next }
-    func responseTrailers(_ trailers: HTTPHead, _ call: Call) {}
-    func finished(_ call: Call) {}
+    public var isSerial: Bool { false }
+    public func forCall() -> any Interceptor { self }
+    public func objection(to upstream: UpstreamSettings) -> String? { nil }
+    public func requestHead(_ call: Call) -> Verdict { .next }
+    public func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
+    public func requestEnd(_ call: Call) -> Verdict { .next }
+    public func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { .next }
+    public func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
+    public func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict { .next }
+    public func finished(_ call: Call) {}
 }

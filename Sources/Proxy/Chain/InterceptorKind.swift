@@ -1,33 +1,59 @@
-internal import Configuration
+public import Configuration
 
 /// A kind of interceptor: its name, its options and how one is made of them.
 ///
-/// Everything about a kind is in its own file in `Interceptors/`; `Registry` lists them.
-struct InterceptorKind: Sendable {
+/// Everything about a kind is in its own file; `Registry` lists those that come with Martlet.
+public struct InterceptorKind: Sendable {
     /// The key that names the kind in a chain.
-    let name: String
-    /// What it does: a sentence for the reference page.
-    let summary: String
+    public let name: String
+    /// What it does: sentences for the reference page.
+    public let summary: String
     /// Whether it answers calls itself, so that a route with it can do without an upstream.
-    var answers = false
+    public let answers: Bool
+    /// Whether it runs for each attempt rather than once for the call, where the file does not say.
+    public let isPerAttempt: Bool
+    /// Whether all it does is change heads, the same each time: then it is applied again where an attempt before it in the
+    /// chain begins again.
+    public let rewrites: Bool
     /// Its options, read by this table.
-    let options: [Option]
+    public let options: [Option]
     /// Makes an interceptor of read options; what is wrong with them is reported to the section's diagnostics.
-    let make: @Sendable (Section, CompileContext) -> any Interceptor
+    ///
+    /// Called once for each worker and once for the check, on their threads.
+    public let make: @Sendable (Section, CompileContext) -> any Interceptor
+
+    /// Declares a kind.
+    public init(
+        name: String,
+        summary: String,
+        answers: Bool = false,
+        isPerAttempt: Bool = false,
+        rewrites: Bool = false,
+        options: [Option],
+        make: @escaping @Sendable (Section, CompileContext) -> any Interceptor
+    ) {
+        self.name = name
+        self.summary = summary
+        self.answers = answers
+        self.isPerAttempt = isPerAttempt
+        self.rewrites = rewrites
+        self.options = options
+        self.make = make
+    }
 }
 
 /// What interceptors are made with, beside their options.
-final class CompileContext {
+public final class CompileContext {
     /// The name of the interceptor that is being made.
-    var name = ""
+    public internal(set) var name = ""
     /// The tokens that are kept up to date from outside.
     let tokens: TokenStore
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
     /// The kinds that there are.
-    let kinds: [InterceptorKind]
+    let kinds: Registry
 
-    init(tokens: TokenStore, lineWriters: LineWriters?, kinds: [InterceptorKind] = Registry.kinds) {
+    init(tokens: TokenStore, lineWriters: LineWriters?, kinds: Registry = .builtIn) {
         self.tokens = tokens
         self.lineWriters = lineWriters
         self.kinds = kinds

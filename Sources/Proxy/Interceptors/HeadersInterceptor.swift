@@ -8,6 +8,7 @@ final class HeadersInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "headers",
         summary: "Removes, renames, replaces, sets and adds headers, in this order. Values may be templates.",
+        rewrites: true,
         options: [
             Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
             Option("response", .section(HeaderRules.options), "Rules for the answer's headers."),
@@ -53,8 +54,8 @@ final class HeadersInterceptor: Interceptor {
         return .next
     }
 
-    func responseTrailers(_ trailers: HTTPHead, _ call: Call) {
-        // In Connect unary the trailers were in the head.
-        if !call.classification.dialect.isUnaryConnect { self.trailers?.apply(to: trailers, for: call) }
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        trailers?.apply(to: end.trailers, for: call)
+        return .next
     }
 }

@@ -1,14 +1,31 @@
-/// The kinds of interceptors.
-enum Registry {
-    /// All kinds, in the order of the reference page.
+/// The kinds of interceptors that a configuration may name.
+public struct Registry: Sendable {
+    /// The kinds, in the order of the reference page.
+    public let kinds: [InterceptorKind]
+
+    /// The kinds that come with Martlet.
     ///
     /// A new kind is one file in this folder and one line here.
-    static let kinds: [InterceptorKind] = [
+    public static let builtIn = Registry(kinds: [
         TokenInterceptor.kind,
         HeadersInterceptor.kind,
         MetricsInterceptor.kind,
         LogInterceptor.kind,
         RejectInterceptor.kind,
         RespondInterceptor.kind,
-    ]
+    ])
+
+    /// The same kinds and `more`.
+    ///
+    /// - Precondition: no two kinds have the same name.
+    public func adding(_ more: [InterceptorKind]) -> Registry {
+        let all = kinds + more
+        precondition(Set(all.map(\.name)).count == all.count, "two kinds of interceptors have the same name")
+        return Registry(kinds: all)
+    }
+
+    /// The kind of that name.
+    func kind(named name: String) -> InterceptorKind? {
+        kinds.first { $0.name == name }
+    }
 }

@@ -10,6 +10,8 @@ final class TokenInterceptor: Interceptor {
         name: "token",
         summary:
             "Puts a token from a file or the environment into a request header; a file is read again when it changes.",
+        isPerAttempt: true,
+        rewrites: true,
         options: [
             Option("file", .string, oneOf: "source", example: "/run/secrets/token", "The file that holds the token."),
             Option("env", .string, oneOf: "source", "The environment variable that holds the token, read at load."),

@@ -87,8 +87,9 @@ final class Probe: Interceptor {
         return verdict(responseVerdict)
     }
 
-    func responseTrailers(_ trailers: HTTPHead, _ call: Call) {
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
         note("trailers")
+        return .next
     }
 
     func finished(_ call: Call) {

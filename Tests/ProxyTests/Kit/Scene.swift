@@ -29,7 +29,7 @@ final class Scene {
     init(_ stage: Stage, _ yaml: String) {
         self.stage = stage
         loop = EventLoop(clock: .manual(clock))
-        let kinds = Registry.kinds + [Probe.kind(diary)]
+        let kinds = Registry.builtIn.adding([Probe.kind(diary)])
         network.scene = self
         worker = Worker(loop: loop, lineWriters: lineWriters, network: network, kinds: kinds)
         for listener in use(yaml).listeners { listen(listener) }

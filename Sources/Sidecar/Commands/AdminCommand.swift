@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 private import Glibc
+internal import Proxy
 
 /// The commands that speak to the admin socket of a running Martlet.
 enum AdminCommand: String {
@@ -31,7 +32,7 @@ enum AdminCommand: String {
     }
 
     private static func address(file: String?, named: String?) -> SocketAddress? {
-        guard let text = named ?? Self.addressText(in: .find(file)) else { return nil }
+        guard let text = named ?? Self.addressText(in: .find(file, .builtIn)) else { return nil }
         guard let address = Self.address(text) else {
             Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
             return nil

@@ -69,7 +69,7 @@ final class Daemon {
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
             workers?.tell { $0.updateToken(path, token) }
         }
-        workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters)
+        workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
         memory = MemoryKeeper(loop: loop)
         apply(loaded, change) { [self] in
             Memory.forgetStart()

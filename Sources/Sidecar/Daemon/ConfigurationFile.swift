@@ -24,12 +24,14 @@ struct ConfigurationFile {
 
     /// The path; nil for the built-in demo.
     let path: String?
+    /// The kinds of interceptors that it may name.
+    let registry: Registry
 
     /// The file that the command line names, or the environment, or the one in its usual place, or the demo.
-    static func find(_ named: String?) -> ConfigurationFile {
-        if let path = named ?? Environment.value("MARTLET_CONFIG") { return ConfigurationFile(path: path) }
+    static func find(_ named: String?, _ registry: Registry) -> ConfigurationFile {
         let usual = "/etc/martlet/martlet.yaml"
-        return ConfigurationFile(path: unsafe access(usual, F_OK) == 0 ? usual : nil)
+        let path = named ?? Environment.value("MARTLET_CONFIG")
+        return ConfigurationFile(path: path ?? (unsafe access(usual, F_OK) == 0 ? usual : nil), registry: registry)
     }
 
     /// How the file is called in logs.
@@ -41,7 +43,7 @@ struct ConfigurationFile {
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
         guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-        let blueprint = Blueprint(root, into: diagnostics)
+        let blueprint = Blueprint(root, kinds: registry, into: diagnostics)
         guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
         return Loaded(
             settings: blueprint.settings,

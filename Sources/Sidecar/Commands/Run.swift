@@ -1,9 +1,10 @@
 internal import Configuration
+internal import Proxy
 
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
-    static func run(file: String?) -> Exit {
-        let file = ConfigurationFile.find(file)
+    static func run(file: String?, with registry: Registry) -> Exit {
+        let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
             let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel)

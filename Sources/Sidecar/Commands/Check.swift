@@ -1,9 +1,10 @@
 internal import Configuration
+internal import Proxy
 
 /// `martlet check`: says all that is wrong with the configuration.
 enum Check {
-    static func run(file: String?) -> Exit {
-        let file = ConfigurationFile.find(file)
+    static func run(file: String?, with registry: Registry) -> Exit {
+        let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
             let settings = loaded.settings

@@ -1,3 +1,5 @@
+internal import Proxy
+
 /// What the command line asks for.
 enum Invocation: Equatable {
     case run(file: String?)
@@ -77,10 +79,10 @@ enum Invocation: Equatable {
     }
 
     /// Does what was asked for.
-    func run() -> Exit {
+    func run(with registry: Registry) -> Exit {
         switch self {
-        case .run(let file): return Run.run(file: file)
-        case .check(let file): return Check.run(file: file)
+        case .run(let file): return Run.run(file: file, with: registry)
+        case .check(let file): return Check.run(file: file, with: registry)
         case .admin(let command, let file, let address): return command.run(file: file, address: address)
         case .version: Terminal.print("martlet \(Version.number)")
         case .versionOfAll: Terminal.print(Version.withLibraries)

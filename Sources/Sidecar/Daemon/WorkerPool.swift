@@ -16,11 +16,11 @@ final class WorkerPool {
     }
 
     /// Starts `count` workers; their answers come by `control`.
-    init(count: Int, control: Mailbox<Daemon>, lineWriters: LineWriters) {
+    init(count: Int, control: Mailbox<Daemon>, lineWriters: LineWriters, registry: Registry) {
         self.control = control
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
-            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters) }
+            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters, registry) }
         }
     }
 
@@ -28,9 +28,16 @@ final class WorkerPool {
     var count: Int { mailboxes.count }
 
     /// The life of a worker's thread.
-    private static func work(_ mailbox: Mailbox<Worker>, _ control: Mailbox<Daemon>, _ lineWriters: LineWriters) {
+    private static func work(
+        _ mailbox: Mailbox<Worker>,
+        _ control: Mailbox<Daemon>,
+        _ lineWriters: LineWriters,
+        _ registry: Registry
+    ) {
         let loop = EventLoop()
-        let worker = Worker(loop: loop, lineWriters: lineWriters) { notice in control.post { $0.log.log(notice) } }
+        let worker = Worker(loop: loop, lineWriters: lineWriters, kinds: registry) { notice in
+            control.post { $0.log.log(notice) }
+        }
         let slot = MailSlot(mailbox, for: worker, on: loop)
         withExtendedLifetime(slot) { loop.run() }
     }

@@ -1,0 +1,50 @@
+internal import Bytes
+internal import Configuration
+public import Dialects
+public import Events
+internal import HTTP
+public import RPC
+
+/// What interceptors see of a call, beside the head of its request.
+extension Call {
+    /// What the caller speaks.
+    public var dialect: Dialect { classification.dialect }
+
+    /// How the caller's messages are written.
+    public var codec: Codec { classification.codec }
+
+    /// The full name of the RPC service, such as `pkg.Service`, if the path names one.
+    public var service: String? {
+        let request = request
+        return classification.procedure.map { request.path.extracting($0.service).string }
+    }
+
+    /// The name of the RPC method, if the path names one.
+    public var method: String? {
+        let request = request
+        return classification.procedure.map { request.path.extracting($0.method).string }
+    }
+
+    /// The name of the upstream that the call goes to; nil if its chain has to answer.
+    public var upstreamName: String? { route.upstream?.settings.name }
+
+    /// The outcome; good in `finished`.
+    public var code: RPCCode { record.code }
+
+    /// What the caller was told, or what the upstream said, about a failure; good in `finished`.
+    public var message: String { String(decoding: record.message, as: UTF8.self) }
+
+    /// The whole time of the call in nanoseconds; good in `finished`.
+    public var duration: Nanoseconds { record.duration }
+
+    /// The monotonic time of the worker's loop in nanoseconds.
+    public var now: Nanoseconds { worker.context.loop.now }
+
+    /// Calls `action` on the worker's thread when `time`, in nanoseconds, has passed, unless the timer is cancelled before
+    /// then or let go of.
+    public func timer(after time: Nanoseconds, _ action: @escaping () -> Void) -> Timer {
+        let timer = Timer(on: worker.context.loop.timers, action: action)
+        timer.arm(after: time)
+        return timer
+    }
+}

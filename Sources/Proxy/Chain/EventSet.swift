@@ -1,0 +1,36 @@
+/// The events of a call that an interceptor asks for; a call pays only for those that somebody in its chain asks for.
+public struct EventSet: OptionSet, Sendable {
+    public let rawValue: UInt16
+
+    /// Makes a set of events from its bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The head of the request, before it goes upstream.
+    public static let requestHead = EventSet(rawValue: 1)
+    /// Each message of the request, without envelope and decompressed; plain HTTP has none.
+    public static let requestMessages = EventSet(rawValue: 2)
+    /// The end of the request.
+    public static let requestEnd = EventSet(rawValue: 4)
+    /// The head of the answer, before it goes to the caller.
+    public static let responseHead = EventSet(rawValue: 8)
+    /// Each message of the answer, without envelope and decompressed; plain HTTP has none.
+    public static let responseMessages = EventSet(rawValue: 16)
+    /// The end of the answer, whatever it is.
+    ///
+    /// Answers of one bare message are held until it has come.
+    public static let responseEnd = EventSet(rawValue: 32)
+    /// The end of an answer that is an error; not for what the upstream answers in plain HTTP, which has no such end.
+    public static let responseErrors = EventSet(rawValue: 64)
+    /// The end of an answer whose trailers come behind its messages; made where there are none, so that fields can be
+    /// added.
+    ///
+    /// In unary Connect they are in the head.
+    public static let responseTrailers = EventSet(rawValue: 128)
+    /// The end of the call, whatever became of it.
+    public static let finished = EventSet(rawValue: 256)
+    /// Messages are counted in both directions.
+    static let messageCounts = EventSet(rawValue: 512)
+
+    /// The ends of answers, for one reason or another.
+    static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
+}

@@ -1,0 +1,20 @@
+public import Proxy
+
+/// The program `martlet`, for executables to be made of.
+///
+/// An executable of one's own, which knows kinds of interceptors that do not come with Martlet, is one line:
+///
+/// ```swift
+/// Martlet.main(adding: [GreetingInterceptor.kind])
+/// ```
+public enum Martlet {
+    /// Reads the command line, does what it says, and ends the process with the exit code that belongs to it.
+    ///
+    /// Call it once, first thing, on the main thread.
+    ///
+    /// - Parameter kinds: kinds of interceptors over and above those that come with Martlet; each name is to be new.
+    public static func main(adding kinds: [InterceptorKind] = []) -> Never {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        Exit.now(Invocation.parse(arguments).run(with: Registry.builtIn.adding(kinds)))
+    }
+}
