@@ -8,6 +8,8 @@ public struct ListenerSettings: Equatable, Sendable {
         public let idle: Duration?
         /// How long a caller may take none of the bytes that wait for it on an HTTP/2 stream.
         public let stalled: Duration?
+        /// How long an interceptor may suspend one event of a call.
+        public let suspension: Duration?
     }
 
     /// The bounds of a caller's connection.
@@ -20,6 +22,12 @@ public struct ListenerSettings: Equatable, Sendable {
         public let requestMessage: Int?
         /// The bytes of one message of an answer, as they come; none is no limit.
         public let responseMessage: Int?
+        /// The bytes of one message that an interceptor sees, decompressed.
+        public let heldMessage: Int
+        /// The events that wait for an interceptor in one direction of a call before no more is read.
+        public let heldEvents: Int
+        /// Their bytes.
+        public let heldBytes: Int
         /// The calls that run at once on one HTTP/2 connection.
         public let streams: Int
         /// The streams that the caller of one HTTP/2 connection may reset in a burst; a 30th of it in each second after.
@@ -63,6 +71,7 @@ public struct ListenerSettings: Equatable, Sendable {
             default: "60s",
             "The longest time in which a caller may take none of the bytes that wait for it on an HTTP/2 stream."
         ),
+        Option("suspension", .timeout, default: "30s", "How long an interceptor may suspend one event of a call."),
     ]
 
     private static let limitOptions = [
@@ -80,6 +89,19 @@ public struct ListenerSettings: Equatable, Sendable {
             default: "none",
             "The bytes of one RPC message in an answer."
         ),
+        Option(
+            "held_message",
+            .size(in: 1...1 << 31),
+            default: "4MiB",
+            "The bytes of one RPC message that an interceptor sees, decompressed. Where none does, messages are not held."
+        ),
+        Option(
+            "held_events",
+            .integer(in: 1...100_000),
+            default: "64",
+            "The events of one direction of a call that may wait for a suspended interceptor; then no more is read."
+        ),
+        Option("held_bytes", .size(in: 1...1 << 31), default: "256KiB", "The bytes of those events, likewise."),
         Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
         Option(
             "resets",
@@ -106,7 +128,8 @@ public struct ListenerSettings: Equatable, Sendable {
         self.timeouts = Timeouts(
             head: timeouts.duration("head"),
             idle: timeouts.duration("idle"),
-            stalled: timeouts.duration("stalled")
+            stalled: timeouts.duration("stalled"),
+            suspension: timeouts.duration("suspension")
         )
         let limits = section.section("limits")
         self.limits = Limits(
@@ -114,6 +137,9 @@ public struct ListenerSettings: Equatable, Sendable {
             fields: limits.integer("fields"),
             requestMessage: limits.sizeLimit("request_message"),
             responseMessage: limits.sizeLimit("response_message"),
+            heldMessage: limits.size("held_message"),
+            heldEvents: limits.integer("held_events"),
+            heldBytes: limits.size("held_bytes"),
             streams: limits.integer("streams"),
             resets: limits.integer("resets"),
             connections: limits.integer("connections")

@@ -51,6 +51,9 @@ public struct AnswerReader: Sendable {
     /// What the caller is told about a message that is larger than the limit.
     public var overLimitError: RPCError { meter.overLimitError }
 
+    /// Whether the body is the messages of a success, or a run of envelopes that tells whether it is one.
+    public var hasMessages: Bool { watch == .messages }
+
     /// Whether the body stands between two messages, so that something may be put behind it.
     public var canEnd: Bool { watch == .messages && dialect.hasEnvelopes && meter.envelopes.canEnd }
 

@@ -22,16 +22,28 @@ extension ByteQueue {
         append(byte: UInt8(ascii: "}"))
     }
 
-    /// Appends the JSON that ends a Connect stream with `error`; values of one name stand together.
+    /// Appends the JSON that ends a Connect stream with `error`.
     func append(endStream error: RPCError) {
-        append("{\"error\":")
-        append(json: error)
-        if !error.metadata.isEmpty {
-            append(",\"metadata\":{")
-            append(jsonMembers: error.metadata)
-            append(byte: UInt8(ascii: "}"))
+        append(endStream: .made(error), error.metadata.fields)
+    }
+
+    /// Appends the JSON that ends a Connect stream; values of one name stand together.
+    func append(endStream error: Dialect.EndError?, _ metadata: [(name: [UInt8], value: [UInt8])]) {
+        append("{")
+        if let error {
+            append("\"error\":")
+            switch error {
+            case .made(let error): append(json: error)
+            case .arrived(let json): append(json)
+            }
+            if !metadata.isEmpty { append(",") }
         }
-        append(byte: UInt8(ascii: "}"))
+        if !metadata.isEmpty {
+            append("\"metadata\":{")
+            append(jsonMembers: metadata)
+            append("}")
+        }
+        append("}")
     }
 
     private func append(json detail: ErrorDetail) {
@@ -42,14 +54,14 @@ extension ByteQueue {
         append("\"}")
     }
 
-    private func append(jsonMembers metadata: [(name: String, value: String)]) {
+    private func append(jsonMembers metadata: [(name: [UInt8], value: [UInt8])]) {
         var rest = metadata[...]
         while let name = rest.first?.name {
             if rest.count < metadata.count { append(byte: UInt8(ascii: ",")) }
-            append(json: name)
+            append(json: name.span)
             for (index, entry) in rest.filter({ $0.name == name }).enumerated() {
                 append(index == 0 ? ":[" : ",")
-                append(json: entry.value)
+                append(json: entry.value.span)
             }
             append(byte: UInt8(ascii: "]"))
             rest.removeAll { $0.name == name }

@@ -23,6 +23,11 @@ public final class HTTPHead {
     private(set) var targetRange = ByteRange.empty
     private(set) var authorityRange = ByteRange.empty
     private var reasonRange = ByteRange.empty
+    /// What has been changed since the changes began to be noted.
+    public private(set) var edits: [HTTPEdit] = []
+    /// Whether changes are noted.
+    public var notesEdits = false
+    private var mark = HTTPHeadMark()
 
     /// The status of an answer, 100 to 999; 0 in a request.
     public var status = 0
@@ -51,6 +56,8 @@ public final class HTTPHead {
         contentLength = nil
         expectsContinue = false
         acceptsTrailers = false
+        notesEdits = false
+        edits.removeAll(keepingCapacity: true)
     }
 
     /// Becomes a copy of `other`.
@@ -117,9 +124,15 @@ public final class HTTPHead {
     /// Sets the method.
     public func setMethod(_ bytes: Span<UInt8>) { methodRange = arena.add(bytes) }
     /// Sets the path with the query.
-    public func setTarget(_ bytes: Span<UInt8>) { targetRange = arena.add(bytes) }
+    public func setTarget(_ bytes: Span<UInt8>) {
+        targetRange = arena.add(bytes)
+        note(.set, .path)
+    }
     /// Sets the host and the port.
-    public func setAuthority(_ bytes: Span<UInt8>) { authorityRange = arena.add(bytes) }
+    public func setAuthority(_ bytes: Span<UInt8>) {
+        authorityRange = arena.add(bytes)
+        note(.set, .authority)
+    }
     /// Sets the reason phrase.
     public func setReason(_ bytes: Span<UInt8>) { reasonRange = arena.add(bytes) }
 
@@ -162,7 +175,9 @@ public final class HTTPHead {
 
     /// Adds a field behind the others.
     public func add(_ name: FieldName, _ value: Span<UInt8>) {
-        append(Field(name: arena.add(name.bytes.span), value: arena.add(value), known: name.known))
+        let range = arena.add(name.bytes.span)
+        append(Field(name: range, value: arena.add(value), known: name.known))
+        note(.added, .field(range))
     }
 
     /// Adds a field whose name may have capitals.
@@ -220,6 +235,7 @@ public final class HTTPHead {
     public func setValue(at index: Int, _ value: Span<UInt8>) {
         fields[index].value = arena.add(value)
         fields[index].lineCount = 0
+        note(.set, .field(fields[index].name))
     }
 
     /// Makes one field of the several that HTTP/2 may split cookies into (RFC 9113 §8.2.3).
@@ -235,6 +251,7 @@ public final class HTTPHead {
 
     /// Gives the field at `index` another name.
     public func rename(at index: Int, to name: FieldName) {
+        note(.renamed, .field(fields[index].name))
         fields[index].name = arena.add(name.bytes.span)
         fields[index].known = name.known
         known |= name.known.bit
@@ -247,6 +264,7 @@ public final class HTTPHead {
     @discardableResult
     public func remove(_ name: FieldName, from start: Int = 0) -> Bool {
         guard var kept = first(name, from: start) else { return false }
+        note(.removed, .field(fields[kept].name))
         for index in kept + 1..<fields.count where !has(name, at: index) {
             fields[kept] = fields[index]
             kept += 1
@@ -257,7 +275,39 @@ public final class HTTPHead {
 
     /// Removes the field at `index`.
     public func remove(at index: Int) {
+        note(.removed, .field(fields[index].name))
         fields.remove(at: index)
+    }
+
+    // MARK: Changes
+
+    private func note(_ kind: HTTPEdit.Kind, _ subject: HTTPEdit.Subject) {
+        if notesEdits { edits.append(HTTPEdit(kind: kind, subject: subject)) }
+    }
+
+    /// The name of what was changed; `:path` and `:authority` for what is no field.
+    public func name(of edit: HTTPEdit) -> [UInt8] {
+        switch edit.subject {
+        case .path: Array(":path".utf8)
+        case .authority: Array(":authority".utf8)
+        case .field(let range): bytes(range).array
+        }
+    }
+
+    /// Remembers the head as it is now.
+    public func setMark() {
+        mark.fields.removeAll(keepingCapacity: true)
+        mark.fields.append(contentsOf: fields)
+        mark.targetRange = targetRange
+        mark.authorityRange = authorityRange
+    }
+
+    /// Becomes again what it was at the mark.
+    public func returnToMark() {
+        fields.removeAll(keepingCapacity: true)
+        fields.append(contentsOf: mark.fields)
+        targetRange = mark.targetRange
+        authorityRange = mark.authorityRange
     }
 
     private func append(_ field: Field) {

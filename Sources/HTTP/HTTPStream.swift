@@ -9,6 +9,8 @@ package struct PauseReason: OptionSet, Sendable {
     package static let slowPeer = PauseReason(rawValue: 1)
     /// There is no upstream connection yet that could take them.
     package static let noUpstream = PauseReason(rawValue: 2)
+    /// So much waits in the chain of the call that it shall not become more.
+    package static let held = PauseReason(rawValue: 4)
 }
 
 /// Which HTTP a connection speaks.

@@ -75,8 +75,13 @@ struct ChainCompiler {
         return CompiledChain.Link(
             name: item.name,
             condition: item.when.map { Condition($0, into: diagnostics) },
+            codes: 0,
+            shapes: .all,
             interceptor: interceptor,
             events: interceptor.events,
+            isSerial: interceptor.isSerial,
+            isPerAttempt: kind.isPerAttempt,
+            runsAgain: kind.isPerAttempt || kind.rewrites,
             counter: counters.interceptor(item.name)
         )
     }

@@ -17,6 +17,8 @@ public final class Worker {
     var random = Xoshiro256()
 
     private(set) var generation: Generation
+    /// Runs what suspended interceptors wait for.
+    private(set) lazy var tasks = LoopTasks(on: context.loop)
     private let tokens = TokenStore()
     private let lineWriters: LineWriters
     private let network: any Network
@@ -182,12 +184,6 @@ public final class Worker {
     /// What the worker has counted until now.
     public func snapshot() -> CountersSnapshot {
         counters.snapshot()
-    }
-
-    /// Counts the verdict of the link that decided.
-    func countVerdict(_ verdict: VerdictLabel, of run: ChainRun) {
-        guard let index = run.decider else { return }
-        counters.verdict(run.chain.links[index].counter, verdict)
     }
 }
 

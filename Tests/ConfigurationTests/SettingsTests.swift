@@ -58,7 +58,11 @@ struct SettingsTests {
         let listener = try #require(settings.listeners.first)
         #expect(settings.listeners.count == 1)
         #expect(listener.address == .tcp(host: "127.0.0.1", port: 8080))
-        #expect(listener.timeouts == .init(head: .seconds(10), idle: .seconds(3600), stalled: .seconds(60)))
+        let timeouts = listener.timeouts
+        #expect(timeouts.head == .seconds(10))
+        #expect(timeouts.idle == .seconds(3600))
+        #expect(timeouts.stalled == .seconds(60))
+        #expect(timeouts.suspension == .seconds(30))
         #expect(
             listener.limits
                 == .init(
@@ -66,6 +70,9 @@ struct SettingsTests {
                     fields: 200,
                     requestMessage: nil,
                     responseMessage: nil,
+                    heldMessage: 4 << 20,
+                    heldEvents: 64,
+                    heldBytes: 256 << 10,
                     streams: 1000,
                     resets: 1000,
                     connections: 10000
@@ -101,7 +108,8 @@ struct SettingsTests {
                 "127.0.0.1:8080", "unix:/run/martlet/rpc.sock", "0.0.0.0:80",
             ]
         )
-        #expect(settings.listeners[0].timeouts == .init(head: .seconds(5), idle: nil, stalled: .seconds(300)))
+        let timeouts = settings.listeners[0].timeouts
+        #expect(timeouts == .init(head: .seconds(5), idle: nil, stalled: .seconds(300), suspension: .seconds(30)))
         #expect(
             settings.listeners[0].limits
                 == .init(
@@ -109,6 +117,9 @@ struct SettingsTests {
                     fields: 100,
                     requestMessage: 4_194_304,
                     responseMessage: nil,
+                    heldMessage: 4 << 20,
+                    heldEvents: 64,
+                    heldBytes: 256 << 10,
                     streams: 10,
                     resets: 30,
                     connections: 20

@@ -20,6 +20,13 @@ final class CallerService: ConnectionService {
     private(set) var requestMessageLimit: Int?
     /// The most bytes of one message of an answer.
     private(set) var responseMessageLimit: Int?
+    /// How long an interceptor may suspend an event.
+    private(set) var suspensionTimeout: Nanoseconds?
+    /// The most bytes of one message that an interceptor sees.
+    private(set) var heldMessageLimit = 0
+    /// The most that waits for an interceptor in one direction of a call before no more is read.
+    private(set) var heldEventLimit = 0
+    private(set) var heldByteLimit = 0
     /// What new connections speak; nil is clear text.
     private var tls: ListenerTLS?
     private var tlsSettings: ListenerTLSSettings?
@@ -37,6 +44,10 @@ final class CallerService: ConnectionService {
         stalledTimeout = settings.timeouts.stalled.map { Nanoseconds($0) }
         requestMessageLimit = settings.limits.requestMessage
         responseMessageLimit = settings.limits.responseMessage
+        suspensionTimeout = settings.timeouts.suspension.map { Nanoseconds($0) }
+        heldMessageLimit = settings.limits.heldMessage
+        heldEventLimit = settings.limits.heldEvents
+        heldByteLimit = settings.limits.heldBytes
         limits = HTTPLimits(
             head: settings.limits.head,
             fields: settings.limits.fields,

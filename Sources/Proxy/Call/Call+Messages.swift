@@ -1,93 +1,159 @@
 internal import Bytes
 internal import Dialects
+internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// The messages of a call, where somebody wants to know of them: how many there are, and that none is too large.
+/// The messages of a call, where somebody in its chain asks for them: made out of bodies, and bodies of them again.
 extension Call {
-    /// Begins to measure the request, if anybody wants that.
-    ///
-    /// - Returns: whether the call goes on; a message that is announced too large ends it.
-    func measureFromStart() -> Bool {
-        let limit = listener.requestMessageLimit
-        // A bare message needs no measuring to be counted: it is one, when it has come whole.
-        let isCounted = run.chain.countsMessages && classification.dialect.hasEnvelopes
-        guard limit != nil || isCounted, classification.dialect != .http else { return true }
-        var meter = MessageMeter(classification.dialect, .request, limit: limit)
-        let request = request
-        let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
-        if let length = announced ?? request.contentLength { meter.announce(length) }
-        if requestEnded { meter.end() }
-        self.meter = meter
-        return checkLimit()
-    }
-
-    /// Sees a piece of the request's body; false if a message is too large, which has ended the call.
-    func measure(_ body: Span<UInt8>) -> Bool {
-        meter?.add(body)
-        return checkLimit()
-    }
-
-    private func checkLimit() -> Bool {
-        // Asked in its place: a copy would cost as much as the measuring.
-        guard meter?.isOverLimit == true, let error = meter?.overLimitError else { return true }
-        worker.counters.limitHit(.requestMessage)
-        fail(error, by: .martlet)
-        return false
-    }
-
-    /// A message of the answer is too large, and nothing of it has gone out.
-    func answerIsOverLimit() {
-        worker.counters.limitHit(.responseMessage)
-        attempt?.count(.badAnswer)
-        fail(reader.overLimitError, by: .martlet)
-    }
-
-    /// The last piece of the answer announces a message that is too large: what comes before it still goes to the caller.
-    ///
-    /// - Parameters:
-    ///   - body: the piece.
-    ///   - stoodBetween: whether what has gone out before stands between two messages.
-    func endBeforeTooLarge(_ body: Span<UInt8>, _ stoodBetween: Bool) {
-        let complete = reader.complete
-        if complete > 0 { caller.send(body: body.extracting(0..<complete)) }
-        mayEndAnswer = complete > 0 || stoodBetween
-        answerIsOverLimit()
-    }
-
-    /// What is wrong with the head of a request that is answered here with a message.
-    var faultAsRPC: RPCError? {
-        let request = request
-        // What says nothing of its content may be a browser, or somebody who tries things out.
-        let isPlain = request.first(.contentType) == nil && classification.dialect == .http
-        let method = request.method
-        if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
-        return classification.fault(
-            compression: request.compression(classification.dialect),
-            query: request.query
+    func makeReader(_ direction: MessageMeter.Direction, wantsMessages: Bool) -> MessageReader {
+        MessageReader(
+            classification.dialect,
+            direction,
+            wantsMessages: wantsMessages,
+            messageLimit: listener.heldMessageLimit,
+            held: ByteQueue(pool: worker.context.buffers)
         )
     }
 
-    /// Answers one message with one, once it is known that there is one.
-    func respondWhenWhole(_ answer: LocalAnswer) {
-        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
-        if requestEnded { meter.end() }
-        self.meter = meter
-        if requestEnded { answerWhole(answer) } else { heldAnswer = answer }
+    // MARK: Into the chain
+
+    /// A message has come whole; `payload` is as it was sent.
+    func messageCame(_ flags: UInt8, _ payload: Span<UInt8>, _ way: Way) {
+        let isCompressed = flags & Envelope.compressed != 0
+        var decompressed: ByteQueue?
+        if isCompressed {
+            let queue = worker.context.queues.take()
+            if let error = decompress(payload, way, into: queue) {
+                worker.context.queues.give(queue)
+                return isFaulty(error, way)
+            }
+            decompressed = queue
+        }
+        let message = takeMessage(way)
+        message.begin(message.number + 1, isCompressed: isCompressed, decompressed: decompressed)
+        pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
     }
 
-    /// The request has come whole.
-    func answerWhole(_ answer: LocalAnswer) {
-        heldAnswer = nil
-        let compression = request.compression(classification.dialect)
-        if let error = meter?.faultOfOneMessage(compression: compression) { return reject(error) }
-        respond(answer)
+    private func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
+        let compression = way == .request ? requestCompression : answerCompression
+        guard compression != .identity else {
+            return RPCError(.internal, "a message of the \(way.sender) is compressed, and no header says how")
+        }
+        guard Compressor.supports(compression) else {
+            let words = "messages of the \(way.sender) are compressed in a way that is not supported here"
+            guard way == .request else { return RPCError(.internal, words) }
+            return RPCError(.unimplemented, "\(words); supported: gzip, br, zstd, deflate")
+        }
+        do throws(DecompressionFailure) {
+            try Compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
+            return nil
+        } catch .overLimit {
+            let limit = listener.heldMessageLimit
+            let words = "a message of the \(way.sender) is over limits.held_message, \(limit) bytes, when decompressed"
+            return RPCError(.resourceExhausted, words)
+        } catch {
+            let code: RPCCode = way == .request ? .invalidArgument : .internal
+            return RPCError(code, "a message of the \(way.sender) cannot be decompressed")
+        }
     }
 
-    /// How many messages the call had.
-    var messageCounts: MessageCounts {
-        let bare = classification.dialect.isUnaryConnect && requestEnded ? 1 : ownMessages
-        return MessageCounts(received: meter?.messages ?? bare, sent: reader.messages + ownMessages)
+    private func takeMessage(_ way: Way) -> Message {
+        let kept = way == .request ? requestMessage : answerMessage
+        if let kept { return kept }
+        let new = Message(isBare: !classification.dialect.hasEnvelopes, queues: worker.context.queues)
+        new.number = way == .request ? heldMessages.request : heldMessages.answer
+        if way == .request { requestMessage = new } else { answerMessage = new }
+        return new
     }
+
+    /// A message is kept by somebody: the next one needs another place.
+    func lostMessage(_ message: Message, _ way: Way) {
+        if requestMessage === message {
+            heldMessages.request = message.number
+            requestMessage = nil
+        } else if answerMessage === message {
+            heldMessages.answer = message.number
+            answerMessage = nil
+        }
+    }
+
+    /// Keeps bytes of a bare message until it is whole.
+    func keepBare(_ body: Span<UInt8>, _ way: Way) {
+        let queue = bareMessage ?? worker.context.queues.take()
+        bareMessage = queue
+        guard queue.count + body.count <= listener.heldMessageLimit else {
+            let words = "a message of the \(way.sender) is over limits.held_message, \(listener.heldMessageLimit) bytes"
+            return isFaulty(RPCError(.resourceExhausted, words), way)
+        }
+        queue.append(body)
+    }
+
+    /// The one bare message of a body is whole.
+    func bareMessageCame(_ way: Way) {
+        let isQuery = way == .request && classification.dialect == .connectGet
+        let body = isQuery ? messageOfQuery() : bareMessage
+        bareMessage = nil
+        let compression = way == .request ? requestCompression : answerCompression
+        let isCompressed = compression != .identity && body.map { !$0.isEmpty } ?? false
+        guard let body else {
+            if isQuery { return isFaulty(RPCError(.invalidArgument, "the message of the query is not base64"), way) }
+            return messageCame(0, Span(), way)
+        }
+        messageCame(isCompressed ? Envelope.compressed : 0, body.readable, way)
+        worker.context.queues.give(body)
+    }
+
+    private func messageOfQuery() -> ByteQueue? {
+        let request = request
+        let query = request.query
+        guard let message = ConnectQuery(query)?.message(in: query) else { return nil }
+        let queue = worker.context.queues.take()
+        queue.append(message)
+        return queue
+    }
+
+    private func isFaulty(_ error: RPCError, _ way: Way) {
+        way == .request ? requestIsFaulty(error) : answerIsFaulty(error)
+    }
+
+    // MARK: Out of the chain
+
+    /// Writes a message as the body has it; one that nobody has changed is not copied.
+    func write(_ message: Message, _ bytes: Span<UInt8>, compression: Compression, to send: (Span<UInt8>) -> Void) {
+        let dialect = classification.dialect
+        guard message.isChanged else {
+            return message.withArrived(bytes) { payload in
+                write(payload, isCompressed: message.isCompressed, dialect, to: send)
+            }
+        }
+        guard message.isCompressed else {
+            return message.withPayload { write($0, isCompressed: false, dialect, to: send) }
+        }
+        let compressed = worker.context.queues.take()
+        message.withPayload { Compressor.compress($0, as: compression, into: compressed) }
+        write(compressed.readable, isCompressed: true, dialect, to: send)
+        worker.context.queues.give(compressed)
+    }
+
+    private func write(_ payload: Span<UInt8>, isCompressed: Bool, _ dialect: Dialect, to send: (Span<UInt8>) -> Void) {
+        guard dialect.hasEnvelopes else { return send(payload) }
+        let flags = isCompressed ? Envelope.compressed : 0
+        let frame = worker.context.queues.take()
+        if dialect == .grpcWebText {
+            frame.append(message: payload, flags: flags, in: dialect)
+            send(frame.readable)
+        } else {
+            frame.append(Envelope(flags: flags, length: UInt32(payload.count)))
+            send(frame.readable)
+            if payload.count > 0 { send(payload) }
+        }
+        worker.context.queues.give(frame)
+    }
+}
+
+extension Way {
+    /// Whose message it is that goes there.
+    var sender: String { self == .request ? "request" : "answer" }
 }

@@ -47,4 +47,20 @@ extension Call {
         timer.arm(after: time)
         return timer
     }
+
+    /// Its shape, as far as it can be told without the service's schema: all gRPC may be streams.
+    var shape: CallShapes {
+        switch classification.dialect {
+        case .connectUnary, .connectGet, .http: .unary
+        case .connectStream, .grpc, .grpcWeb, .grpcWebText: .stream
+        }
+    }
+
+    /// How the messages of the request are compressed.
+    var requestCompression: Compression {
+        let dialect = classification.dialect
+        let request = request
+        if dialect == .connectGet { return ConnectQuery(request.query)?.compression ?? .identity }
+        return request.compression(dialect)
+    }
 }

@@ -36,20 +36,75 @@ public final class Call: HTTPStreamUser {
     /// Measures the messages of the request, where somebody wants to know.
     var meter: MessageMeter?
     var reader: AnswerReader
-    /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
-    var mayEndAnswer: Bool?
-    /// An answer of our own that waits for the request to have come whole.
-    var heldAnswer: LocalAnswer?
-    /// The messages of an answer that was given here.
-    var ownMessages = 0
-    /// What the counters know the call by, once an interceptor has counted it.
-    var counted: StartedCall?
+    /// What waits in the chain.
+    var lanes = Lanes()
+    /// Hooks are running, this many within each other; suspensions that they have resumed are looked at after them.
+    var hooksUnderWay = 0
+    var resumedInHook: [(Way, Int)] = []
+
+    // MARK: The request on its way
+
+    /// What is wrong with the caller's time.
+    var late: RPCError?
+    var requestEnded = false
+    /// The head is through the chain.
+    var hasHeadLeft = false
+    /// So is the end.
+    var hasRequestLeft = false
+    var isForwarded = false
+    /// The request goes through a part of the chain once more, for another attempt.
+    var isTriedAgain = false
+    /// How the body is looked at, once that is known.
+    var requestForm: BodyForm?
+    var requestReader: MessageReader?
+    var requestMessage: Message?
+    var requestTrailers: HTTPHead?
+    /// What is through the chain and waits for a connection.
+    var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
     var replay: ByteQueue?
     var canReplay = true
-    var requestEnded = false
+
+    // MARK: The answer on its way
+
+    /// The head of an answer has set out on its way back.
+    var hasAnswer = false
+    /// The answer is given here.
+    var isAnswered = false
+    /// What was decided here, if that is so.
+    var ownOutcome: Outcome?
+    var answerForm = BodyForm.bytes
+    var answerReader: MessageReader?
+    var answerMessage: Message?
+    var answerCompression = Compression.identity
+    /// The frame that has ended the body.
+    var answerEndFrame: (flags: UInt8, payload: [UInt8])?
+    var answerTrailers: HTTPHead?
+    /// The head is all that there is.
+    var isHeadLast = false
+    /// An interceptor has ended the answer: what still comes of it is nobody's.
+    var isAnswerClosed = false
+    /// The answer goes to the caller only when its end is known.
+    var holdsAnswer = false
+    var heldHead: HTTPHead?
+    var heldBody: ByteQueue?
+    /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
+    var mayEndAnswer: Bool?
+    /// An answer of our own that waits for the request to have come whole, and the link that has given it.
+    var heldAnswer: (answer: LocalAnswer, place: Int)?
+    /// The messages of an answer that was given here.
+    var ownMessages = 0
     var headSent = false
+    /// The call ends, and nothing waits any more.
+    var isClosing = false
     var isOver = false
+
+    /// The bare message of either body, as far as it has come; first that of the request, then that of the answer.
+    var bareMessage: ByteQueue?
+    /// How many messages had come when one was kept by somebody.
+    var heldMessages = (request: 0, answer: 0)
+    /// What the counters know the call by, once an interceptor has counted it.
+    var counted: StartedCall?
     var callTimer: Timer?
     /// When the time that the caller allows is over.
     var deadline: Nanoseconds?
@@ -89,19 +144,15 @@ public final class Call: HTTPStreamUser {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        guard let attempt else { return }
-        keepForReplay(body)
-        attempt.send(body: body)
-        if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
+        if !isAnswered, heldAnswer == nil { takeRequest(body) }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         requestEnded = true
         meter?.end()
-        if let heldAnswer { return answerWhole(heldAnswer) }
-        if trailers != nil { canReplay = false }
-        attempt?.sendEnd(trailers: trailers)
+        if let heldAnswer { return answerWhole(heldAnswer.answer, heldAnswer.place) }
+        if !isAnswered { requestIsWhole(trailers: trailers) }
     }
 
     package func wasReset(_ reason: HTTPReset) {
@@ -117,7 +168,7 @@ public final class Call: HTTPStreamUser {
     }
 
     package func drained() {
-        attempt?.resume()
+        attempt?.resume(.slowPeer)
     }
 
     // MARK: Replay
@@ -125,7 +176,7 @@ public final class Call: HTTPStreamUser {
     /// Whether the request could be sent once more from what is kept of it.
     var isReplayable: Bool { canReplay && !headSent }
 
-    private func keepForReplay(_ body: Span<UInt8>) {
+    func keepForReplay(_ body: Span<UInt8>) {
         guard canReplay, attempt?.mayNeedReplay == true else { return }
         let queue = replay ?? worker.context.queues.take()
         replay = queue

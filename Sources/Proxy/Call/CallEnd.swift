@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Dialects
-internal import Documents
 internal import Events
 internal import HTTP
 internal import RPC
@@ -8,15 +7,29 @@ internal import Telemetry
 
 /// How a call ends: one answer, one record, everything let go of.
 extension Call {
-    /// Ends the call with an error in the caller's dialect; if an answer has begun, by breaking it off.
+    // MARK: Decided here
+
+    /// Ends the call at once with an error in the caller's dialect; if an answer has begun, by breaking it off.
+    ///
+    /// Nothing waits for it, whatever is suspended. Those in the chain see it as the upstream's answer, unless one of them
+    /// has rejected the request, or they have seen the head of an answer already.
     func fail(_ error: RPCError, by decider: CallRecord.Decider) {
         guard !isOver else { return }
+        let stands = lanes.response.isEmpty && standsBetweenMessages
+        isClosing = true
+        endSuspensions()
         record.decider = decider
         record.message = Array(error.message.utf8)
         guard !headSent else {
-            endAnswer(with: error)
+            endAnswer(with: error, stands: stands)
             return finish(code: error.code, by: decider)
         }
+        let isRejection = if case .interceptor = decider { true } else { false }
+        answer(with: error, before: isRejection || hasAnswer ? 0 : run.chain.links.count)
+    }
+
+    /// Answers with an error in the caller's dialect, which goes back through the links before `place`.
+    func answer(with error: RPCError, before place: Int) {
         let request = request
         let type = request.first(.contentType)
         let answer =
@@ -25,16 +38,94 @@ extension Call {
             } else {
                 classification.dialect.answer(to: error, requestContentType: Span())
             }
-        // What an interceptor rejects does not go back through the chain; what it responds does, and so does a failure
-        // behind the chain, since to those in the chain it is the upstream's.
-        let isRejection = if case .interceptor = decider { true } else { false }
-        send(answer, code: error.code, throughChain: !isRejection)
+        send(answer, Outcome(error), before: place)
+    }
+
+    /// Sends an answer of our own, which goes back through the links before `place`.
+    func send(_ answer: LocalAnswer, _ outcome: Outcome, before place: Int) {
+        attempt?.count(.canceled)
+        attempt?.cancel()
+        attempt = nil
+        forgetAnswer()
+        isAnswered = true
+        ownOutcome = outcome
+        run.answer(before: place)
+        let head = worker.context.heads.take()
+        head.fill(with: answer)
+        record.responseBytes += answer.body.count
+        let request = request
+        let isLast = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
+        takeAnswer(head, isLast: isLast)
+        if !isLast, !isOver { takeAnswer(answer.body.span) }
+        guard !isOver else { return }
+        let trailers = worker.context.heads.take()
+        for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
+        answerIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
+        worker.context.heads.give(trailers)
+    }
+
+    /// Nothing goes out of the answer that has come.
+    private func forgetAnswer() {
+        if let heldHead { worker.context.heads.give(heldHead) }
+        if let heldBody { worker.context.queues.give(heldBody) }
+        if let bareMessage { worker.context.queues.give(bareMessage) }
+        if let answerTrailers, answerTrailers !== heldHead { worker.context.heads.give(answerTrailers) }
+        (heldHead, heldBody, bareMessage, answerTrailers) = (nil, nil, nil, nil)
+        (answerReader, answerEndFrame) = (nil, nil)
+    }
+
+    /// An interceptor has rejected an event.
+    func rejected(_ error: RPCError, at place: Int, _ event: ChainEvent, _ way: Way) {
+        decides(place, .reject)
+        guard way == .response else { return fail(error, by: record.decider) }
+        if case .responseHead(let head, _) = event {
+            worker.context.heads.give(head)
+            return answer(with: error, before: place)
+        }
+        close(with: error, before: place)
+    }
+
+    /// An interceptor has answered in the upstream's place.
+    func responded(_ answer: LocalAnswer, at place: Int, _ event: ChainEvent, _ way: Way) {
+        guard !headSent, !hasAnswer || event.isAnswerHead else {
+            return rejected(RPCError(.internal, "an answer came behind the head of another"), at: place, event, way)
+        }
+        if case .responseHead(let head, _) = event { worker.context.heads.give(head) }
+        decides(place, .respond)
+        answer.answersOneMessage && way == .request ? respondWhenWhole(answer, place) : respond(answer, place)
+    }
+
+    func respond(_ answer: LocalAnswer, _ place: Int) {
+        if decidesByProcedure(place) { admitMethod() }
+        let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
+        if code == .ok, classification.dialect != .http { ownMessages = 1 }
+        send(answer, Outcome(code: code), before: place)
+    }
+
+    /// An interceptor has decided what the caller gets.
+    func decides(_ place: Int, _ verdict: VerdictLabel) {
+        run.decide(place)
+        record.decider = .interceptor(run.chain.links[place].name)
+        worker.counters.verdict(run.chain.links[place].counter, verdict)
+    }
+
+    /// Whether the configuration names the service or the method that is answered here: callers cannot make that up.
+    private func decidesByProcedure(_ place: Int) -> Bool {
+        run.chain.links[place].condition?.namesProcedure == true || route.condition?.namesProcedure == true
+    }
+
+    // MARK: The end of an answer
+
+    /// Whether what the caller has got ends between two messages.
+    var standsBetweenMessages: Bool {
+        if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
+        return mayEndAnswer ?? reader.canEnd
     }
 
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
     /// off.
-    private func endAnswer(with error: RPCError) {
-        guard mayEndAnswer ?? reader.canEnd, let ending = classification.dialect.ending(with: error) else {
+    func endAnswer(with error: RPCError, stands: Bool) {
+        guard stands, let ending = classification.dialect.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return caller.reset(.code(isOurs ? .cancel : .internalError))
         }
@@ -46,51 +137,15 @@ extension Call {
         worker.context.heads.give(trailers)
     }
 
-    /// Sends an answer of our own and ends the call.
-    func send(_ answer: LocalAnswer, code: RPCCode, throughChain: Bool) {
-        let head = worker.context.heads.take()
-        head.fill(with: answer)
-        guard !throughChain || passesChain(head) else { return worker.context.heads.give(head) }
-        let request = request
-        record.status = head.status
-        record.responseBytes += answer.body.count
-        headSent = true
-        let end = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
-        caller.send(head: head, end: end)
-        if !end {
-            caller.send(body: answer.body.span)
-            head.fill(withTrailersOf: answer)
-            if throughChain, head.count > 0 { passResponseTrailers(head) }
-            caller.sendEnd(trailers: head.count > 0 ? head : nil)
-        }
-        worker.context.heads.give(head)
-        finish(code: code, by: record.decider)
-    }
-
-    /// Ends a call whose answer from the upstream is complete.
-    func conclude(_ conclusion: Conclusion) {
+    /// An answer whose end nobody waits for is complete.
+    func conclude(_ outcome: Outcome) {
         attempt?.count(.ok)
-        let code: RPCCode
-        switch conclusion {
-        case .code(let known, let message):
-            code = known
-            record.message = message
-        case .json(let bytes, _, let isEndStream):
-            code = read(error: bytes, isEndStream: isEndStream, conclusion)
-        }
-        if code.showsThatMethodExists { admitMethod() }
-        finish(code: code, by: .upstream)
+        record.message = outcome.message
+        if ownOutcome == nil, outcome.code.showsThatMethodExists { admitMethod() }
+        finish(code: outcome.code, by: record.decider)
     }
 
-    /// Reads code and message out of Connect's error JSON.
-    private func read(error bytes: [UInt8], isEndStream: Bool, _ conclusion: Conclusion) -> RPCCode {
-        guard let body = try? JSON.parse(bytes.span) else { return conclusion.code(fromName: nil) }
-        let error = isEndStream ? body.pointer("/error") : body
-        guard let error, error != .null else { return .ok }
-        record.message = error.pointer("/message")?.string.map { Array($0.utf8) } ?? []
-        guard let name = error.pointer("/code")?.string else { return conclusion.code(fromName: nil) }
-        return conclusion.code(fromName: Array(name.utf8).span)
-    }
+    // MARK: The end of the call
 
     /// Completes the record, tells the chain, and lets go of everything.
     ///
@@ -103,16 +158,36 @@ extension Call {
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
         attempt?.count(.canceled)
+        endSuspensions()
         passFinished()
+        letGo()
+        worker.context.heads.give(request)
+    }
+
+    private func letGo() {
         callTimer?.cancel()
         callTimer = nil
         deadlineTimer?.cancel()
         deadlineTimer = nil
         giveReplay()
+        if let outbox { worker.context.queues.give(outbox) }
+        if let requestTrailers { worker.context.heads.give(requestTrailers) }
+        (outbox, requestTrailers) = (nil, nil)
+        (requestReader, requestMessage, answerMessage) = (nil, nil, nil)
+        forgetAnswer()
         let attempt = attempt
         self.attempt = nil
         attempt?.cancel()
-        worker.context.heads.give(request)
+    }
+
+    /// Nothing waits any more.
+    private func endSuspensions() {
+        guard !lanes.request.isEmpty || !lanes.response.isEmpty else { return }
+        for slot in lanes.request.removeAll() + lanes.response.removeAll() {
+            if case .suspended(let suspension) = slot.state { suspension.cancel() }
+            if case .responseHead(let head, _) = slot.event { worker.context.heads.give(head) }
+            if let bytes = slot.bytes { worker.context.queues.give(bytes) }
+        }
     }
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.
@@ -146,11 +221,5 @@ extension HTTPHead {
         status = answer.status
         for (name, value) in answer.headers { add(name: name.span, value: value.span) }
         if answer.trailers.isEmpty, !answer.body.isEmpty { contentLength = answer.body.count }
-    }
-
-    /// Becomes the trailers of an answer of our own.
-    fileprivate func fill(withTrailersOf answer: LocalAnswer) {
-        removeAll()
-        for (name, value) in answer.trailers { add(name: name.span, value: value.span) }
     }
 }

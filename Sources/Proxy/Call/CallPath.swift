@@ -14,19 +14,21 @@ internal import Telemetry
 ///                   ▼                                    ▼
 /// caller ← CallEnd ← chain, last to first ← answered: head, body, end
 /// ```
+///
+/// What the chain does with an event is in Call+Chain.swift. What follows the head of a request is in Call+Request.swift,
+/// the way of an answer in Call+Answer.swift.
 extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
         takeRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        let late = takeDeadline()
-        switch passRequestHead() {
-        case .reject(let error): reject(error)
-        case .next where late == nil: forward()
-        case .respond(let answer) where late == nil:
-            answer.answersOneMessage ? respondWhenWhole(answer) : respond(answer)
-        case .next, .respond, .suspend: if let late { fail(late, by: .martlet) }
-        }
+        late = takeDeadline()
+        measureRequest()
+        request.notesEdits = true
+        run.begin()
+        hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
+        pass(.requestHead, .request, from: 0)
+        if requestEnded, !hasRequestLeft, !isOver { requestIsWhole(trailers: nil) }
     }
 
     private func takeRoute() {
@@ -36,28 +38,10 @@ extension Call {
         request.setAuthority(authority.span)
     }
 
-    func reject(_ error: RPCError) {
-        worker.countVerdict(.reject, of: run)
-        fail(error, by: .interceptor(run.deciderName ?? ""))
-    }
-
-    func respond(_ answer: LocalAnswer) {
-        worker.countVerdict(.respond, of: run)
-        record.decider = .interceptor(run.deciderName ?? "")
-        if decidesByProcedure { admitMethod() }
-        let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
-        if code == .ok, classification.dialect != .http { ownMessages = 1 }
-        send(answer, code: code, throughChain: true)
-    }
-
-    /// Whether the configuration names the service or the method that is answered here: callers cannot make that up.
-    private var decidesByProcedure: Bool {
-        let condition = run.decider.flatMap { run.chain.links[$0].condition }
-        return condition?.namesProcedure == true || route.condition?.namesProcedure == true
-    }
-
-    private func forward() {
+    /// The head has left the chain: the call goes to its upstream.
+    func forward() {
         let request = request
+        if let late { return fail(late, by: .martlet) }
         guard let upstream = route.upstream else {
             return fail(
                 RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
@@ -67,7 +51,8 @@ extension Call {
         if upstream.speaksOnlyHTTP1, classification.dialect == .grpc {
             return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
-        guard measureFromStart() else { return }
+        isForwarded = true
+        guard isWithinLimit() else { return }
         record.stages.forwarded = worker.context.loop.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
@@ -77,7 +62,8 @@ extension Call {
         tryUpstream(upstream)
     }
 
-    private func tryUpstream(_ upstream: Upstream) {
+    /// Sends the request, as far as it has come, on a connection to the upstream.
+    func tryUpstream(_ upstream: Upstream) {
         let attempt = Attempt(of: self, on: upstream)
         self.attempt = attempt
         record.attempts += 1
@@ -88,19 +74,22 @@ extension Call {
 
     // MARK: What the attempt tells
 
-    /// There is a connection: the request goes out, as far as it has come.
+    /// There is a connection: the request goes out, as far as it has left the chain.
     func attemptConnected(_ attempt: Attempt) {
         record.stages.connected = worker.context.loop.now
-        // Not in the call's hands while it is lent: the attempt may end the call, which gives the queue back.
-        let kept = replay
-        replay = nil
+        // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back.
+        let (kept, waiting) = (replay, outbox)
+        (replay, outbox) = (nil, nil)
         passDeadlineOn()
-        attempt.send(head: request, end: requestEnded && kept == nil)
-        if let kept {
-            attempt.send(body: kept.readable)
-            if requestEnded { attempt.sendEnd(trailers: nil) }
-            if isOver { worker.context.queues.give(kept) } else { replay = kept }
+        let isBare = kept == nil && waiting == nil && requestTrailers == nil
+        attempt.send(head: request, end: hasRequestLeft && isBare)
+        if let kept { attempt.send(body: kept.readable) }
+        if let kept { isOver ? worker.context.queues.give(kept) : (replay = kept) }
+        if let waiting {
+            if !isOver { sendUpstream(waiting.readable) }
+            worker.context.queues.give(waiting)
         }
+        if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
         caller.resume(.noUpstream)
     }
 
@@ -111,7 +100,7 @@ extension Call {
         caller.send(informational: head)
     }
 
-    /// The head of the answer has come: it goes back through the chain to the caller.
+    /// The head of the upstream's answer has come.
     func answered(head: HTTPHead, end: Bool) {
         giveReplay()
         record.stages.answered = worker.context.loop.now
@@ -120,25 +109,8 @@ extension Call {
             worker.context.heads.give(head)
             return answerIsOverLimit()
         }
-        guard passesChain(head) else { return worker.context.heads.give(head) }
-        record.status = head.status
-        headSent = true
-        // In an answer that is nothing but a head, the trailers are there.
-        if end, run.wantsTrailers, classification.dialect.hasEnvelopes { passResponseTrailers(head) }
-        caller.send(head: head, end: end)
-        worker.context.heads.give(head)
-        if end { conclude(reader.end()) }
-    }
-
-    /// Lets an answer go back through the chain; false if a link has decided otherwise, and that has been done.
-    func passesChain(_ head: HTTPHead) -> Bool {
-        switch passResponseHead(head) {
-        case .next: return true
-        case .reject(let error): reject(error)
-        case .respond(let answer): respond(answer)
-        case .suspend: return true
-        }
-        return false
+        takeAnswer(head, isLast: end)
+        if end, !isOver { answerIsWhole(reader.end(), trailers: nil) }
     }
 
     /// Bytes of the answer's body have come.
@@ -147,22 +119,14 @@ extension Call {
         let stoodBetween = listener.responseMessageLimit != nil && reader.canEnd
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
-        caller.send(body: body)
-        if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause() }
+        takeAnswer(body)
+        if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause(.slowPeer) }
     }
 
     /// The answer is complete.
     func answeredEnd(trailers: HTTPHead?) {
         let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
-        guard run.wantsTrailers else {
-            caller.sendEnd(trailers: trailers)
-            return conclude(conclusion)
-        }
-        let made = trailers ?? worker.context.heads.take()
-        passResponseTrailers(made)
-        caller.sendEnd(trailers: made.count > 0 ? made : nil)
-        if trailers == nil { worker.context.heads.give(made) }
-        conclude(conclusion)
+        answerIsWhole(conclusion, trailers: trailers)
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
@@ -172,10 +136,19 @@ extension Call {
         if let limit = failure.limit { worker.counters.limitHit(limit) }
         if attempt.canBeResent(after: failure), isReplayable, record.attempts < Self.mostAttempts {
             worker.counters.resend(attempt.upstream.counter)
-            return tryUpstream(attempt.upstream)
+            return tryAgain(attempt.upstream)
         }
         attempt.cancel()
         self.attempt = nil
-        fail(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect), by: .martlet)
+        answerFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
+    }
+
+    /// Tries once more: the head goes again through what runs for each attempt, as it entered there.
+    private func tryAgain(_ upstream: Upstream) {
+        guard let first = run.chain.firstPerAttempt, run.hasEntered(first) else { return tryUpstream(upstream) }
+        attempt = nil
+        isTriedAgain = true
+        request.returnToMark()
+        pass(.requestHead, .request, from: first)
     }
 }

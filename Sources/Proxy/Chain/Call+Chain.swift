@@ -1,47 +1,247 @@
+internal import Bytes
+internal import Events
 internal import HTTP
+internal import RPC
+internal import Telemetry
 
 /// A call's way through its chain: requests first to last, answers and the end last to first.
 extension Call {
-    /// The request's head goes through the links until one decides.
-    func passRequestHead() -> Verdict {
-        run.begin()
-        let links = run.chain.links
-        for index in links.indices {
-            if let condition = links[index].condition, !condition.holds(for: self) { continue }
-            run.enter(index)
-            guard links[index].events.contains(.requestHead) else { continue }
-            let verdict = run.interceptor(index).requestHead(self)
-            if case .next = verdict { continue }
-            run.decide(index)
-            return verdict
-        }
-        return .next
-    }
-
-    /// The answer's head goes back through the links that the request came to, until one decides.
+    /// Lets an event go on through the chain from the link at `start`, and out of it behind the last.
     ///
-    /// An answer that a link has given goes back from there.
-    func passResponseHead(_ head: HTTPHead) -> Verdict {
-        let start = run.decider ?? run.chain.links.count
-        for index in run.chain.onResponseHead where index < start && run.hasEntered(index) {
-            let verdict = run.interceptor(index).responseHead(head, self)
-            if case .next = verdict { continue }
-            run.decide(index)
-            return verdict
+    /// `bytes` are those of the event, where they are not held.
+    func pass(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) {
+        var place = start
+        hooksUnderWay += 1
+        while run.chain.links.indices.contains(place) {
+            guard visit(place, event, bytes, way) else { return leaveHook() }
+            place += way.step
         }
-        return .next
+        leaveHook()
+        switch way {
+        case .request: leaveForUpstream(event, bytes)
+        case .response: leaveForCaller(event, bytes)
+        }
     }
 
-    /// The answer's trailers go back through the links that the request came to; likewise.
-    func passResponseTrailers(_ trailers: HTTPHead) {
-        let start = run.decider ?? run.chain.links.count
-        for index in run.chain.onResponseTrailers where index < start && run.hasEntered(index) {
-            _ = run.interceptor(index).responseEnd(ResponseEnd(nil, trailers: trailers), self)
+    /// Likewise, for an event that has no bytes with it.
+    func pass(_ event: ChainEvent, _ way: Way, from start: Int) {
+        pass(event, Span(), way, from: start)
+    }
+
+    /// Takes an event to a link; true if it goes on to the next.
+    private func visit(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Bool {
+        if case .requestHead = event {
+            guard joins(place) else { return true }
+        } else {
+            guard way == .request ? run.hasEntered(place) : run.isOnWayBack(place) else { return true }
         }
+        let asks = run.chain.links[place].asks(for: event.asked(way), code: event.code)
+        if !lanes[way].isEmpty, let gate = lanes[way].gate(at: place), !gate.isDraining {
+            let isSerial = run.chain.links[place].isSerial
+            guard asks, !isSerial else {
+                hold(event, bytes, way, at: place, asks ? .undelivered : .ready)
+                return false
+            }
+        }
+        guard asks else { return true }
+        return settle(ask(place, event, bytes, way), place, event, bytes, way)
+    }
+
+    /// Whether the request's head comes to a link, which has entered the call then.
+    private func joins(_ place: Int) -> Bool {
+        guard !isTriedAgain else { return run.hasEntered(place) && run.chain.links[place].runsAgain }
+        guard run.chain.links[place].shapes.contains(shape) else { return false }
+        if let condition = run.chain.links[place].condition, !condition.holds(for: self) { return false }
+        run.enter(place)
+        if place == run.chain.firstPerAttempt { request.setMark() }
+        return true
+    }
+
+    /// Calls the hook.
+    private func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+        let interceptor = run.interceptor(place)
+        switch event {
+        case .requestHead: return interceptor.requestHead(self)
+        case .requestEnd: return interceptor.requestEnd(self)
+        case .responseHead(let head, _): return interceptor.responseHead(head, self)
+        case .responseEnd(let end): return interceptor.responseEnd(end, self)
+        case .message(let message):
+            return message.withPayload(or: bytes) { payload in
+                way == .request
+                    ? interceptor.requestMessage(payload, message, self)
+                    : interceptor.responseMessage(payload, message, self)
+            }
+        case .bytes: return .next
+        }
+    }
+
+    /// Does what an interceptor says of an event; true if it goes on to the next link.
+    private func settle(
+        _ verdict: Verdict,
+        _ place: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ way: Way
+    ) -> Bool {
+        guard !isOver else { return false }
+        switch verdict {
+        case .next:
+            if case .responseEnd(let end) = event, end.wasReplaced() { decides(place, .replace) }
+            return goesOn(place, event, bytes, way)
+        case .suspend(let suspension):
+            guard !isClosing else { return goesOn(place, event, bytes, way) }
+            suspend(suspension, place, event, bytes, way)
+        case .reject(let error): rejected(error, at: place, event, way)
+        case .respond(let answer): responded(answer, at: place, event, way)
+        }
+        return false
+    }
+
+    /// Lets an event go on from a link, unless it has to wait there for those before it.
+    private func goesOn(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Bool {
+        if case .message(let message) = event {
+            let added = message.settle()
+            guard added.isEmpty else {
+                if !message.isDropped, goesOn(place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
+                for payload in added where !isOver { add(payload, behind: message, place, way) }
+                return false
+            }
+            guard !message.isDropped else { return false }
+        }
+        guard !lanes[way].isEmpty, let gate = lanes[way].gate(at: place), !gate.isDraining else { return true }
+        hold(event, bytes, way, at: place, .ready)
+        return false
+    }
+
+    private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ way: Way) {
+        let queue = worker.context.queues.take()
+        queue.append(payload)
+        let new = Message(isBare: false, queues: worker.context.queues)
+        new.begin(message.number, isCompressed: false, decompressed: queue)
+        if goesOn(place, .message(new), Span(), way) { pass(.message(new), way, from: place + way.step) }
     }
 
     /// The call is over for all links that it came to.
     func passFinished() {
-        for index in run.chain.onFinished where run.hasEntered(index) { run.interceptor(index).finished(self) }
+        guard run.requestMeets(.finished) else { return }
+        for place in run.chain.links.indices.reversed() where run.hasEntered(place) {
+            guard run.chain.links[place].asks(for: .finished, code: record.code.rawValue) else { continue }
+            run.interceptor(place).finished(self)
+        }
+    }
+
+    // MARK: Suspensions
+
+    private func suspend(
+        _ suspension: Suspension,
+        _ place: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ way: Way
+    ) {
+        hold(event, bytes, way, at: place, .suspended(suspension))
+        begin(suspension, place, way)
+    }
+
+    private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
+        guard !suspension.isResumed else { return wasResumed(way, place) }
+        suspension.resumed = { [unowned self] in wasResumed(way, place) }
+        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
+            worker.counters.limitHit(.suspension)
+            let name = run.chain.links[place].name
+            fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
+        }
+        timer.arm(after: listener.suspensionTimeout)
+        suspension.begin(timer, worker.tasks)
+    }
+
+    private func hold(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, at place: Int, _ state: Gate.Slot.State) {
+        var kept: ByteQueue?
+        switch event {
+        case .message(let message):
+            message.hold(bytes)
+            lostMessage(message, way)
+        case .bytes:
+            let queue = worker.context.queues.take()
+            queue.append(bytes)
+            kept = queue
+        default: break
+        }
+        lanes[way].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
+        if lanes[way].events > listener.heldEventLimit || lanes[way].bytes > listener.heldByteLimit { pauseSource(of: way) }
+    }
+
+    /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
+    private func wasResumed(_ way: Way, _ place: Int) {
+        guard hooksUnderWay == 0 else { return resumedInHook.append((way, place)) }
+        drain(way, place)
+    }
+
+    private func leaveHook() {
+        hooksUnderWay -= 1
+        guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
+        let resumed = resumedInHook
+        resumedInHook = []
+        for (way, place) in resumed { drain(way, place) }
+    }
+
+    /// Lets go on what waits at an interceptor, in order, as far as it can.
+    private func drain(_ way: Way, _ place: Int) {
+        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return }
+        gate.isDraining = true
+        while !isOver, let slot = gate.slots.first {
+            guard let verdict = verdict(on: slot, place, way) else { break }
+            if case .suspend(let suspension) = verdict {
+                gate.slots[0].state = .suspended(suspension)
+                begin(suspension, place, way)
+                guard suspension.isResumed else { break }
+                continue
+            }
+            _ = lanes[way].takeFirst(of: gate)
+            let bytes = slot.bytes
+            if let bytes {
+                proceed(verdict, place, slot.event, bytes.readable, way)
+                worker.context.queues.give(bytes)
+            } else {
+                proceed(verdict, place, slot.event, Span(), way)
+            }
+        }
+        gate.isDraining = false
+        guard !isOver else { return }
+        if gate.slots.isEmpty { lanes[way].remove(gate) }
+        if lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit { resumeSource(of: way) }
+    }
+
+    private func proceed(_ verdict: Verdict, _ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) {
+        if settle(verdict, place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
+    }
+
+    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
+    private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
+        switch slot.state {
+        case .ready: return .next
+        case .suspended(let suspension): return suspension.verdict(on: Suspended(self, slot.event))
+        case .undelivered:
+            hooksUnderWay += 1
+            defer { hooksUnderWay -= 1 }
+            return ask(place, slot.event, Span(), way)
+        }
+    }
+}
+
+// MARK: The source
+
+extension Call {
+    /// So much waits in the chain that no more is taken in.
+    private func pauseSource(of way: Way) {
+        guard !lanes[way].isPaused else { return }
+        lanes[way].isPaused = true
+        way == .request ? caller.pause(.held) : attempt?.pause(.held)
+    }
+
+    private func resumeSource(of way: Way) {
+        guard lanes[way].isPaused else { return }
+        lanes[way].isPaused = false
+        way == .request ? caller.resume(.held) : attempt?.resume(.held)
     }
 }

@@ -4,46 +4,65 @@
 struct ChainRun {
     let chain: CompiledChain
     /// The links that the request has come to, a bit each.
-    private var entered: UInt64 = 0
+    private(set) var entered: UInt64 = 0
+    /// The links that are not to be gone through on the way back: the answer was given before them.
+    private var passedOver: UInt64 = 0
     /// The instances made for this call, if any link makes some; in the order of the links.
     private var instances: [any Interceptor] = []
-    /// The link whose verdict was not `next`.
+    /// The link that decided what the caller gets.
     private(set) var decider: Int?
 
     init(_ chain: CompiledChain) {
         self.chain = chain
     }
 
-    /// The request sets out: each link that has instances makes one.
+    /// The request sets out.
     mutating func begin() {
-        if chain.hasInstances { instances = chain.links.map { $0.interceptor.forCall() } }
+        if chain.hasInstances { instances = chain.links.map(\.interceptor) }
     }
 
-    /// The request has come to a link.
-    mutating func enter(_ index: Int) {
-        entered |= 1 << UInt64(index)
+    /// The request has come to a link, which makes its instance for the call.
+    mutating func enter(_ place: Int) {
+        entered |= 1 << UInt64(place)
+        if !instances.isEmpty { instances[place] = chain.links[place].interceptor.forCall() }
     }
 
     /// A link has decided.
-    mutating func decide(_ index: Int) {
-        decider = index
+    mutating func decide(_ place: Int) {
+        decider = place
+    }
+
+    /// What follows is an answer that sets out on its way back at the link before `place`.
+    mutating func answer(before place: Int) {
+        passedOver = ~0 << UInt64(place)
+        if place >= 64 { passedOver = 0 }
     }
 
     /// Whether the request has come to the link.
-    func hasEntered(_ index: Int) -> Bool {
-        entered & 1 << UInt64(index) != 0
+    func hasEntered(_ place: Int) -> Bool {
+        entered & 1 << UInt64(place) != 0
+    }
+
+    /// Whether an answer goes through the link.
+    func isOnWayBack(_ place: Int) -> Bool {
+        entered & ~passedOver & 1 << UInt64(place) != 0
     }
 
     /// The interceptor of a link, as this call has it.
-    func interceptor(_ index: Int) -> any Interceptor {
-        instances.isEmpty ? chain.links[index].interceptor : instances[index]
+    func interceptor(_ place: Int) -> any Interceptor {
+        instances.isEmpty ? chain.links[place].interceptor : instances[place]
     }
 
     /// The name of the link that decided.
     var deciderName: String? { decider.map { chain.links[$0].name } }
 
-    /// Whether a link that the request came to wants to see trailers.
-    var wantsTrailers: Bool {
-        chain.onResponseTrailers.contains(where: hasEntered)
+    /// Whether a link that the answer goes through asks for one of the events.
+    func answerMeets(_ events: EventSet) -> Bool {
+        chain.mask(events) & entered & ~passedOver != 0
+    }
+
+    /// Whether a link that the request has come to asks for one of the events.
+    func requestMeets(_ events: EventSet) -> Bool {
+        chain.mask(events) & entered != 0
     }
 }

@@ -1,37 +1,66 @@
+internal import Configuration
 internal import Telemetry
 
-/// A chain as a worker runs it: its interceptors, and for each event those that asked for it.
+/// A chain as a worker runs it: its interceptors, and for each event those that ask for it.
 final class CompiledChain {
     /// One interceptor and the calls it takes part in.
     struct Link {
         let name: String
         let condition: Condition?
+        /// The outcomes with which it takes part in the end of a call, a bit for each code; 0 is all.
+        let codes: UInt32
+        let shapes: CallShapes
         let interceptor: any Interceptor
         let events: EventSet
+        let isSerial: Bool
+        /// Whether it runs for each attempt.
+        let isPerAttempt: Bool
+        /// Whether it is applied again where an attempt before it begins again.
+        let runsAgain: Bool
         /// Where the verdicts of the interceptor are counted.
         let counter: InterceptorCounter
+
+        /// Whether the interceptor is to see an event of a call; what has an outcome says it.
+        func asks(for event: EventSet, code: UInt8?) -> Bool {
+            guard !events.isDisjoint(with: event) else { return false }
+            guard codes != 0 else { return true }
+            return code.map { codes & 1 << UInt32($0) != 0 } ?? false
+        }
     }
 
     /// The most interceptors of a chain; those a call has entered are kept as bits of a word.
     static let longest = 64
 
     let links: [Link]
-    let onResponseHead: [Int]
-    let onResponseTrailers: [Int]
-    let onFinished: [Int]
     /// Whether some interceptor makes an instance for each call.
     let hasInstances: Bool
     /// Whether some interceptor wants to know how many messages a call had.
     let countsMessages: Bool
+    /// The first link that runs for each attempt.
+    let firstPerAttempt: Int?
+    /// For each event, the links that ask for it, a bit each.
+    private let masks: [UInt64]
 
     init(_ links: [Link]) {
         precondition(links.count <= Self.longest)
         self.links = links
-        let asking = { (event: EventSet) in links.indices.reversed().filter { links[$0].events.contains(event) } }
-        onResponseHead = asking(.responseHead)
-        onResponseTrailers = asking(.responseTrailers)
-        onFinished = asking(.finished)
+        masks = (0..<EventSet.RawValue.bitWidth).map { bit in
+            let event = EventSet(rawValue: 1 << EventSet.RawValue(bit))
+            return links.indices.reduce(0) { links[$1].events.contains(event) ? $0 | 1 << UInt64($1) : $0 }
+        }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
+        firstPerAttempt = links.firstIndex(where: \.isPerAttempt)
+    }
+
+    /// The links that ask for one of the events, a bit each.
+    func mask(_ events: EventSet) -> UInt64 {
+        var rest = events.rawValue
+        var mask: UInt64 = 0
+        while rest != 0 {
+            mask |= masks[rest.trailingZeroBitCount]
+            rest &= rest - 1
+        }
+        return mask
     }
 }

@@ -7,40 +7,45 @@ internal import Bytes
 public final class Message {
     /// Its number in its direction, from 1.
     public internal(set) var number = 0
-    /// The bytes of the message where it is not what has arrived: changed, or held.
-    let bytes: ByteQueue
-    /// Whether the bytes are other than those that arrived.
+    /// Whether it came compressed, and is to go on so.
+    private(set) var isCompressed = false
+    /// Whether it is other than what has arrived.
     private(set) var isChanged = false
-    /// Whether the message goes no further.
+    /// Whether it goes no further.
     private(set) var isDropped = false
-    /// Messages to go on behind this one.
-    private(set) var added: [[UInt8]] = []
-    /// Whether the messages are bare, so that there is just one.
+    /// Whether messages are bare, so that there is just one.
     let isBare: Bool
+    private let queues: ByteQueuePool
+    /// The message where it is not what lies in the bytes that have arrived: decompressed, changed or held.
+    private(set) var current: ByteQueue?
+    /// The message as it has arrived, where it is held and `current` is not that.
+    private var arrived: ByteQueue?
+    private var replacement: ByteQueue?
+    private var added: [[UInt8]] = []
 
-    init(isBare: Bool, _ pool: BufferPool) {
+    init(isBare: Bool, queues: ByteQueuePool) {
         self.isBare = isBare
-        bytes = ByteQueue(pool: pool)
+        self.queues = queues
     }
 
-    /// Reads the message as it is now, once it has been replaced or suspended; what a hook is called with is its parameter.
-    public func withPayload<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        let bytes = bytes
-        return body(bytes.readable)
+    deinit {
+        for queue in [current, arrived, replacement] { if let queue { queues.give(queue) } }
     }
 
     /// Replaces the message; lengths and compression are made to fit.
     public func replace(with payload: Span<UInt8>) {
-        bytes.removeAll()
-        bytes.append(payload)
-        isChanged = true
+        // The hook may be reading what is replaced.
+        let queue = replacement ?? queues.take()
+        replacement = queue
+        queue.removeAll()
+        queue.append(payload)
     }
 
     /// Lets the message go no further.
     ///
     /// A bare one becomes an empty one: its body cannot be without a message.
     public func drop() {
-        isDropped = true
+        if isBare { replace(with: Span()) } else { isDropped = true }
     }
 
     /// Lets `payload` go on as a message of its own behind this one, to the interceptors that follow.
@@ -51,5 +56,63 @@ public final class Message {
         guard !isBare else { return false }
         added.append(payload.array)
         return true
+    }
+
+    /// Reads the message, where it was suspended.
+    public func withPayload<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        guard let current else { return body(Span()) }
+        return body(current.readable)
+    }
+
+    // MARK: What the engine does with it
+
+    /// Becomes the next message.
+    func begin(_ number: Int, isCompressed: Bool, decompressed: ByteQueue? = nil) {
+        precondition(arrived == nil && replacement == nil && added.isEmpty)
+        if let current { queues.give(current) }
+        current = decompressed
+        self.number = number
+        self.isCompressed = isCompressed
+        isChanged = false
+        isDropped = false
+    }
+
+    /// Does what hooks have asked for.
+    ///
+    /// - Returns: the messages to go on behind this one.
+    func settle() -> [[UInt8]] {
+        if let replacement {
+            if let current { queues.give(current) }
+            current = replacement
+            self.replacement = nil
+            isChanged = true
+        }
+        guard !added.isEmpty else { return [] }
+        defer { added = [] }
+        return added
+    }
+
+    /// Keeps what has arrived beyond the call that brought it.
+    func hold(_ bytes: Span<UInt8>) {
+        guard !isChanged, arrived == nil, isCompressed || current == nil else { return }
+        let queue = queues.take()
+        queue.append(bytes)
+        if isCompressed { arrived = queue } else { current = queue }
+    }
+
+    /// How many bytes are kept.
+    var heldBytes: Int { (current?.count ?? 0) + (arrived?.count ?? 0) }
+
+    /// Reads the message as it has arrived; `bytes` are what has arrived, if that is not held.
+    func withArrived<Result>(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result {
+        if let arrived { return body(arrived.readable) }
+        if !isCompressed, let current { return body(current.readable) }
+        return body(bytes)
+    }
+
+    /// Reads the message as hooks see it; likewise.
+    func withPayload<Result>(or bytes: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result {
+        guard let current else { return body(bytes) }
+        return body(current.readable)
     }
 }

@@ -5,26 +5,61 @@ public import RPC
 ///
 /// Belongs to the worker's thread; good until the hook returns, or, if that suspends, until the suspension is resumed.
 public final class ResponseEnd {
-    /// The error, or nil if the call has succeeded; what is set is told in the caller's dialect.
-    ///
-    /// When messages have gone out already, they stay, and the error ends them. In plain HTTP, and in unary Connect over
-    /// an answer whose head has gone out, it can only break the answer off.
-    public var error: RPCError? {
-        didSet { isChanged = true }
-    }
     /// The trailers: HTTP's, those in the last frame of gRPC-Web and of Connect streams, or the `trailer-` headers of
     /// unary Connect without that prefix.
     ///
     /// Fields of the protocols may be among them and are not to be touched.
     public let trailers: HTTPHead
+    /// What interceptors ask for that are to see it.
+    let asked: EventSet
     /// Whether the error is another than the one that has come.
-    private(set) var isChanged = false
+    private(set) var isReplaced = false
+    private var outcome: Outcome
+    private var stored: RPCError?
+    private var isNewlyReplaced = false
+
+    /// The end of an answer as it has come.
+    init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet) {
+        self.outcome = outcome
+        self.trailers = trailers
+        self.asked = asked
+    }
+
+    /// The end of an answer that is broken off with an error.
+    init(failing error: RPCError, trailers: HTTPHead) {
+        outcome = Outcome(error)
+        self.trailers = trailers
+        asked = .anyEnd
+        isReplaced = true
+    }
 
     /// The outcome.
-    public var code: RPCCode { error?.code ?? .ok }
+    public var code: RPCCode { outcome.code }
 
-    init(_ error: RPCError?, trailers: HTTPHead) {
-        self.error = error
-        self.trailers = trailers
+    /// The error, or nil if the call has succeeded; what is set is told in the caller's dialect.
+    ///
+    /// When messages have gone out already, they stay, and the error ends them. In plain HTTP, and in unary Connect over
+    /// an answer whose head has gone out, it can only break the answer off. Fields of metadata that came with the error are
+    /// among the trailers.
+    public var error: RPCError? {
+        get {
+            if stored == nil { stored = outcome.error(trailers: trailers) }
+            return stored
+        }
+        set {
+            stored = newValue
+            outcome = Outcome(newValue)
+            isReplaced = true
+            isNewlyReplaced = true
+        }
     }
+
+    /// Whether a hook has set the error since this was asked last.
+    func wasReplaced() -> Bool {
+        defer { isNewlyReplaced = false }
+        return isNewlyReplaced
+    }
+
+    /// What the record says.
+    var result: Outcome { outcome }
 }

@@ -1,17 +1,23 @@
+internal import Events
+
 /// An event that waits in an interceptor.
 ///
 /// Made by a hook, which answers with it and resumes it later. Belongs to the worker's thread. The engine ends the call
 /// with `deadline_exceeded` if that takes longer than the listener's `timeouts.suspension`.
 public final class Suspension {
-    enum State {
+    /// What is waited for, as a task: what it returns is asked for the verdict.
+    typealias Work = @Sendable () async -> @Sendable (Suspended) -> Verdict
+
+    private enum State {
         case waiting
-        case resumed(Verdict)
+        case resumed((Suspended) -> Verdict)
         case over
     }
 
-    /// What is waited for, where that is a task.
-    let work: (@Sendable () async -> @Sendable (Suspended) -> Verdict)?
-    private(set) var state = State.waiting
+    private var state = State.waiting
+    private let work: Work?
+    private var task: Task<Void, Never>?
+    private var timer: Timer?
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?
     /// Called once if the call ends before the suspension is resumed: whatever is under way for it is not needed.
@@ -23,7 +29,7 @@ public final class Suspension {
     }
 
     /// Makes a suspension that ends when `work` has.
-    init(_ work: @escaping @Sendable () async -> @Sendable (Suspended) -> Verdict) {
+    init(_ work: @escaping Work) {
         self.work = work
     }
 
@@ -31,19 +37,53 @@ public final class Suspension {
     ///
     /// `suspend` is no verdict here: it means `next`.
     public func resume(_ verdict: Verdict = .next) {
+        resume { _ in verdict }
+    }
+
+    private func resume(_ verdict: @escaping (Suspended) -> Verdict) {
         guard case .waiting = state else { return }
-        canceled = nil
-        if case .suspend = verdict { state = .resumed(.next) } else { state = .resumed(verdict) }
+        let resumed = resumed
+        end(.resumed(verdict))
         resumed?()
+    }
+
+    private func end(_ state: State) {
+        self.state = state
+        timer?.cancel()
+        timer = nil
+        resumed = nil
+        canceled = nil
+        task = nil
+    }
+
+    // MARK: What the engine does with it
+
+    /// Whether it has been resumed.
+    var isResumed: Bool {
+        if case .resumed = state { true } else { false }
+    }
+
+    /// The call waits from now on, as long as `timer` lets it.
+    func begin(_ timer: Timer, _ tasks: LoopTasks) {
+        self.timer = timer
+        guard let work else { return }
+        task = tasks.start(work) { [weak self] verdict in self?.resume(verdict) }
+    }
+
+    /// The verdict, once there is one.
+    func verdict(on suspended: Suspended) -> Verdict? {
+        guard case .resumed(let verdict) = state else { return nil }
+        let given = verdict(suspended)
+        if case .suspend = given { return .next }
+        return given
     }
 
     /// Nobody waits any more.
     func cancel() {
         guard case .waiting = state else { return }
-        state = .over
-        resumed = nil
-        let canceled = canceled
-        self.canceled = nil
+        let (task, canceled) = (task, canceled)
+        end(.over)
+        task?.cancel()
         canceled?()
     }
 }

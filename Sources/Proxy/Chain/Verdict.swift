@@ -6,7 +6,10 @@ public import RPC
 public enum Verdict {
     /// The call goes on.
     case next
-    /// The call ends with this error, in the caller's dialect; interceptors further on never see the event.
+    /// The call ends with this error, in the caller's dialect.
+    ///
+    /// On the request's way interceptors further on never see the event, and those before it see no answer. On the
+    /// answer's way the error takes the place of the event, and those that are still to come see it as the answer's end.
     indirect case reject(RPCError)
     /// The call is answered here, as if the upstream had said so; good until the head of an answer has gone out.
     indirect case respond(LocalAnswer)
@@ -32,4 +35,11 @@ public struct Suspended {
     public let message: Message?
     /// The end of the answer, if that has waited.
     public let end: ResponseEnd?
+
+    init(_ call: Call, _ event: ChainEvent) {
+        self.call = call
+        head = if case .responseHead(let head, _) = event { head } else { nil }
+        message = if case .message(let message) = event { message } else { nil }
+        end = if case .responseEnd(let end) = event { end } else { nil }
+    }
 }

@@ -129,8 +129,8 @@ final class Attempt: HTTPStreamUser {
         awaitFirstByte()
     }
 
-    func pause() { stream?.pause(.slowPeer) }
-    func resume() { stream?.resume(.slowPeer) }
+    func pause(_ reason: PauseReason) { stream?.pause(reason) }
+    func resume(_ reason: PauseReason) { stream?.resume(reason) }
 
     private func awaitFirstByte() {
         guard let limit = upstream.firstByteTimeout, !hasHead, !isOver else { return }

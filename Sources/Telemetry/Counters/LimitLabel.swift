@@ -16,6 +16,10 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case requestMessage
     /// A message of an answer was larger than allowed.
     case responseMessage
+    /// A message that an interceptor wanted to see was larger than allowed.
+    case heldMessage
+    /// An interceptor has suspended an event for longer than allowed.
+    case suspension
 
     /// The value of the label.
     public var label: StaticString {
@@ -28,6 +32,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .descriptors: "descriptors"
         case .requestMessage: "request_message"
         case .responseMessage: "response_message"
+        case .heldMessage: "held_message"
+        case .suspension: "suspension"
         }
     }
 }

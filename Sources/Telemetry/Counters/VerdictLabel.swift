@@ -4,12 +4,15 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case reject
     /// The interceptor answered the call itself.
     case respond
+    /// The interceptor has put another outcome in the place of the one that came.
+    case replace
 
     /// The value of the label.
     public var label: StaticString {
         switch self {
         case .reject: "reject"
         case .respond: "respond"
+        case .replace: "replace"
         }
     }
 }

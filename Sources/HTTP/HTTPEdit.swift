@@ -1,0 +1,27 @@
+internal import Bytes
+
+/// One change of a head.
+public struct HTTPEdit: Sendable {
+    /// What was done.
+    public enum Kind: UInt8, Sendable {
+        case set, added, removed, renamed
+    }
+
+    /// What it was done to.
+    enum Subject: Sendable {
+        case path, authority
+        /// The field whose name lies there.
+        case field(ByteRange)
+    }
+
+    /// What was done.
+    public let kind: Kind
+    let subject: Subject
+}
+
+/// A head as it was; its bytes stay where they are.
+struct HTTPHeadMark {
+    var fields: [HTTPHead.Field] = []
+    var targetRange = ByteRange.empty
+    var authorityRange = ByteRange.empty
+}

@@ -1,0 +1,21 @@
+internal import Dialects
+
+/// How a body is looked at on its way through the chain.
+enum BodyForm {
+    /// Not at all: its bytes pass as they come.
+    case bytes
+    /// Envelope by envelope.
+    case framed
+    /// As one bare message, which is held until it is whole.
+    case bare
+
+    /// The form in which messages are found, if they are wanted; plain HTTP has none.
+    init(_ wantsMessages: Bool, _ dialect: Dialect) {
+        switch dialect {
+        case .http: self = .bytes
+        case _ where !wantsMessages: self = .bytes
+        case .connectUnary, .connectGet: self = .bare
+        case .connectStream, .grpc, .grpcWeb, .grpcWebText: self = .framed
+        }
+    }
+}

@@ -1,0 +1,206 @@
+internal import Bytes
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// The way of an answer, be it the upstream's or our own: through the chain, to the caller.
+extension Call {
+    // MARK: Into the chain
+
+    /// The head of an answer sets out; it belongs to the call from now on.
+    func takeAnswer(_ head: HTTPHead, isLast: Bool) {
+        hasAnswer = true
+        head.notesEdits = true
+        answerForm = .bytes
+        let dialect = classification.dialect
+        answerCompression = head.compression(dialect)
+        if dialect.isUnaryConnect {
+            let isError = head.status != 200
+            if !isError { answerForm = BodyForm(run.answerMeets(.responseMessages), dialect) }
+            holdsAnswer = answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
+            if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
+        } else {
+            let meetsEnd = run.answerMeets(.anyEnd)
+            holdsAnswer = meetsEnd && (isLast && dialect.hasEnvelopes || ownOutcome != nil)
+            let wantsMessages = run.answerMeets(.responseMessages)
+            let isFramed = wantsMessages || meetsEnd && dialect != .grpc
+            if reader.hasMessages || ownOutcome != nil, !isLast { answerForm = BodyForm(isFramed, dialect) }
+            if answerForm == .framed { answerReader = makeReader(.answer, wantsMessages: wantsMessages) }
+        }
+        isHeadLast = isLast
+        if isLast, holdsAnswer, !dialect.isUnaryConnect { answerTrailers = head }
+        pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
+    }
+
+    /// The trailers of unary Connect, which are headers with a prefix.
+    private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {
+        let trailers = worker.context.heads.take()
+        let prefix = Array("trailer-".utf8)
+        var index = 0
+        while index < head.count {
+            let name = head.name(at: index)
+            guard name.hasPrefix(prefix) else {
+                index += 1
+                continue
+            }
+            trailers.add(name: name.extracting(prefix.count..<name.count), value: head.value(at: index))
+            head.remove(at: index)
+        }
+        return trailers
+    }
+
+    /// Bytes of its body have come.
+    func takeAnswer(_ body: Span<UInt8>) {
+        switch answerForm {
+        case .bytes where lanes.response.isEmpty: leaveForCaller(.bytes, body)
+        case .bytes: pass(.bytes, body, .response, from: run.chain.links.count - 1)
+        case .framed: readAnswer(body)
+        case .bare: keepBare(body, .response)
+        }
+    }
+
+    private func readAnswer(_ body: Span<UInt8>) {
+        guard var reader = answerReader else { return }
+        answerReader = nil
+        var position = 0
+        while !isOver, !isAnswerClosed, let event = reader.next(in: body, from: &position) {
+            switch event {
+            case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
+            case .pass(let place): passFramed(reader.bytes(at: place, in: body))
+            case .end(let flags, let place): answerEndFrame = (flags, reader.bytes(at: place, in: body).array)
+            case .fault(let error): answerIsFaulty(error)
+            }
+        }
+        if !isOver { answerReader = reader }
+    }
+
+    /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
+    private func passFramed(_ bytes: Span<UInt8>) {
+        guard classification.dialect == .grpcWebText else {
+            return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
+        }
+        let text = worker.context.queues.take()
+        text.append(base64: bytes, padded: true)
+        pass(.bytes, text.readable, .response, from: run.chain.links.count - 1)
+        worker.context.queues.give(text)
+    }
+
+    /// The answer has come to its proper end.
+    func answerIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
+        guard !isAnswerClosed else { return }
+        if answerForm == .bare { bareMessageCame(.response) }
+        guard !isOver, !isAnswerClosed else { return }
+        let outcome = ownOutcome ?? Outcome(conclusion)
+        let asked = askedOfEnd(outcome)
+        guard !lanes.response.isEmpty || holdsAnswer || answerEndFrame != nil || run.answerMeets(asked) else {
+            if !isHeadLast { caller.sendEnd(trailers: trailers) }
+            return conclude(outcome)
+        }
+        pass(
+            .responseEnd(ResponseEnd(outcome, trailers: answerTrailers(trailers), asked: asked)),
+            .response,
+            from: run.chain.links.count - 1
+        )
+    }
+
+    /// What is asked for by those who are to see the end of this answer.
+    private func askedOfEnd(_ outcome: Outcome) -> EventSet {
+        let dialect = classification.dialect
+        var asked: EventSet = .responseEnd
+        if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
+        let hasTrailers = dialect.isUnaryConnect ? answerTrailers != nil : dialect.hasEnvelopes || !isHeadLast
+        if hasTrailers { asked.insert(.responseTrailers) }
+        return asked
+    }
+
+    /// The trailers as the chain sees them, wherever the dialect has them.
+    private func answerTrailers(_ arrived: HTTPHead?) -> HTTPHead {
+        if let answerTrailers { return answerTrailers }
+        let trailers = worker.context.heads.take()
+        if let arrived { trailers.copy(arrived) }
+        if let frame = answerEndFrame { trailers.add(endFrame: frame.payload, of: classification.dialect) }
+        trailers.notesEdits = true
+        answerTrailers = trailers
+        return trailers
+    }
+
+    // MARK: Failures behind the chain
+
+    /// There will be no answer, or no more of it: those in the chain see that as the upstream's.
+    func answerFailed(_ error: RPCError) {
+        guard !isOver else { return }
+        record.decider = .martlet
+        guard hasAnswer else { return answer(with: error, before: run.chain.links.count) }
+        close(with: error, before: run.chain.links.count)
+    }
+
+    func answerIsFaulty(_ error: RPCError) {
+        if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
+        attempt?.count(.badAnswer)
+        attempt?.cancel()
+        attempt = nil
+        answerFailed(error)
+    }
+
+    /// Ends an answer that is under way with an error, at a place of the chain: nothing more of it comes there.
+    func close(with error: RPCError, before place: Int) {
+        guard !isAnswerClosed else { return }
+        isAnswerClosed = true
+        attempt?.count(.canceled)
+        attempt?.cancel()
+        attempt = nil
+        let trailers = answerTrailers ?? worker.context.heads.take()
+        answerTrailers = trailers
+        let end = ResponseEnd(failing: error, trailers: trailers)
+        pass(.responseEnd(end), .response, from: place - 1)
+    }
+
+    // MARK: Out of the chain
+
+    /// An event has come back through the chain.
+    func leaveForCaller(_ event: ChainEvent, _ bytes: Span<UInt8>) {
+        guard !isOver else { return }
+        switch event {
+        case .responseHead(let head, let isLast): answerHeadLeaves(head, isLast: isLast)
+        case .message(let message): write(message, bytes, compression: answerCompression) { sendCaller($0) }
+        case .bytes: sendCaller(bytes)
+        case .responseEnd(let end): answerEndLeaves(end)
+        case .requestHead, .requestEnd: break
+        }
+    }
+
+    private func answerHeadLeaves(_ head: HTTPHead, isLast: Bool) {
+        guard !holdsAnswer else { return heldHead = head }
+        sendHead(head, end: isLast)
+    }
+
+    func sendHead(_ head: HTTPHead, end: Bool) {
+        record.status = head.status
+        headSent = true
+        caller.send(head: head, end: end)
+        worker.context.heads.give(head)
+    }
+
+    private func sendCaller(_ bytes: Span<UInt8>) {
+        guard heldHead != nil else { return caller.send(body: bytes) }
+        let body = heldBody ?? worker.context.queues.take()
+        heldBody = body
+        body.append(bytes)
+        // An error so large is let through as it is, with what follows.
+        if answerForm == .bytes, body.count > listener.heldMessageLimit { releaseAnswer() }
+    }
+
+    /// Lets go what is held of an answer.
+    private func releaseAnswer() {
+        guard let head = heldHead else { return }
+        heldHead = nil
+        holdsAnswer = false
+        sendHead(head, end: false)
+        guard let body = heldBody else { return }
+        heldBody = nil
+        caller.send(body: body.readable)
+        worker.context.queues.give(body)
+    }
+}

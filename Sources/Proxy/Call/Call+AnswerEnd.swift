@@ -1,0 +1,104 @@
+internal import Bytes
+internal import Dialects
+internal import Documents
+internal import HTTP
+internal import RPC
+
+/// The end of an answer on its way out of the chain: written as the dialect has it, with what interceptors have changed.
+extension Call {
+    func answerEndLeaves(_ end: ResponseEnd) {
+        if let head = heldHead {
+            heldHead = nil
+            sendHeld(head, end)
+        } else if !isHeadLast {
+            sendEnd(end)
+        }
+        conclude(end.result)
+    }
+
+    // MARK: A whole answer that was held
+
+    private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
+        if end.isReplaced { rewrite(head, end) } else { appendEndFrame(end) }
+        if answerForm != .bytes || end.isReplaced { head.contentLength = heldBody?.count ?? 0 }
+        if classification.dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        let body = heldBody
+        heldBody = nil
+        let request = request
+        sendHead(head, end: body == nil || request.method.equals("HEAD"))
+        if end.trailers === answerTrailers, end.trailers === head { answerTrailers = nil }
+        guard let body else { return }
+        if !request.method.equals("HEAD") {
+            caller.send(body: body.readable)
+            caller.sendEnd(trailers: nil)
+        }
+        worker.context.queues.give(body)
+    }
+
+    /// Makes the answer one that tells of the error that was set, or of success.
+    private func rewrite(_ head: HTTPHead, _ end: ResponseEnd) {
+        let request = request
+        var type: [UInt8] = []
+        if let index = request.first(.contentType) { type = request.value(at: index).array }
+        let answer = classification.dialect.answer(to: end.error, codec: classification.codec, requestContentType: type.span)
+        head.status = answer.status
+        head.removeOutcome()
+        for (name, _) in answer.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
+        for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
+        if let heldBody { worker.context.queues.give(heldBody) }
+        heldBody = nil
+        guard !answer.body.isEmpty else { return }
+        let body = worker.context.queues.take()
+        body.append(answer.body)
+        heldBody = body
+    }
+
+    private func appendEndFrame(_ end: ResponseEnd) {
+        guard let frame = endFrame(end) else { return }
+        let body = heldBody ?? worker.context.queues.take()
+        heldBody = body
+        body.append(frame)
+    }
+
+    private func putBackTrailers(_ trailers: HTTPHead, into head: HTTPHead) {
+        let prefix = Array("trailer-".utf8)
+        for index in 0..<trailers.count {
+            head.add(name: (prefix + trailers.name(at: index).array).span, value: trailers.value(at: index))
+        }
+    }
+
+    // MARK: The end of an answer that has gone out
+
+    private func sendEnd(_ end: ResponseEnd) {
+        let dialect = classification.dialect
+        if end.isReplaced {
+            guard dialect.hasEnvelopes, standsBetweenMessages else {
+                return endAnswer(with: end.error ?? RPCError(.unknown, ""), stands: false)
+            }
+        }
+        if let frame = endFrame(end) {
+            caller.send(body: frame.span)
+            return caller.sendEnd(trailers: nil)
+        }
+        let trailers = end.trailers
+        if end.isReplaced { trailers.setOutcome(end.error) }
+        caller.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
+    }
+
+    /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.
+    private func endFrame(_ end: ResponseEnd) -> [UInt8]? {
+        let dialect = classification.dialect
+        guard dialect.hasEnvelopes, dialect != .grpc, answerEndFrame != nil || end.isReplaced else { return nil }
+        let trailers = end.trailers
+        if let frame = answerEndFrame, !end.isReplaced, trailers.edits.isEmpty {
+            let body = ByteQueue()
+            body.append(message: frame.payload.span, flags: frame.flags, in: dialect)
+            return body.readable.array
+        }
+        if dialect != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
+        return dialect.endFrame(
+            error: end.isReplaced ? end.error.map { .made($0) } : end.result.json.map { .arrived($0.bytes) },
+            fields: trailers.pairs
+        )
+    }
+}

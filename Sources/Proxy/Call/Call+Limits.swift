@@ -1,0 +1,95 @@
+internal import Bytes
+internal import Dialects
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// The messages of a call, where somebody wants to know of them: how many there are, and that none is too large.
+extension Call {
+    /// Begins to measure the request, if anybody wants that.
+    func measureRequest() {
+        let limit = listener.requestMessageLimit
+        // A bare message needs no measuring to be counted: it is one, when it has come whole.
+        let isCounted = run.chain.countsMessages && classification.dialect.hasEnvelopes
+        guard limit != nil || isCounted, classification.dialect != .http else { return }
+        var meter = MessageMeter(classification.dialect, .request, limit: limit)
+        let request = request
+        let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
+        if let length = announced ?? request.contentLength { meter.announce(length) }
+        if requestEnded { meter.end() }
+        self.meter = meter
+    }
+
+    /// Whether no message is too large; one that is has ended the call.
+    func isWithinLimit() -> Bool {
+        // Asked in its place: a copy would cost as much as the measuring.
+        guard meter?.isOverLimit == true, let error = meter?.overLimitError else { return true }
+        worker.counters.limitHit(.requestMessage)
+        fail(error, by: .martlet)
+        return false
+    }
+
+    /// Sees a piece of the request's body; false if a message is too large, which has ended the call.
+    func measure(_ body: Span<UInt8>) -> Bool {
+        meter?.add(body)
+        return isWithinLimit()
+    }
+
+    /// A message of the answer is too large, and nothing of it has gone out.
+    func answerIsOverLimit() {
+        worker.counters.limitHit(.responseMessage)
+        attempt?.count(.badAnswer)
+        attempt?.cancel()
+        attempt = nil
+        answerFailed(reader.overLimitError)
+    }
+
+    /// The last piece of the answer announces a message that is too large: what comes before it still goes to the caller.
+    ///
+    /// - Parameters:
+    ///   - body: the piece.
+    ///   - stoodBetween: whether what has gone out before stands between two messages.
+    func endBeforeTooLarge(_ body: Span<UInt8>, _ stoodBetween: Bool) {
+        let complete = reader.complete
+        if complete > 0 { takeAnswer(body.extracting(0..<complete)) }
+        mayEndAnswer = complete > 0 || stoodBetween
+        answerIsOverLimit()
+    }
+
+    /// What is wrong with the head of a request that is answered here with a message.
+    var faultAsRPC: RPCError? {
+        let request = request
+        // What says nothing of its content may be a browser, or somebody who tries things out.
+        let isPlain = request.first(.contentType) == nil && classification.dialect == .http
+        let method = request.method
+        if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
+        return classification.fault(
+            compression: request.compression(classification.dialect),
+            query: request.query
+        )
+    }
+
+    /// Answers one message with one, once it is known that there is one.
+    func respondWhenWhole(_ answer: LocalAnswer, _ place: Int) {
+        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
+        if requestEnded { meter.end() }
+        self.meter = meter
+        if requestEnded { answerWhole(answer, place) } else { heldAnswer = (answer, place) }
+    }
+
+    /// The request has come whole.
+    func answerWhole(_ answer: LocalAnswer, _ place: Int) {
+        heldAnswer = nil
+        let compression = request.compression(classification.dialect)
+        if let error = meter?.faultOfOneMessage(compression: compression) {
+            return rejected(error, at: place, .requestHead, .request)
+        }
+        respond(answer, place)
+    }
+
+    /// How many messages the call had.
+    var messageCounts: MessageCounts {
+        let bare = classification.dialect.isUnaryConnect && requestEnded ? 1 : ownMessages
+        return MessageCounts(received: meter?.messages ?? bare, sent: reader.messages + ownMessages)
+    }
+}

@@ -1,0 +1,142 @@
+internal import Bytes
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// The way of a request behind its head: what arrives from the caller, through the chain, to the upstream.
+extension Call {
+    // MARK: Into the chain
+
+    /// Bytes of the body have come.
+    func takeRequest(_ body: Span<UInt8>) {
+        switch requestForm ?? chooseRequestForm() {
+        case .bytes where lanes.request.isEmpty: sendUpstream(body)
+        case .bytes: pass(.bytes, body, .request, from: 0)
+        case .framed: readRequest(body)
+        case .bare: keepBare(body, .request)
+        }
+    }
+
+    /// How the body is looked at: by messages, if somebody on the way asks for them.
+    private func chooseRequestForm() -> BodyForm {
+        // As long as the head is under way, it is not known yet whom it will come to.
+        let wantsMessages =
+            hasHeadLeft ? run.requestMeets(.requestMessages) : run.chain.mask(.requestMessages) != 0
+        let form = BodyForm(wantsMessages, classification.dialect)
+        if form == .framed { requestReader = makeReader(.request, wantsMessages: true) }
+        requestForm = form
+        return form
+    }
+
+    private func readRequest(_ body: Span<UInt8>) {
+        // Not in the call's hands while hooks run, which may end the call.
+        guard var reader = requestReader else { return }
+        requestReader = nil
+        var position = 0
+        while !isOver, let event = reader.next(in: body, from: &position) {
+            switch event {
+            case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
+            case .pass, .end: break
+            case .fault(let error): requestIsFaulty(error)
+            }
+        }
+        if !isOver { requestReader = reader }
+    }
+
+    func requestIsFaulty(_ error: RPCError) {
+        if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
+        fail(error, by: .martlet)
+    }
+
+    /// The request has come whole.
+    func requestIsWhole(trailers: HTTPHead?) {
+        if let trailers {
+            let kept = worker.context.heads.take()
+            kept.copy(trailers)
+            requestTrailers = kept
+        }
+        let form = requestForm ?? chooseRequestForm()
+        if form == .bare { bareMessageCame(.request) }
+        guard !isOver else { return }
+        if lanes.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
+            requestEndLeaves()
+        } else {
+            pass(.requestEnd, .request, from: 0)
+        }
+    }
+
+    // MARK: Out of the chain
+
+    /// An event has come through the chain.
+    func leaveForUpstream(_ event: ChainEvent, _ bytes: Span<UInt8>) {
+        guard !isOver, !isAnswered else { return }
+        switch event {
+        case .requestHead: requestHeadLeaves()
+        case .message(let message): requestMessageLeaves(message, bytes)
+        case .bytes: sendUpstream(bytes)
+        case .requestEnd: requestEndLeaves()
+        case .responseHead, .responseEnd: break
+        }
+    }
+
+    private func requestHeadLeaves() {
+        hasHeadLeft = true
+        if isTriedAgain, let upstream = route.upstream { return tryUpstream(upstream) }
+        // What says how long the body is, or that there is none, waits until that is known.
+        if !waitsForWhole { forward() }
+    }
+
+    /// Whether the head goes out only with all that follows it.
+    private var waitsForWhole: Bool {
+        if requestEnded { return !hasRequestLeft }
+        return (requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.dialect)) == .bare
+    }
+
+    private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
+        guard requestForm == .bare else {
+            return write(message, bytes, compression: requestCompression) { sendUpstream($0) }
+        }
+        let body = worker.context.queues.take()
+        write(message, bytes, compression: requestCompression) { body.append($0) }
+        if classification.dialect == .connectGet {
+            if message.isChanged { setQuery(message: body.readable) }
+            worker.context.queues.give(body)
+        } else {
+            request.contentLength = body.count
+            if body.isEmpty { worker.context.queues.give(body) } else { outbox = body }
+        }
+    }
+
+    /// Gives a Connect GET another message.
+    private func setQuery(message: Span<UInt8>) {
+        let request = request
+        let target = worker.context.queues.take()
+        target.append(request.path)
+        target.append("?")
+        target.append(connectQuery: request.query, message: message, compression: requestCompression)
+        request.setTarget(target.readable)
+        worker.context.queues.give(target)
+    }
+
+    private func requestEndLeaves() {
+        hasRequestLeft = true
+        if requestTrailers != nil { canReplay = false }
+        guard isForwarded else { return forward() }
+        if let attempt, attempt.isConnected { attempt.sendEnd(trailers: requestTrailers) }
+    }
+
+    /// Sends bytes of the body, or keeps them until there is a connection.
+    func sendUpstream(_ bytes: Span<UInt8>) {
+        guard let attempt, attempt.isConnected else {
+            guard !isAnswered, bytes.count > 0 else { return }
+            let queue = outbox ?? worker.context.queues.take()
+            outbox = queue
+            return queue.append(bytes)
+        }
+        keepForReplay(bytes)
+        attempt.send(body: bytes)
+        if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Bytes
+
+/// An interceptor that has suspended an event, and all that waits behind it there, in the order of arrival.
+final class Gate {
+    /// One event that waits.
+    struct Slot {
+        enum State {
+            /// It waits for its suspension.
+            case suspended(Suspension)
+            /// It waits only for those before it.
+            case ready
+            /// It waits for those before it to be handed to the interceptor, which wants one after the other.
+            case undelivered
+        }
+
+        let event: ChainEvent
+        /// The bytes of the event where it has no place of its own for them.
+        let bytes: ByteQueue?
+        var state: State
+
+        /// How many bytes it holds.
+        var size: Int {
+            if case .message(let message) = event { return message.heldBytes }
+            return bytes?.count ?? 0
+        }
+    }
+
+    /// The interceptor's place in the chain.
+    let place: Int
+    var slots: [Slot] = []
+    /// Whether what waits is leaving just now.
+    var isDraining = false
+
+    init(place: Int) {
+        self.place = place
+    }
+}
+
+/// What is held in a chain on one way of a call; nothing, mostly.
+struct Lane {
+    private(set) var gates: [Gate] = []
+    /// The events that wait.
+    private(set) var events = 0
+    /// Their bytes.
+    private(set) var bytes = 0
+    /// Whether the source is held back until fewer wait.
+    var isPaused = false
+
+    /// Whether nothing is held.
+    var isEmpty: Bool { gates.isEmpty }
+
+    /// The gate at a place, if there is one.
+    func gate(at place: Int) -> Gate? {
+        gates.isEmpty ? nil : gates.first { $0.place == place }
+    }
+
+    /// Lets an event wait at a place, behind those that wait there.
+    mutating func hold(_ slot: Gate.Slot, at place: Int) {
+        let gate = gate(at: place) ?? Gate(place: place)
+        if gate.slots.isEmpty, self.gate(at: place) == nil { gates.append(gate) }
+        gate.slots.append(slot)
+        events += 1
+        bytes += slot.size
+    }
+
+    /// Takes the first event out of a gate, which goes with its last one.
+    mutating func takeFirst(of gate: Gate) -> Gate.Slot {
+        let slot = gate.slots.removeFirst()
+        events -= 1
+        bytes -= slot.size
+        return slot
+    }
+
+    /// Forgets a gate at which nothing waits any more.
+    mutating func remove(_ gate: Gate) {
+        gates.removeAll { $0 === gate }
+    }
+
+    /// Forgets everything, and hands out what had been waiting.
+    mutating func removeAll() -> [Gate.Slot] {
+        let slots = gates.flatMap(\.slots)
+        self = Lane()
+        return slots
+    }
+}
+
+/// What is held in a chain on both ways of a call.
+struct Lanes {
+    var request = Lane()
+    var response = Lane()
+
+    subscript(way: Way) -> Lane {
+        _read {
+            switch way {
+            case .request: yield request
+            case .response: yield response
+            }
+        }
+        _modify {
+            switch way {
+            case .request: yield &request
+            case .response: yield &response
+            }
+        }
+    }
+}
