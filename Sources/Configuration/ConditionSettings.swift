@@ -16,13 +16,19 @@ public struct ConditionSettings: Equatable, Sendable {
     public let peerUsers: [UInt32]
     /// Group numbers of the calling process, over Unix sockets.
     public let peerGroups: [UInt32]
+    /// Systemd units of the calling process, over Unix sockets.
+    public let peerUnits: [String]
+    /// What the caller speaks, as names out of `dialectNames`.
+    public let dialects: [String]
+    /// The outcomes of the call, as names out of `codeNames`; known on the way back only, and never asked by a route.
+    public let codes: [String]
     /// Where the condition stands.
     @NotCompared public private(set) var mark: Mark
 
     /// Whether nothing is asked, so that every call is taken.
     public var isEmpty: Bool {
         services.isEmpty && methods.isEmpty && paths.isEmpty && hosts.isEmpty && headers.isEmpty
-            && peerUsers.isEmpty && peerGroups.isEmpty
+            && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && dialects.isEmpty && codes.isEmpty
     }
 
     static let options = [
@@ -32,12 +38,15 @@ public struct ConditionSettings: Equatable, Sendable {
         Option("host", .strings, example: "api.example.com", "The host, or *.suffix; or a list of them."),
         Option("header", .node, "What request headers must be: a value, present, absent, a list, { regex: … }."),
         Option("peer", .section(peerOptions), "Who called, over a Unix socket."),
+        Option("dialect", .choices(["connect"] + dialectNames), "What the caller speaks, or a list."),
+        Option("code", .choices(codeNames), "The outcome of the call, or a list; for interceptors, not for routes."),
     ]
 
     private static let ids = Option.Kind.integers(in: 0...Int(UInt32.max) - 1)
     private static let peerOptions = [
         Option("uid", ids, "The user number of the calling process, or a list of them."),
         Option("gid", ids, "The group number of the calling process, or a list of them."),
+        Option("unit", .strings, example: "app.service", "The systemd unit of the process, or a list of them."),
     ]
 
     /// Reads a condition and reports what is wrong.
@@ -50,8 +59,14 @@ public struct ConditionSettings: Equatable, Sendable {
         let peer = section.has("peer") ? section.section("peer") : nil
         peerUsers = peer?.integers("uid").map(UInt32.init) ?? []
         peerGroups = peer?.integers("gid").map(UInt32.init) ?? []
+        peerUnits = peer?.strings("unit") ?? []
+        dialects = section.strings("dialect").flatMap(Self.dialects)
+        codes = section.strings("code")
         headers = Self.headers(section)
         check(section)
+        guard let peer else { return }
+        Self.require("unit", of: peer, "a service or a scope, like app.service", Self.isUnit)
+        for key in ["uid", "gid"] { Self.refuseEmpty(key, of: peer) }
     }
 
     private static func headers(_ section: Section) -> [HeaderMatcher] {
@@ -64,24 +79,42 @@ public struct ConditionSettings: Equatable, Sendable {
     }
 
     private func check(_ section: Section) {
-        func require(_ key: String, _ advice: String, _ isGood: (String) -> Bool) {
-            for value in section.markedStrings(key) where !isGood(value.text) {
-                let problem = "\"\(key)\" cannot be \(Diagnostic.quote(value.text))"
-                section.diagnostics.report("\(problem); write \(advice)", at: value.mark)
-            }
+        let isName = { (text: String) in !text.isEmpty && !text.contains("/") }
+        Self.require("service", of: section, "the full name without a slash, like pkg.Service", isName)
+        Self.require("method", of: section, "the name alone, like Say", isName)
+        Self.require("path", of: section, "a path that starts with /, without a query") {
+            $0.hasPrefix("/") && !$0.contains("?")
         }
-        require("service", "the full name without a slash, like pkg.Service") { !$0.isEmpty && !$0.contains("/") }
-        require("method", "the name alone, like Say") { !$0.isEmpty && !$0.contains("/") }
-        require("path", "a path that starts with /, without a query") { $0.hasPrefix("/") && !$0.contains("?") }
-        require("host", "a host name without a port, or *.suffix") { Self.isHost($0) }
-        for key in ["service", "method", "path", "host"] where section.has(key) {
-            guard case .sequence(let items)? = section.node(key)?.content, items.isEmpty else { continue }
-            section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
+        Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
+        for key in ["dialect", "code"] { Self.refuseEmpty(key, of: section) }
+    }
+
+    private static func require(
+        _ key: String,
+        of section: Section,
+        _ advice: String,
+        _ isGood: (String) -> Bool
+    ) {
+        for value in section.markedStrings(key) where !isGood(value.text) {
+            let problem = "\"\(key)\" cannot be \(Diagnostic.quote(value.text))"
+            section.diagnostics.report("\(problem); write \(advice)", at: value.mark)
         }
+        refuseEmpty(key, of: section)
+    }
+
+    /// An empty list would ask nothing, and a condition that asks nothing lets everybody in.
+    private static func refuseEmpty(_ key: String, of section: Section) {
+        guard case .sequence([])? = section.node(key)?.content else { return }
+        section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
     }
 
     private static func isHost(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
         return HostPort(name + ":0") != nil
+    }
+
+    /// Whether it is a unit that processes are in, which slices are not.
+    private static func isUnit(_ text: String) -> Bool {
+        !text.contains("/") && [".service", ".scope"].contains { text.hasSuffix($0) && text.count > $0.count }
     }
 }

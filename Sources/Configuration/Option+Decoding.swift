@@ -5,6 +5,7 @@ extension Option {
         switch kind {
         case .node: return .node(node)
         case .strings: return strings(node, into: diagnostics).map(OptionValue.strings)
+        case .choices(let words): return choices(node, among: words, into: diagnostics)
         case .integers(let range): return integers(node, in: range, into: diagnostics)
         case .map: return map(node, into: diagnostics)
         case .section(let options, let shorthand):
@@ -71,6 +72,15 @@ extension Option {
         )
     }
 
+    private func choices(_ node: Node, among words: [String], into diagnostics: Diagnostics) -> OptionValue? {
+        guard let texts = strings(node, into: diagnostics) else { return nil }
+        return .strings(
+            texts.compactMap { text in
+                words.contains(text.text) ? text : wrong(.plain(text.text, at: text.mark), into: diagnostics)
+            }
+        )
+    }
+
     private func map(_ node: Node, into diagnostics: Diagnostics) -> OptionValue? {
         guard let entries = node.entries else { return wrong(node, into: diagnostics) }
         let values: [NamedString] = entries.compactMap { entry in
@@ -103,9 +113,10 @@ extension Option {
         var found = node.summary
         switch kind {
         case .string, .strings, .map, .section, .sections, .named, .node: found = node.shape
-        case .bool, .duration, .timeout, .size, .sizeLimit, .integer, .integerOrAuto, .integers, .choice: break
+        case .bool, .duration, .timeout, .size, .sizeLimit, .integer, .integerOrAuto, .integers: break
+        case .choice(let words), .choices(let words):
+            if let text = node.text { advice = Suggestion.text(for: text, among: words) }
         }
-        if case .choice(let words) = kind, let text = node.text { advice = Suggestion.text(for: text, among: words) }
         if case .mapping = node.content, case .string = kind { advice += ", in quotes if it starts with {" }
         diagnostics.report("\(Diagnostic.quote(key)) cannot be \(found); \(advice)", at: node.mark)
         return nil

@@ -19,6 +19,7 @@ extension Option.Kind {
         case .integer(let range): "a whole number \(bounds(range))"
         case .integerOrAuto(let range): "auto or a whole number \(bounds(range))"
         case .choice(let words): "one of \(words.joined(separator: ", "))"
+        case .choices(let words): "one of \(words.joined(separator: ", ")), or a list of them"
         case .strings: "a string or a list of strings"
         case .integers(let range): "a whole number \(bounds(range)), or a list of them"
         case .map: "a mapping of names to strings"

@@ -34,6 +34,8 @@ public struct Option: Equatable, Sendable {
         case integerOrAuto(in: ClosedRange<Int>)
         /// One of the given words.
         case choice([String])
+        /// One of the given words or a list of them.
+        case choices([String])
         /// A string or a list of strings.
         case strings
         /// A whole number or a list of them.

@@ -24,8 +24,15 @@ public struct RouteSettings: Equatable, Sendable {
 
     /// Reads a route; `only` is the upstream if there is only one.
     init(_ section: Section, only: String?) {
+        let match = section.has("match") ? section.section("match") : nil
+        if let match, match.has("code") {
+            match.report(
+                "no route knows how a call will end; ask for \"code\" in an interceptor's \"when\"",
+                at: "code"
+            )
+        }
         self.init(
-            match: section.has("match") ? ConditionSettings(section.section("match")) : nil,
+            match: match.map(ConditionSettings.init),
             upstream: section.string(ifGiven: "upstream") ?? only,
             chain: section.string(ifGiven: "chain"),
             mark: section.mark

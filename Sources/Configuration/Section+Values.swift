@@ -60,12 +60,12 @@ extension Section {
         }
     }
 
-    /// The texts of a `strings` option.
+    /// The texts of a `strings` or `choices` option.
     public func strings(_ key: String) -> [String] {
         markedStrings(key).map(\.text)
     }
 
-    /// The texts of a `strings` option with their places.
+    /// The texts of a `strings` or `choices` option with their places.
     public func markedStrings(_ key: String) -> [MarkedString] {
         switch value(key) {
         case .strings(let values): values

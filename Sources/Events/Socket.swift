@@ -45,8 +45,12 @@ public final class Socket: Transport {
     /// Who is at the other end of a Unix socket, as the kernel saw it at connect; nil for others.
     public var peerCredentials: PeerCredentials? {
         var credentials = PeerCredentials(uid: 0, gid: 0)
-        var process: pid_t = 0
-        let failure = unsafe martlet_peer_credentials(descriptor, &credentials.uid, &credentials.gid, &process)
+        let failure = unsafe martlet_peer_credentials(
+            descriptor,
+            &credentials.uid,
+            &credentials.gid,
+            &credentials.pid
+        )
         // On a TCP socket the kernel answers that nobody is there.
         return failure == 0 && credentials.uid != .max ? credentials : nil
     }
@@ -174,11 +178,14 @@ public struct PeerCredentials: Equatable, Sendable {
     public var uid: UInt32
     /// The effective group.
     public var gid: UInt32
+    /// The process that connected, which may have ended since; 0 if it has no number here, as from outside a container.
+    public var pid: Int32
 
-    /// Names a user and a group.
-    public init(uid: UInt32, gid: UInt32) {
+    /// Names a user, a group and a process.
+    public init(uid: UInt32, gid: UInt32, pid: Int32 = 0) {
         self.uid = uid
         self.gid = gid
+        self.pid = pid
     }
 }
 

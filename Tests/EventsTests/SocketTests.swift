@@ -88,6 +88,6 @@ import Testing
 
     @Test func `the peer of a Unix socket is known`() throws {
         let (near, _) = try pair()
-        #expect(near.peerCredentials == PeerCredentials(uid: getuid(), gid: getgid()))
+        #expect(near.peerCredentials == PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid()))
     }
 }

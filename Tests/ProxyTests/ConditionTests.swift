@@ -1,5 +1,12 @@
+import Configuration
+import Dialects
+import Documents
+import Events
 import Glibc
+import RPC
 import Testing
+
+@testable import Proxy
 
 /// `when` of an interceptor, which is the same as `match` of a route.
 @Suite struct ConditionTests {
@@ -88,6 +95,53 @@ import Testing
         #expect(!holds("peer: {uid: \(user + 1)}", request("/"), unix: true))
         #expect(!holds("peer: {uid: \(user), gid: \(group + 1)}", request("/"), unix: true))
         #expect(!holds("peer: {uid: \(user)}", request("/")))
+    }
+
+    /// A request in each dialect.
+    private static let dialects: [(Dialect, String)] = [
+        (.connectUnary, post("application/json")),
+        (.connectGet, http("GET /a.B/M?connect=v1&encoding=json&message=%7B%7D HTTP/1.1", "host: a")),
+        (.connectStream, post("application/connect+json")),
+        (.grpc, post("application/grpc")),
+        (.grpcWeb, post("application/grpc-web+proto")),
+        (.grpcWebText, post("application/grpc-web-text")),
+        (.http, http("GET /index.html HTTP/1.1", "host: a")),
+    ]
+
+    private static func post(_ type: String) -> String {
+        http("POST /a.B/M HTTP/1.1", "host: a", "content-type: \(type)", "content-length: 0")
+    }
+
+    @Test(arguments: ConditionSettings.dialectNames + ["connect"])
+    func `a dialect is what the caller speaks, and a word can mean several`(_ word: String) {
+        let held = Self.dialects.filter { holds("dialect: \(word)", $0.1) }.map { "\($0.0.name)" }
+        switch word {
+        case "connect": #expect(held == ["connect_unary", "connect_get", "connect_stream"])
+        case "grpc_web": #expect(held == ["grpc_web", "grpc_web_text"])
+        default: #expect(held == [word])
+        }
+    }
+
+    @Test func `one dialect of a list is enough, and other conditions hold besides`() {
+        #expect(holds("dialect: [http, grpc]", Self.post("application/grpc")))
+        #expect(holds("dialect: grpc, method: M", Self.post("application/grpc")))
+        #expect(!holds("dialect: grpc, method: N", Self.post("application/grpc")))
+    }
+
+    @Test func `the words of conditions are the names that dialects and codes have elsewhere`() {
+        #expect(ConditionSettings.dialectNames == Dialect.allCases.map { "\($0.name)" })
+        #expect(ConditionSettings.codeNames == RPCCode.allCases.map { "\($0.name)" })
+    }
+
+    @Test(arguments: [("[ok, unauthenticated]", 1 | 1 << 16), ("unavailable", 1 << 14), ("", 0)])
+    func `outcomes are bits by the numbers of their codes`(codes: String, bits: UInt32) throws {
+        let diagnostics = Diagnostics()
+        let when = codes.isEmpty ? "method: M" : "code: \(codes)"
+        let yaml = "\(plain)\ninterceptors: [{when: {\(when)}, log: {}}]\n"
+        let settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        let condition = Condition(try #require(settings.interceptors.first?.when), into: diagnostics)
+        #expect(diagnostics.isEmpty)
+        #expect(condition.codes == bits)
     }
 
     @Test func `an interceptor sees what those before it have made of the head`() {

@@ -4,6 +4,7 @@ internal import Dialects
 internal import Events
 internal import HTTP
 internal import Patterns
+internal import RPC
 
 /// A compiled `when` or `match`: all that is given must hold.
 final class Condition {
@@ -20,6 +21,13 @@ final class Condition {
     private let headers: [Header]
     private let users: [UInt32]
     private let groups: [UInt32]
+    private let units: [[UInt8]]
+    /// A bit for each dialect that is meant, by its raw value; 0 for all.
+    private let dialects: UInt32
+    /// A bit for each outcome that is meant, by the raw value of its code; 0 for all.
+    ///
+    /// `holds` says nothing of it, since it is asked before there is one.
+    let codes: UInt32
 
     /// Compiles settings; a pattern that is malformed is reported.
     init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
@@ -30,6 +38,13 @@ final class Condition {
         headers = settings.headers.compactMap { Self.compile($0, into: diagnostics) }
         users = settings.peerUsers
         groups = settings.peerGroups
+        units = settings.peerUnits.map { Array($0.utf8) }
+        dialects = Self.bits(settings.dialects, among: Dialect.allCases.map { ("\($0.name)", $0.rawValue) })
+        codes = Self.bits(settings.codes, among: RPCCode.allCases.map { ("\($0.name)", $0.rawValue) })
+    }
+
+    private static func bits(_ names: [String], among all: [(name: String, bit: UInt8)]) -> UInt32 {
+        all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
     }
 
     private static func compile(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) -> Header? {
@@ -51,9 +66,14 @@ final class Condition {
     /// Whether services or methods are among what is given.
     var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
 
-    /// Whether the call is one of those meant.
+    /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
-        procedureHolds(call) && pathHolds(call) && hostHolds(call) && peerHolds(call.peer) && headersHold(call.request)
+        dialectHolds(call.classification.dialect) && procedureHolds(call) && pathHolds(call) && hostHolds(call)
+            && peerHolds(call.peer) && headersHold(call.request)
+    }
+
+    private func dialectHolds(_ dialect: Dialect) -> Bool {
+        dialects == 0 || dialects & 1 << UInt32(dialect.rawValue) != 0
     }
 
     private func procedureHolds(_ call: Call) -> Bool {
@@ -88,10 +108,11 @@ final class Condition {
     }
 
     private func peerHolds(_ peer: Peer) -> Bool {
-        guard !users.isEmpty || !groups.isEmpty else { return true }
+        guard !users.isEmpty || !groups.isEmpty || !units.isEmpty else { return true }
         guard let credentials = peer.credentials else { return false }
         return (users.isEmpty || users.contains(credentials.uid))
             && (groups.isEmpty || groups.contains(credentials.gid))
+            && (units.isEmpty || peer.unitName.map(units.contains) ?? false)
     }
 
     private func headersHold(_ head: HTTPHead) -> Bool {

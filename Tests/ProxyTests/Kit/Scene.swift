@@ -64,18 +64,18 @@ final class Scene {
 
     // MARK: Peers
 
-    /// A caller that has connected to a listener.
-    func caller(on address: String = "127.0.0.1:8080") -> ScriptedPeer {
+    /// A caller that has connected to a listener; in memory it can be anybody.
+    func caller(on address: String = "127.0.0.1:8080", as somebody: Peer? = nil) -> ScriptedPeer {
         let isUnix = address.hasPrefix("unix:")
         defer { turn() }
         guard stage == .memory else { return peer(SocketEnd(to: listeners[address]!.address)) }
         let (near, far) = (watched(.done), MemoryTransport())
         MemoryTransport.join(near, far)
-        let peer = Peer(
+        let usual = Peer(
             address: isUnix ? nil : .ipv4([127, 0, 0, 1], port: 5123),
             credentials: isUnix ? PeerCredentials(uid: getuid(), gid: getgid()) : nil
         )
-        worker.acceptors[address]!.acceptor.accept(near, from: peer)
+        worker.acceptors[address]!.acceptor.accept(near, from: somebody ?? usual)
         return self.peer(far)
     }
 

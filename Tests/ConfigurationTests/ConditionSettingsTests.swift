@@ -1,0 +1,78 @@
+import Configuration
+import Testing
+
+/// What conditions ask beyond the request itself.
+struct ConditionSettingsTests {
+    /// What is read of a condition that begins in line 3 at column 27.
+    private func reading(_ condition: String) -> Reading {
+        Reading(
+            "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\n"
+                + "interceptors: [ { when: { \(condition) }, log: {} } ]\n"
+        )
+    }
+
+    private func condition(_ text: String) throws -> ConditionSettings {
+        let reading = reading(text)
+        #expect(reading.errors == [])
+        return try #require(reading.settings.interceptors.first?.when)
+    }
+
+    @Test func `a dialect is one, or all that its word means`() throws {
+        let dialects = { (words: String) in try condition("dialect: \(words)").dialects }
+        #expect(try dialects("grpc") == ["grpc"])
+        #expect(try dialects("connect") == ["connect_unary", "connect_get", "connect_stream"])
+        #expect(try dialects("[grpc_web, connect_get]") == ["grpc_web", "grpc_web_text", "connect_get"])
+    }
+
+    @Test func `a peer has units, and a call an outcome`() throws {
+        let condition = try condition("peer: { unit: [app.service, a@1.scope] }, code: [ok, unavailable]")
+        #expect(condition.peerUnits == ["app.service", "a@1.scope"])
+        #expect(condition.codes == ["ok", "unavailable"])
+    }
+
+    @Test(arguments: ["dialect: http", "peer: { unit: app.service }", "code: ok"])
+    func `a condition that asks one thing is not empty`(text: String) throws {
+        #expect(try !condition(text).isEmpty)
+        #expect(try condition("").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("dialect: gprc", "3:36: \"dialect\" cannot be \"gprc\"; did you mean \"grpc\"?"),
+        ("dialect: []", "3:36: \"dialect\" is an empty list; remove it, or name what to match"),
+        ("code: [ok, unavailble]", "3:38: \"code\" cannot be \"unavailble\"; did you mean \"unavailable\"?"),
+        ("code: []", "3:33: \"code\" is an empty list; remove it, or name what to match"),
+        (
+            "peer: { unit: app }",
+            "3:41: \"unit\" cannot be \"app\"; write a service or a scope, like app.service"
+        ),
+        (
+            "peer: { unit: [a.service, system.slice] }",
+            "3:53: \"unit\" cannot be \"system.slice\"; write a service or a scope, like app.service"
+        ),
+        (
+            "peer: { unit: .service }",
+            "3:41: \"unit\" cannot be \".service\"; write a service or a scope, like app.service"
+        ),
+        ("peer: { unit: [] }", "3:41: \"unit\" is an empty list; remove it, or name what to match"),
+        ("peer: { uid: [] }", "3:40: \"uid\" is an empty list; remove it, or name what to match"),
+    ])
+    func `a mistake is named with its place and what would be right`(condition: String, error: String) {
+        #expect(reading(condition).errors == [error])
+    }
+
+    @Test func `no route asks how a call will end`() {
+        let errors = Reading(
+            "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\nroutes: [ { match: { code: ok } } ]\n"
+        ).errors
+        #expect(errors == ["3:28: no route knows how a call will end; ask for \"code\" in an interceptor's \"when\""])
+    }
+
+    @Test(arguments: [
+        ("code: ok", "code: aborted"), ("dialect: grpc", "dialect: http"),
+        ("peer: { unit: a.service }", "peer: { unit: b.service }"),
+    ])
+    func `conditions differ when what they ask does`(old: String, new: String) throws {
+        #expect(try condition(old) == condition(old))
+        #expect(try condition(old) != condition(new))
+    }
+}
