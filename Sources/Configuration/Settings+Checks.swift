@@ -1,9 +1,14 @@
 extension Settings {
     /// Reports what is wrong between the parts of a file.
-    func check(_ section: Section, answeringKinds: Set<String>) {
+    ///
+    /// - Parameters:
+    ///   - section: the root of the file.
+    ///   - answeringKinds: the kinds of interceptors that answer calls.
+    ///   - chainsAreWhole: whether everything that chains include was found; what is missing might answer.
+    func check(_ section: Section, answeringKinds: Set<String>, chainsAreWhole: Bool) {
         checkListeners(section)
         checkReferences(section)
-        checkDestinations(section, answeringKinds)
+        if chainsAreWhole { checkDestinations(section, answeringKinds) }
     }
 
     private func checkListeners(_ section: Section) {

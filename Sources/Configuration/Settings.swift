@@ -6,7 +6,7 @@ public struct Settings: Equatable, Sendable {
     public let listeners: [ListenerSettings]
     /// The remote services, in the order of their names.
     public let upstreams: [UpstreamSettings]
-    /// The default chain.
+    /// The default chain, with what it includes.
     public let interceptors: [ChainItem]
     /// The chains with names, in the order of the file.
     public let chains: [ChainSettings]
@@ -36,8 +36,9 @@ public struct Settings: Equatable, Sendable {
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
         upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }
-        interceptors = section.node("interceptors").map { ChainItem.chain($0, into: diagnostics) } ?? []
-        chains = Self.chains(section)
+        let assembly = ChainAssembly(section)
+        interceptors = assembly.interceptors
+        chains = assembly.chains
         let only = section.named("upstreams").count == 1 ? section.named("upstreams")[0].name : nil
         let routes = section.sections("routes").map { RouteSettings($0, only: only) }
         let everything = RouteSettings(match: nil, upstream: only, chain: nil, mark: section.mark)
@@ -47,7 +48,7 @@ public struct Settings: Equatable, Sendable {
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
         self.root = root
-        check(section, answeringKinds: answeringKinds)
+        check(section, answeringKinds: answeringKinds, chainsAreWhole: assembly.isWhole)
     }
 
     /// The configuration in effect for people to read: long forms, defaults filled in, secrets hidden.
@@ -66,18 +67,5 @@ public struct Settings: Equatable, Sendable {
     public func items(of route: RouteSettings) -> [ChainItem] {
         guard let name = route.chain else { return interceptors }
         return chains.first { $0.name == name }?.items ?? []
-    }
-
-    private static func chains(_ section: Section) -> [ChainSettings] {
-        guard let node = section.node("chains") else { return [] }
-        guard let entries = node.entries else {
-            section.report("\"chains\" cannot be \(node.summary); write a mapping from names to lists", at: "chains")
-            return []
-        }
-        return entries.map { entry in
-            Name.check(entry.key, at: entry.keyMark, into: section.diagnostics)
-            let items = ChainItem.chain(entry.value, into: section.diagnostics)
-            return ChainSettings(name: entry.key, items: items, mark: entry.keyMark)
-        }
     }
 }

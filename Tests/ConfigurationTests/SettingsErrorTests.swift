@@ -62,7 +62,7 @@ struct SettingsErrorTests {
         ("interceptors:\n  - nme: a\n    log: {}", "4:5: unknown key \"nme\"; did you mean \"name\"?"),
         (
             "interceptors:\n  - { name: a, log: {} }\n  - { name: a, log: {} }",
-            "5:13: the name \"a\" is taken in this chain; give each interceptor its own"
+            "5:13: the name \"a\" is taken in this chain by line 4; give each interceptor its own"
         ),
         (
             "interceptors: [ { name: \"a b\", log: {} } ]",

@@ -48,6 +48,15 @@ struct BlueprintTests {
         #expect(errors(chain: "heders: {}") == [#"f:4:5: unknown kind "heders"; did you mean "headers"?"#])
     }
 
+    @Test func `a chain that only others include is checked, once`() {
+        let chain =
+            "include: [a, a]\nchains:\n  a: [{ heders: {} }, { when: { header: { x-a: { regex: '(' } } }, log: {} }]"
+        let found = errors(chain: chain)
+        #expect(found.count == 2)
+        #expect(found[0] == #"f:6:9: unknown kind "heders"; did you mean "headers"?"#)
+        #expect(found[1].hasPrefix("f:6:"))
+    }
+
     @Test func `a chain has at most as many links as a word has bits`() {
         let chain = String(repeating: "  - metrics: {}\n", count: 65)
         let found = errors("listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors:\n\(chain)")

@@ -1,0 +1,53 @@
+/// What stands in the list of a chain: an interceptor, or the name of a chain whose items stand in its place.
+enum ChainEntry {
+    case item(ChainItem)
+    case inclusion(MarkedString)
+
+    private static let include = [
+        Option("include", .strings, example: "common", "A chain below chains, or a list of them, to stand here.")
+    ]
+
+    /// Reads a chain, which is a list of items, and reports what is wrong.
+    static func list(_ node: Node, into diagnostics: Diagnostics) -> [ChainEntry] {
+        guard case .sequence(let nodes) = node.content else {
+            if case .null = node.content { return [] }
+            let advice = "write a list, each item like \"- metrics: {}\""
+            diagnostics.report("a chain cannot be \(node.summary); \(advice)", at: node.mark)
+            return []
+        }
+        return nodes.flatMap { entries($0, into: diagnostics) }
+    }
+
+    private static func entries(_ node: Node, into diagnostics: Diagnostics) -> [ChainEntry] {
+        var node = node
+        if let kind = node.text {
+            let entry = Node.Entry(key: kind, keyMark: node.mark, value: Node(.null, at: node.mark))
+            node = Node(.mapping([entry]), at: node.mark)
+        }
+        guard let entries = node.entries else {
+            let advice = "write its kind and options, like \"metrics: {}\""
+            diagnostics.report("an interceptor cannot be \(node.summary); \(advice)", at: node.mark)
+            return []
+        }
+        if let inclusion = entries.first(where: { $0.key == "include" }) {
+            return inclusions(inclusion, among: entries, into: diagnostics)
+        }
+        return ChainItem(entries, at: node.mark, into: diagnostics).map { [.item($0)] } ?? []
+    }
+
+    private static func inclusions(
+        _ inclusion: Node.Entry,
+        among entries: [Node.Entry],
+        into diagnostics: Diagnostics
+    ) -> [ChainEntry] {
+        for entry in entries where entry.key != inclusion.key {
+            let problem = "\(Diagnostic.quote(entry.key)) cannot stand beside \"include\""
+            diagnostics.report("\(problem); remove it, or write it in the included chain", at: entry.keyMark)
+        }
+        let section = Section(Node(.mapping([inclusion]), at: inclusion.keyMark), include, into: diagnostics)
+        if case .sequence([]) = inclusion.value.content {
+            section.report("\"include\" is an empty list; name a chain, or remove the item", at: "include")
+        }
+        return section.markedStrings("include").map { .inclusion($0) }
+    }
+}
