@@ -1,5 +1,13 @@
 /// One interceptor of a chain, as the file declares it.
 public struct ChainItem: Equatable, Sendable {
+    /// How often an interceptor runs.
+    public enum Per: String, CaseIterable, Sendable {
+        /// Once.
+        case call
+        /// Again for each attempt, on a fresh copy of the head.
+        case attempt
+    }
+
     /// The name in metrics, logs and traces, unique in the chain: as given, else the kind, numbered from the second on.
     public private(set) var name: String
     /// The name, if the file gives one.
@@ -10,6 +18,10 @@ public struct ChainItem: Equatable, Sendable {
     @NotCompared public private(set) var kindMark: Mark
     /// When the interceptor takes part in a call; none is always.
     public let when: ConditionSettings?
+    /// The shapes of the calls that it takes part in.
+    public let applies: CallShapes
+    /// How often it runs; none is as its kind has it.
+    public let per: Per?
     /// The options of the kind, to be read by the kind's own table.
     public let options: Node
     /// Where the item stands.
@@ -23,6 +35,8 @@ public struct ChainItem: Equatable, Sendable {
             .section(ConditionSettings.options),
             "The calls that the interceptor takes part in; all if absent."
         ),
+        Option("applies", .choices(CallShapes.words), "The shapes of those calls, one or a list; both if absent."),
+        Option("per", .choice(Per.allCases.map(\.rawValue)), "Whether it runs once for a call, or for each attempt."),
     ]
 
     /// Reads the keys of an item and reports what is wrong.
@@ -34,6 +48,8 @@ public struct ChainItem: Equatable, Sendable {
             into: diagnostics
         )
         when = section.has("when") ? ConditionSettings(section.section("when")) : nil
+        applies = Self.shapes(section)
+        per = section.string(ifGiven: "per").flatMap(Per.init)
         let given = section.marked("name")
         if let given { Name.check(given.text, at: given.mark, into: diagnostics) }
         guard let kind = Self.kind(of: entries.filter { !isCommon($0) }, at: mark, into: diagnostics) else {
@@ -52,6 +68,14 @@ public struct ChainItem: Equatable, Sendable {
         var item = self
         item.name = name
         return item
+    }
+
+    private static func shapes(_ section: Section) -> CallShapes {
+        guard section.has("applies") else { return .all }
+        if case .sequence([])? = section.node("applies")?.content {
+            section.report("\"applies\" is an empty list; remove it, or write unary or stream", at: "applies")
+        }
+        return CallShapes(words: section.strings("applies"))
     }
 
     private static func kind(of entries: [Node.Entry], at mark: Mark, into diagnostics: Diagnostics) -> Node.Entry? {
