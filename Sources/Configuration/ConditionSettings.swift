@@ -36,7 +36,12 @@ public struct ConditionSettings: Equatable, Sendable {
         Option("method", .strings, example: "Say", "The RPC method, or a list of them."),
         Option("path", .strings, example: "/admin/", "The path, or its start if it ends in /; or a list of them."),
         Option("host", .strings, example: "api.example.com", "The host, or *.suffix; or a list of them."),
-        Option("header", .node, "What request headers must be: a value, present, absent, a list, { regex: … }."),
+        Option(
+            "header",
+            .node,
+            shape: .named(HeaderMatcher.shape),
+            "What request headers must be: a value, present, absent, a list, { regex: … }."
+        ),
         Option("peer", .section(peerOptions), "Who called, over a Unix socket."),
         Option("dialect", .choices(["connect"] + dialectNames), "What the caller speaks, or a list."),
         Option("code", .choices(codeNames), "The outcome of the call, or a list; for interceptors, not for routes."),

@@ -33,6 +33,9 @@ public struct HeaderMatcher: Equatable, Sendable {
         self.test = test
     }
 
+    /// What is taken below a header's name.
+    static let shape = Option.Shape.either([.value(.strings), .value(.section(options))])
+
     private static let options = [
         Option("exact", .strings, oneOf: "test", "The value, or a list of values."),
         Option("regex", .string, oneOf: "test", "A regular expression that some part of the value must match."),

@@ -1,7 +1,7 @@
 /// One option of a thing that the file describes: the single place that states its key, type, default and meaning.
 ///
 /// The table of a thing, `[Option]`, is what `Section` reads a mapping by; the same table fills defaults in, names the
-/// known keys in error messages, and can be written out as reference page and JSON Schema.
+/// known keys in error messages, and is written out as reference page and JSON Schema.
 ///
 /// A kind of interceptor declares its own:
 ///
@@ -48,7 +48,7 @@ public struct Option: Equatable, Sendable {
         case sections([Option], shorthand: String? = nil)
         /// A mapping from free names to such mappings.
         case named([Option], shorthand: String? = nil)
-        /// Anything; whoever asks for it reads the node.
+        /// Anything; whoever asks for it reads the node, and `shape` says what is taken.
         case node
     }
 
@@ -56,6 +56,8 @@ public struct Option: Equatable, Sendable {
     public let key: String
     /// The type of the value.
     public let kind: Kind
+    /// What the value looks like, in more words than `kind` where that is `.node`.
+    public let shape: Shape
     /// The value that stands where none is given, as it would be written in the file.
     public let fallback: String?
     /// Whether the key must be given.
@@ -72,6 +74,7 @@ public struct Option: Equatable, Sendable {
     /// - Parameters:
     ///   - key: the key in the mapping.
     ///   - kind: the type of the value.
+    ///   - shape: what the value looks like, where `kind` is `.node`; anything if absent.
     ///   - fallback: the value where none is given, as it would be written in the file; a good value of `kind`.
     ///   - isRequired: whether the key must be given.
     ///   - group: a name shared by options of which exactly one must be given.
@@ -80,6 +83,7 @@ public struct Option: Equatable, Sendable {
     public init(
         _ key: String,
         _ kind: Kind,
+        shape: Shape? = nil,
         default fallback: String? = nil,
         required isRequired: Bool = false,
         oneOf group: String? = nil,
@@ -88,10 +92,19 @@ public struct Option: Equatable, Sendable {
     ) {
         self.key = key
         self.kind = kind
+        self.shape = shape ?? (kind == .node ? .anything : .value(kind))
         self.fallback = fallback
         self.isRequired = isRequired
         self.group = group
         self.example = example
         self.documentation = documentation
+    }
+}
+
+extension [Option] {
+    /// The options of which exactly one must be given, group by group, in the order of the table.
+    public var groups: [[Option]] {
+        var names: Set<String> = []
+        return compactMap(\.group).filter { names.insert($0).inserted }.map { name in filter { $0.group == name } }
     }
 }

@@ -87,9 +87,8 @@ public struct Section {
         for option in options where option.isRequired && !has(option.key) {
             diagnostics.report("\(Diagnostic.quote(option.key)) is missing; add \(option.expected)", at: mark)
         }
-        var seen: Set<String> = []
-        for group in options.compactMap(\.group) where seen.insert(group).inserted {
-            let members = options.filter { $0.group == group }.map(\.key)
+        for group in options.groups {
+            let members = group.map(\.key)
             let present = members.filter(has)
             guard present.count != 1 else { continue }
             let names = members.map(Diagnostic.quote).joined(separator: " or ")

@@ -9,8 +9,8 @@ extension Settings {
         ),
         Option("upstream", .string, example: "http://127.0.0.1:9000", "A URL: short for an upstream named default."),
         Option("upstreams", .named(UpstreamSettings.options, shorthand: "url"), "The remote services by name."),
-        Option("interceptors", .node, "The default chain: a list of interceptors."),
-        Option("chains", .node, "Further chains by name: lists of interceptors."),
+        Option("interceptors", .node, shape: .chain, "The default chain."),
+        Option("chains", .node, shape: .named(.chain), "Further chains by name, for routes to use."),
         Option(
             "routes",
             .sections(RouteSettings.options),

@@ -26,6 +26,7 @@ final class TokenInterceptor: Interceptor {
             Option(
                 "on_failure",
                 .node,
+                shape: .either([.value(.choice(["continue"])), .value(.section(OnFailure.options))]),
                 "What a call gets while there is no token: continue sends it without one; {code: …, message: …} rejects it."
             ),
         ],
@@ -107,7 +108,7 @@ private enum OnFailure {
     case goOn
     case reject(RPCCode, message: String?)
 
-    private static let options = [
+    static let options = [
         Option("code", .choice(RPCCode.errorNames), default: "unavailable", "The code of the rejection."),
         Option("message", .string, "The message of the rejection; what went wrong if absent."),
     ]
