@@ -85,6 +85,7 @@ let testTargets: [Target] = [
         "ProxyTests",
         ["HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]
     ),
+    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Configuration"]),
 ]
 
 let package = Package(

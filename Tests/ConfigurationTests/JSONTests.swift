@@ -95,4 +95,25 @@ struct JSONTests {
         let node = try #require(document("- \(yaml)\n").node)
         #expect(String(decoding: node.json, as: UTF8.self) == "[\(json)]")
     }
+
+    @Test func `JSON for people has a line for each value, but for those of a list of scalars`() throws {
+        let node = try #require(document("{ a: [1, x], b: [{ c: ~ }, []], d: {}, e: { f: true } }").node)
+        #expect(
+            String(decoding: node.prettyJSON, as: UTF8.self) == """
+                {
+                  "a": [1,"x"],
+                  "b": [
+                    {
+                      "c": null
+                    },
+                    []
+                  ],
+                  "d": {},
+                  "e": {
+                    "f": true
+                  }
+                }
+                """
+        )
+    }
 }

@@ -4,17 +4,14 @@ import re
 
 import pytest
 
-from support.martlet import ROOT
-
-# What ends in .k8s.yaml is for Kubernetes.
-FILES = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(".k8s.yaml"))
+from support.martlet import ROOT, SHIPPED
 
 
 def test_there_are_some():
-    assert ROOT / "etc/martlet.yaml" in FILES and len(FILES) > 1
+    assert ROOT / "etc/martlet.yaml" in SHIPPED and len(SHIPPED) > 1
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
 def test_loads(command, file, tmp_path, authority):
     text = file.read_text()
     environment = {name: "value" for name in re.findall(r"\{env:(\w+)\}", text)}

@@ -1,3 +1,4 @@
+internal import Documents
 internal import Proxy
 
 /// What the command line asks for.
@@ -5,6 +6,7 @@ enum Invocation: Equatable {
     case run(file: String?)
     case check(file: String?)
     case admin(AdminCommand, file: String?, address: String?)
+    case schema
     case version
     case versionOfAll
     case help
@@ -18,6 +20,7 @@ enum Invocation: Equatable {
                martlet reload               let the running Martlet load its file again
                martlet status               say what the running Martlet does
                martlet healthcheck          leave with 0 if the running Martlet serves
+               martlet schema               print a JSON Schema of the file, for editors
                martlet version              say the version (also -v; -V with the libraries)
 
         options:
@@ -67,6 +70,7 @@ enum Invocation: Equatable {
         switch word {
         case "run": .run(file: file)
         case "check": .check(file: file)
+        case "schema": .schema
         case "version": .version
         case "help": .help
         default:
@@ -84,6 +88,7 @@ enum Invocation: Equatable {
         case .run(let file): return Run.run(file: file, with: registry)
         case .check(let file): return Check.run(file: file, with: registry)
         case .admin(let command, let file, let address): return command.run(file: file, address: address)
+        case .schema: Terminal.print(String(decoding: JSONSchema.document(for: registry).prettyJSON, as: UTF8.self))
         case .version: Terminal.print("martlet \(Version.number)")
         case .versionOfAll: Terminal.print(Version.withLibraries)
         case .help: Terminal.print(Self.usage)
