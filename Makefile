@@ -14,7 +14,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format tsan asan image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference tsan asan image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -49,6 +49,9 @@ lint: ## Check the format of the Swift sources and the shell scripts
 
 format: ## Format the Swift sources in place
 	swift format --in-place --recursive $(SOURCES)
+
+reference: build ## Write docs/reference.md anew, from the tables of options
+	$(BINARY) reference > docs/reference.md
 
 tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps

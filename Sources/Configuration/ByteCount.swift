@@ -14,5 +14,12 @@ public struct ByteCount: Equatable, Sendable {
         self.bytes = bytes
     }
 
+    /// The number as the file would write it, in the largest unit that is exact: `64KiB`, `1000B`.
+    public static func text(_ bytes: Int) -> String {
+        let exact = units.filter { bytes > 0 && bytes % $0.value == 0 && !$0.key.isEmpty }
+        guard let (unit, length) = exact.max(by: { $0.value < $1.value }) else { return "\(bytes)B" }
+        return "\(bytes / length)\(unit)"
+    }
+
     private static let units = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
 }

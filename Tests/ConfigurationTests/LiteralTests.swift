@@ -28,6 +28,12 @@ struct LiteralTests {
         #expect(ByteCount(text: text)?.bytes == bytes)
     }
 
+    @Test(arguments: [(0, "0B"), (1, "1B"), (1000, "1000B"), (1024, "1KiB"), (1536, "1536B"), (4_194_304, "4MiB")])
+    func `a size is written in the largest unit that is exact`(bytes: Int, text: String) {
+        #expect(ByteCount.text(bytes) == text)
+        #expect(ByteCount(text: text)?.bytes == bytes)
+    }
+
     @Test(arguments: ["", "KiB", "64KB", "64k", "1.5MiB", "-1", "64 KiB", "9223372036854775807GiB", "1TiB"])
     func `anything else is no size`(text: String) {
         #expect(ByteCount(text: text) == nil)

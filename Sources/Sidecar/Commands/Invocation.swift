@@ -7,6 +7,7 @@ enum Invocation: Equatable {
     case check(file: String?)
     case admin(AdminCommand, file: String?, address: String?)
     case schema
+    case reference
     case version
     case versionOfAll
     case help
@@ -21,6 +22,7 @@ enum Invocation: Equatable {
                martlet status               say what the running Martlet does
                martlet healthcheck          leave with 0 if the running Martlet serves
                martlet schema               print a JSON Schema of the file, for editors
+               martlet reference            print the reference page of the file, in Markdown
                martlet version              say the version (also -v; -V with the libraries)
 
         options:
@@ -71,6 +73,7 @@ enum Invocation: Equatable {
         case "run": .run(file: file)
         case "check": .check(file: file)
         case "schema": .schema
+        case "reference": .reference
         case "version": .version
         case "help": .help
         default:
@@ -89,6 +92,7 @@ enum Invocation: Equatable {
         case .check(let file): return Check.run(file: file, with: registry)
         case .admin(let command, let file, let address): return command.run(file: file, address: address)
         case .schema: Terminal.print(String(decoding: JSONSchema.document(for: registry).prettyJSON, as: UTF8.self))
+        case .reference: Terminal.print(ReferencePage(for: registry).text)
         case .version: Terminal.print("martlet \(Version.number)")
         case .versionOfAll: Terminal.print(Version.withLibraries)
         case .help: Terminal.print(Self.usage)

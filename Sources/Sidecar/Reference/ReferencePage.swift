@@ -1,0 +1,101 @@
+internal import Configuration
+internal import Proxy
+
+/// The reference page in Markdown: every key of the file and every kind of interceptor, made from the tables of options.
+struct ReferencePage {
+    /// The page, but for its last line end.
+    private(set) var text = """
+        # Reference
+
+        Every key of the configuration file and every kind of interceptor, as `martlet reference` prints them. `martlet schema`
+        says the same to editors. Where the default is “one of” some options, exactly one of them must be given.
+
+        Durations are written `250ms`, `2s`, `5m`, `1h`, or `none` for no end; sizes `512B`, `64KiB`, `4MiB`, `1GiB`, or as plain
+        digits. A string is any single value, also one that looks like a number.
+        """
+    /// The tables that have a place on the page, each with its heading.
+    private var places: [(table: [Option], heading: String)] = []
+
+    /// Writes the page for a program that knows the kinds of `registry`.
+    init(for registry: Registry) {
+        paragraph("## The file")
+        table(Settings.options, below: nil)
+        paragraph("## Interceptors")
+        paragraph(
+            """
+            Requests pass a chain first to last, answers last to first. Each item of it has exactly one of the kinds below as its \
+            key, with the options of the kind as the value. The name of the kind alone stands for one without options. Beside the \
+            kind an item may have:
+            """
+        )
+        table(ChainItem.commonOptions, below: nil)
+        registry.kinds.forEach { describe($0) }
+    }
+
+    private mutating func describe(_ kind: InterceptorKind) {
+        paragraph("### `\(kind.name)`")
+        paragraph("\(kind.summary) \(kind.facts)")
+        if kind.options.isEmpty { paragraph("It has no options.") } else { table(kind.options, below: kind.name) }
+    }
+
+    /// Writes a table, and behind it those of the mappings in it that are not on the page yet.
+    private mutating func table(_ options: [Option], below heading: String?) {
+        let before = places.count
+        var lines = ["| option | type | default | meaning |", "|---|---|---|---|"]
+        for option in options {
+            let path = heading.map { "\($0).\(option.key)" } ?? option.key
+            let place = option.shape.table.map { self.place(of: $0, path) }
+            let type = option.shape.words(place.map(Self.anchor) ?? "")
+            let cells = ["`\(option.key)`", type, option.presence(in: options), option.meaning]
+            lines.append("| " + cells.map(Self.escaped).joined(separator: " | ") + " |")
+        }
+        paragraph(lines.joined(separator: "\n"))
+        for place in places[before...] {
+            paragraph("### `\(place.heading)`")
+            table(place.table, below: place.heading)
+        }
+    }
+
+    private mutating func place(of table: [Option], _ heading: String) -> String {
+        if let place = places.first(where: { $0.table == table }) { return place.heading }
+        places.append((table, heading))
+        return heading
+    }
+
+    private mutating func paragraph(_ paragraph: String) {
+        text += "\n\n\(paragraph)"
+    }
+
+    /// What a heading is linked to by: its letters, digits and underscores.
+    private static func anchor(_ heading: String) -> String {
+        heading.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+    }
+
+    private static func escaped(_ cell: String) -> String {
+        cell.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+    }
+}
+
+extension Option {
+    /// What stands where the option is not given.
+    fileprivate func presence(in table: [Option]) -> String {
+        if isRequired { return "required" }
+        if let fallback { return fallback.isEmpty ? "empty" : "`\(fallback)`" }
+        guard let group = table.groups.first(where: { $0.contains(self) }) else { return "" }
+        return "one of " + group.map { "`\($0.key)`" }.joined(separator: ", ")
+    }
+
+    fileprivate var meaning: String {
+        example.map { "\(documentation) Example: `\($0)`" } ?? documentation
+    }
+}
+
+extension InterceptorKind {
+    /// What the kind says of itself beside its options, in sentences.
+    fileprivate var facts: String {
+        var facts = isPerAttempt ? "It runs for each attempt of a call" : "It runs once for each call"
+        if rewrites, !isPerAttempt { facts += ", and again in each attempt that begins before it in the chain" }
+        if answers { facts += ". It answers the call, so that a route with it needs no upstream" }
+        return facts + "."
+    }
+}
