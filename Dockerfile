@@ -19,6 +19,7 @@ LABEL org.opencontainers.image.title="Martlet" \
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         ca-certificates \
+        libbrotli1 \
         libc-ares2 \
         libevent-core-2.1-7 \
         libjansson4 \
@@ -26,6 +27,8 @@ RUN apt-get update \
         libpcre2-8-0 \
         libssl3 \
         libyaml-0-2 \
+        libzstd1 \
+        zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -o 65532 -g 65532 -m 0750 /run/martlet
 COPY --from=build /image/usr/bin/martlet /usr/bin/martlet

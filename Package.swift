@@ -29,6 +29,9 @@ let floor0: [Target] = [
     .systemLibrary(name: "CAres", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 ]
 
@@ -47,6 +50,7 @@ let floor2: [Target] = [
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),
+    library("Compressors", ["CZlib", "CBrotli", "CZstd", "RPC", "Bytes"]),
 ]
 
 let floor3: [Target] = [
@@ -63,8 +67,8 @@ let floor4: [Target] = [
     library(
         "Sidecar",
         [
-            "Proxy", "Documents", "Patterns", "Resolver", "Events", "TLS", "HTTP", "RPC", "Telemetry",
-            "Configuration", "Bytes",
+            "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
+            "Telemetry", "Configuration", "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),
@@ -81,6 +85,7 @@ let testTargets: [Target] = [
     tests("TLSTests", ["TLS", "COpenSSL", "Bytes"]),
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
+    tests("CompressorsTests", ["Compressors", "RPC", "Bytes"]),
     tests(
         "ProxyTests",
         ["HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]

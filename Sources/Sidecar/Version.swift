@@ -1,3 +1,4 @@
+internal import Compressors
 internal import Documents
 internal import Events
 internal import HTTP
@@ -19,6 +20,9 @@ enum Version {
         jansson \(JSON.libraryVersion)
         c-ares \(Resolver.libraryVersion)
         pcre2 \(Pattern.libraryVersion)
+        zlib \(Compressor.zlibVersion)
+        brotli \(Compressor.brotliVersion)
+        zstd \(Compressor.zstdVersion)
         nghttp2 \(HTTP2Library.version)
         openssl \(TLSLibrary.version)
         """

@@ -1,0 +1,7 @@
+/// Why a message could not be decompressed.
+public enum DecompressionFailure: Error {
+    /// The bytes are not of that compression, broken, cut off, or followed by others.
+    case malformed
+    /// They stand for more bytes than are allowed.
+    case overLimit
+}
