@@ -57,7 +57,8 @@ let floor3: [Target] = [
     library(
         "Proxy",
         [
-            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Dialects", "RPC", "Configuration",
+            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Dialects", "RPC",
+            "Configuration",
             "Telemetry", "Bytes",
         ]
     )

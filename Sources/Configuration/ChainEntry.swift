@@ -1,10 +1,17 @@
 /// What stands in the list of a chain: an interceptor, or the name of a chain whose items stand in its place.
-enum ChainEntry {
+public enum ChainEntry {
     case item(ChainItem)
     case inclusion(MarkedString)
 
-    private static let include = [
-        Option("include", .strings, example: "common", "A chain below chains, or a list of them, to stand here.")
+    /// The key of an item that stands for the items of other chains.
+    public static let include = [
+        Option(
+            "include",
+            .strings,
+            required: true,
+            example: "common",
+            "A chain below chains, or a list of them, to stand here."
+        )
     ]
 
     /// Reads a chain, which is a list of items, and reports what is wrong.

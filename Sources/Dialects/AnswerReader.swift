@@ -54,6 +54,9 @@ public struct AnswerReader: Sendable {
     /// Whether the body is the messages of a success, or a run of envelopes that tells whether it is one.
     public var hasMessages: Bool { watch == .messages }
 
+    /// What the body is written in, where it has messages: text may be answered in binary.
+    public var bodyDialect: Dialect { meter.dialect }
+
     /// Whether the body stands between two messages, so that something may be put behind it.
     public var canEnd: Bool { watch == .messages && dialect.hasEnvelopes && meter.envelopes.canEnd }
 

@@ -1,3 +1,6 @@
+/// A task on a loop's thread.
+public typealias LoopTask = Task<Void, Never>
+
 /// Runs tasks on a loop's thread, one step after the other, beside what the loop does.
 ///
 /// Belongs to the thread of its loop; its executor takes jobs from any thread.
@@ -10,11 +13,13 @@ public final class LoopTasks {
         slot = MailSlot(executor.mailbox, for: (), on: loop)
     }
 
-    /// Starts `work`; `then` gets what it returns, on the loop's thread. Nothing is told of a task that was cancelled.
+    /// Starts `work`; `then` gets what it returns, on the loop's thread.
+    ///
+    /// Nothing is told of a task that was cancelled.
     public func start<Result: Sendable>(
         _ work: @escaping @Sendable () async -> Result,
         then: @escaping (Result) -> Void
-    ) -> Task<Void, Never> {
+    ) -> LoopTask {
         let then = Confined(value: then)
         return Task(executorPreference: executor) {
             let result = await work()

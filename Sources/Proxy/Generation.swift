@@ -71,17 +71,19 @@ struct ChainCompiler {
             return nil
         }
         context.name = item.name
+        let condition = item.when.map { Condition($0, into: diagnostics) }
+        let isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         let interceptor = kind.make(Section(item.options, kind.options, into: diagnostics), context)
         return CompiledChain.Link(
             name: item.name,
-            condition: item.when.map { Condition($0, into: diagnostics) },
-            codes: 0,
-            shapes: .all,
+            condition: condition,
+            codes: condition?.codes ?? 0,
+            shapes: item.applies,
             interceptor: interceptor,
             events: interceptor.events,
             isSerial: interceptor.isSerial,
-            isPerAttempt: kind.isPerAttempt,
-            runsAgain: kind.isPerAttempt || kind.rewrites,
+            isPerAttempt: isPerAttempt,
+            runsAgain: isPerAttempt || kind.rewrites,
             counter: counters.interceptor(item.name)
         )
     }

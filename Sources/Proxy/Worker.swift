@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Compressors
 public import Configuration
 public import Events
 internal import HTTP
@@ -17,6 +18,8 @@ public final class Worker {
     var random = Xoshiro256()
 
     private(set) var generation: Generation
+    /// Compresses and decompresses messages.
+    private(set) lazy var compressor = Compressor()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     private let tokens = TokenStore()

@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that is rejected never reaches the caller, and those before see the error in its place`(_ stage: Stage) {
+    func `an answer that is rejected never reaches the caller, those before see an error`(_ stage: Stage) {
         play(stage, chain("{name: a, probe: {}}", "{name: b, probe: {response: reject}}", "{name: c, probe: {}}")) {
             scene in
             #expect(call(scene).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))

@@ -163,6 +163,8 @@ import Testing
             snapshot.lines("martlet_interceptor") == [
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="reject"} 1"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="respond"} 0"#,
+                #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="replace"} 0"#,
+                #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="suspend"} 0"#,
             ]
         )
         #expect(snapshot.lines("martlet_limit").contains(#"martlet_limit_hits_total{limit="head_timeout"} 1"#))

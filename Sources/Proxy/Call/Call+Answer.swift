@@ -19,7 +19,8 @@ extension Call {
         if dialect.isUnaryConnect {
             let isError = head.status != 200
             if !isError { answerForm = BodyForm(run.answerMeets(.responseMessages), dialect) }
-            holdsAnswer = answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
+            holdsAnswer =
+                answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
             if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
         } else {
             let meetsEnd = run.answerMeets(.anyEnd)
@@ -78,7 +79,7 @@ extension Call {
 
     /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
     private func passFramed(_ bytes: Span<UInt8>) {
-        guard classification.dialect == .grpcWebText else {
+        guard answerDialect == .grpcWebText else {
             return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
         }
         let text = worker.context.queues.take()
@@ -164,7 +165,7 @@ extension Call {
         guard !isOver else { return }
         switch event {
         case .responseHead(let head, let isLast): answerHeadLeaves(head, isLast: isLast)
-        case .message(let message): write(message, bytes, compression: answerCompression) { sendCaller($0) }
+        case .message(let message): write(message, bytes, .response) { sendCaller($0) }
         case .bytes: sendCaller(bytes)
         case .responseEnd(let end): answerEndLeaves(end)
         case .requestHead, .requestEnd: break
@@ -172,8 +173,7 @@ extension Call {
     }
 
     private func answerHeadLeaves(_ head: HTTPHead, isLast: Bool) {
-        guard !holdsAnswer else { return heldHead = head }
-        sendHead(head, end: isLast)
+        if holdsAnswer { heldHead = head } else { sendHead(head, end: isLast) }
     }
 
     func sendHead(_ head: HTTPHead, end: Bool) {

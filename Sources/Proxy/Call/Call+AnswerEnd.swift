@@ -40,7 +40,11 @@ extension Call {
         let request = request
         var type: [UInt8] = []
         if let index = request.first(.contentType) { type = request.value(at: index).array }
-        let answer = classification.dialect.answer(to: end.error, codec: classification.codec, requestContentType: type.span)
+        let answer = classification.dialect.answer(
+            to: end.error,
+            codec: classification.codec,
+            requestContentType: type.span
+        )
         head.status = answer.status
         head.removeOutcome()
         for (name, _) in answer.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
@@ -87,7 +91,7 @@ extension Call {
 
     /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.
     private func endFrame(_ end: ResponseEnd) -> [UInt8]? {
-        let dialect = classification.dialect
+        let dialect = answerDialect
         guard dialect.hasEnvelopes, dialect != .grpc, answerEndFrame != nil || end.isReplaced else { return nil }
         let trailers = end.trailers
         if let frame = answerEndFrame, !end.isReplaced, trailers.edits.isEmpty {

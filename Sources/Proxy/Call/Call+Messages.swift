@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Compressors
 internal import Dialects
 internal import Events
 internal import HTTP
@@ -9,12 +10,17 @@ internal import Telemetry
 extension Call {
     func makeReader(_ direction: MessageMeter.Direction, wantsMessages: Bool) -> MessageReader {
         MessageReader(
-            classification.dialect,
+            direction == .request ? classification.dialect : answerDialect,
             direction,
             wantsMessages: wantsMessages,
             messageLimit: listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers)
         )
+    }
+
+    /// What the body of the answer is written in: a caller with text may be answered in binary.
+    var answerDialect: Dialect {
+        ownOutcome == nil ? reader.bodyDialect : classification.dialect
     }
 
     // MARK: Into the chain
@@ -37,7 +43,7 @@ extension Call {
     }
 
     private func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
-        let compression = way == .request ? requestCompression : answerCompression
+        let compression = compression(way)
         guard compression != .identity else {
             return RPCError(.internal, "a message of the \(way.sender) is compressed, and no header says how")
         }
@@ -47,7 +53,7 @@ extension Call {
             return RPCError(.unimplemented, "\(words); supported: gzip, br, zstd, deflate")
         }
         do throws(DecompressionFailure) {
-            try Compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
+            try worker.compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
             return nil
         } catch .overLimit {
             let limit = listener.heldMessageLimit
@@ -57,6 +63,10 @@ extension Call {
             let code: RPCCode = way == .request ? .invalidArgument : .internal
             return RPCError(code, "a message of the \(way.sender) cannot be decompressed")
         }
+    }
+
+    private func compression(_ way: Way) -> Compression {
+        way == .request ? requestCompression : answerCompression
     }
 
     private func takeMessage(_ way: Way) -> Message {
@@ -95,8 +105,7 @@ extension Call {
         let isQuery = way == .request && classification.dialect == .connectGet
         let body = isQuery ? messageOfQuery() : bareMessage
         bareMessage = nil
-        let compression = way == .request ? requestCompression : answerCompression
-        let isCompressed = compression != .identity && body.map { !$0.isEmpty } ?? false
+        let isCompressed = compression(way) != .identity && body.map { !$0.isEmpty } ?? false
         guard let body else {
             if isQuery { return isFaulty(RPCError(.invalidArgument, "the message of the query is not base64"), way) }
             return messageCame(0, Span(), way)
@@ -121,8 +130,8 @@ extension Call {
     // MARK: Out of the chain
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
-    func write(_ message: Message, _ bytes: Span<UInt8>, compression: Compression, to send: (Span<UInt8>) -> Void) {
-        let dialect = classification.dialect
+    func write(_ message: Message, _ bytes: Span<UInt8>, _ way: Way, to send: (Span<UInt8>) -> Void) {
+        let dialect = way == .request ? classification.dialect : answerDialect
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
                 write(payload, isCompressed: message.isCompressed, dialect, to: send)
@@ -132,7 +141,7 @@ extension Call {
             return message.withPayload { write($0, isCompressed: false, dialect, to: send) }
         }
         let compressed = worker.context.queues.take()
-        message.withPayload { Compressor.compress($0, as: compression, into: compressed) }
+        message.withPayload { worker.compressor.compress($0, as: compression(way), into: compressed) }
         write(compressed.readable, isCompressed: true, dialect, to: send)
         worker.context.queues.give(compressed)
     }

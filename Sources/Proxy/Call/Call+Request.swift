@@ -96,10 +96,10 @@ extension Call {
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
         guard requestForm == .bare else {
-            return write(message, bytes, compression: requestCompression) { sendUpstream($0) }
+            return write(message, bytes, .request) { sendUpstream($0) }
         }
         let body = worker.context.queues.take()
-        write(message, bytes, compression: requestCompression) { body.append($0) }
+        write(message, bytes, .request) { body.append($0) }
         if classification.dialect == .connectGet {
             if message.isChanged { setQuery(message: body.readable) }
             worker.context.queues.give(body)

@@ -83,8 +83,10 @@ extension Call {
         passDeadlineOn()
         let isBare = kept == nil && waiting == nil && requestTrailers == nil
         attempt.send(head: request, end: hasRequestLeft && isBare)
-        if let kept { attempt.send(body: kept.readable) }
-        if let kept { isOver ? worker.context.queues.give(kept) : (replay = kept) }
+        if let kept {
+            attempt.send(body: kept.readable)
+            if isOver { worker.context.queues.give(kept) } else { replay = kept }
+        }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
             worker.context.queues.give(waiting)

@@ -50,7 +50,9 @@ struct Outcome {
         }
     }
 
-    /// The error with all that is known of it; none for success. Details in gRPC stand in the trailers.
+    /// The error with all that is known of it; none for success.
+    ///
+    /// Details in gRPC stand in the trailers.
     func error(trailers: HTTPHead) -> RPCError? {
         if let own { return own }
         guard code != .ok else { return nil }

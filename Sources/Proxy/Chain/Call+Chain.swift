@@ -58,7 +58,7 @@ extension Call {
     }
 
     /// Calls the hook.
-    private func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+    func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
         let interceptor = run.interceptor(place)
         switch event {
         case .requestHead: return interceptor.requestHead(self)
@@ -76,7 +76,7 @@ extension Call {
     }
 
     /// Does what an interceptor says of an event; true if it goes on to the next link.
-    private func settle(
+    func settle(
         _ verdict: Verdict,
         _ place: Int,
         _ event: ChainEvent,
@@ -102,7 +102,9 @@ extension Call {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
-                if !message.isDropped, goesOn(place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
+                if !message.isDropped, goesOn(place, event, bytes, way) {
+                    pass(event, bytes, way, from: place + way.step)
+                }
                 for payload in added where !isOver { add(payload, behind: message, place, way) }
                 return false
             }
@@ -128,120 +130,5 @@ extension Call {
             guard run.chain.links[place].asks(for: .finished, code: record.code.rawValue) else { continue }
             run.interceptor(place).finished(self)
         }
-    }
-
-    // MARK: Suspensions
-
-    private func suspend(
-        _ suspension: Suspension,
-        _ place: Int,
-        _ event: ChainEvent,
-        _ bytes: Span<UInt8>,
-        _ way: Way
-    ) {
-        hold(event, bytes, way, at: place, .suspended(suspension))
-        begin(suspension, place, way)
-    }
-
-    private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
-        guard !suspension.isResumed else { return wasResumed(way, place) }
-        suspension.resumed = { [unowned self] in wasResumed(way, place) }
-        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
-            worker.counters.limitHit(.suspension)
-            let name = run.chain.links[place].name
-            fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
-        }
-        timer.arm(after: listener.suspensionTimeout)
-        suspension.begin(timer, worker.tasks)
-    }
-
-    private func hold(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, at place: Int, _ state: Gate.Slot.State) {
-        var kept: ByteQueue?
-        switch event {
-        case .message(let message):
-            message.hold(bytes)
-            lostMessage(message, way)
-        case .bytes:
-            let queue = worker.context.queues.take()
-            queue.append(bytes)
-            kept = queue
-        default: break
-        }
-        lanes[way].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
-        if lanes[way].events > listener.heldEventLimit || lanes[way].bytes > listener.heldByteLimit { pauseSource(of: way) }
-    }
-
-    /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
-    private func wasResumed(_ way: Way, _ place: Int) {
-        guard hooksUnderWay == 0 else { return resumedInHook.append((way, place)) }
-        drain(way, place)
-    }
-
-    private func leaveHook() {
-        hooksUnderWay -= 1
-        guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
-        let resumed = resumedInHook
-        resumedInHook = []
-        for (way, place) in resumed { drain(way, place) }
-    }
-
-    /// Lets go on what waits at an interceptor, in order, as far as it can.
-    private func drain(_ way: Way, _ place: Int) {
-        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return }
-        gate.isDraining = true
-        while !isOver, let slot = gate.slots.first {
-            guard let verdict = verdict(on: slot, place, way) else { break }
-            if case .suspend(let suspension) = verdict {
-                gate.slots[0].state = .suspended(suspension)
-                begin(suspension, place, way)
-                guard suspension.isResumed else { break }
-                continue
-            }
-            _ = lanes[way].takeFirst(of: gate)
-            let bytes = slot.bytes
-            if let bytes {
-                proceed(verdict, place, slot.event, bytes.readable, way)
-                worker.context.queues.give(bytes)
-            } else {
-                proceed(verdict, place, slot.event, Span(), way)
-            }
-        }
-        gate.isDraining = false
-        guard !isOver else { return }
-        if gate.slots.isEmpty { lanes[way].remove(gate) }
-        if lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit { resumeSource(of: way) }
-    }
-
-    private func proceed(_ verdict: Verdict, _ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) {
-        if settle(verdict, place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
-    }
-
-    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
-    private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
-        switch slot.state {
-        case .ready: return .next
-        case .suspended(let suspension): return suspension.verdict(on: Suspended(self, slot.event))
-        case .undelivered:
-            hooksUnderWay += 1
-            defer { hooksUnderWay -= 1 }
-            return ask(place, slot.event, Span(), way)
-        }
-    }
-}
-
-// MARK: The source
-
-extension Call {
-    /// So much waits in the chain that no more is taken in.
-    private func pauseSource(of way: Way) {
-        guard !lanes[way].isPaused else { return }
-        lanes[way].isPaused = true
-        way == .request ? caller.pause(.held) : attempt?.pause(.held)
-    }
-
-    private func resumeSource(of way: Way) {
-        guard lanes[way].isPaused else { return }
-        lanes[way].isPaused = false
-        way == .request ? caller.resume(.held) : attempt?.resume(.held)
     }
 }

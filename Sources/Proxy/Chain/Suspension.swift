@@ -16,7 +16,7 @@ public final class Suspension {
 
     private var state = State.waiting
     private let work: Work?
-    private var task: Task<Void, Never>?
+    private var task: LoopTask?
     private var timer: Timer?
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?

@@ -15,7 +15,7 @@ enum JSONSchema {
     /// An item of a chain: a mapping, or no more than the name of a kind that can do without options.
     private static func interceptor(_ registry: Registry) -> Node {
         let bare = registry.kinds.filter { !$0.options.needsValue }.map { Node.string($0.name) }
-        return ["anyOf": [["enum": .list(bare)], object(registry.itemOptions)]]
+        return ["anyOf": [["enum": .list(bare)], object(ChainEntry.include), object(registry.itemOptions)]]
     }
 
     /// A mapping that is read by a table.

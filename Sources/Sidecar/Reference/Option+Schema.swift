@@ -12,7 +12,7 @@ extension Option {
 
     private var isText: Bool {
         switch kind {
-        case .string, .strings, .choice: true
+        case .string, .strings, .choice, .choices: true
         default: false
         }
     }
@@ -47,6 +47,7 @@ extension Option.Kind {
         case .integer(let range): Self.number(in: range)
         case .integerOrAuto(let range): Self.number(in: range, "auto|[+-]?[0-9]+")
         case .choice(let words): ["enum": .list(words.flatMap(Self.spellings))]
+        case .choices(let words): Self.oneOrMore(["enum": .list(words.flatMap(Self.spellings))])
         case .strings: Self.oneOrMore(Self.scalar)
         case .integers(let range): Self.oneOrMore(Self.number(in: range))
         case .map: ["type": ["object", "null"], "additionalProperties": Self.scalar]

@@ -37,6 +37,7 @@ extension Option.Kind {
         case .integer(let range): Self.number(in: range)
         case .integerOrAuto(let range): "\(Self.number(in: range)), or `auto`"
         case .choice(let words): words.map { "`\($0)`" }.joined(separator: ", ")
+        case .choices(let words): words.map { "`\($0)`" }.joined(separator: ", ") + "; or a list of them"
         case .strings: "string, or a list of them"
         case .integers(let range): "\(Self.number(in: range)), or a list of them"
         case .map: "mapping of names to strings"

@@ -29,6 +29,8 @@ struct ReferencePage {
             """
         )
         table(ChainItem.commonOptions, below: nil)
+        paragraph("An item without a kind stands for the items of other chains, in its place:")
+        table(ChainEntry.include, below: nil)
         registry.kinds.forEach { describe($0) }
     }
 

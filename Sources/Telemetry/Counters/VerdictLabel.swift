@@ -1,4 +1,4 @@
-/// A verdict that ended a call early, as the label `verdict` names it.
+/// A verdict other than to go on, as the label `verdict` names it.
 public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     /// The interceptor refused the call.
     case reject
@@ -6,6 +6,8 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case respond
     /// The interceptor has put another outcome in the place of the one that came.
     case replace
+    /// The interceptor has let an event wait.
+    case suspend
 
     /// The value of the label.
     public var label: StaticString {
@@ -13,6 +15,7 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
         case .reject: "reject"
         case .respond: "respond"
         case .replace: "replace"
+        case .suspend: "suspend"
         }
     }
 }

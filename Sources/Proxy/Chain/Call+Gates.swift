@@ -1,0 +1,125 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// What happens where an interceptor has suspended an event: it waits there, and what comes later waits behind it, until it
+/// is resumed.
+extension Call {
+    func suspend(
+        _ suspension: Suspension,
+        _ place: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ way: Way
+    ) {
+        worker.counters.verdict(run.chain.links[place].counter, .suspend)
+        hold(event, bytes, way, at: place, .suspended(suspension))
+        begin(suspension, place, way)
+    }
+
+    private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
+        guard !suspension.isResumed else { return wasResumed(way, place) }
+        suspension.resumed = { [unowned self] in wasResumed(way, place) }
+        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
+            worker.counters.limitHit(.suspension)
+            let name = run.chain.links[place].name
+            fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
+        }
+        timer.arm(after: listener.suspensionTimeout)
+        suspension.begin(timer, worker.tasks)
+    }
+
+    func hold(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, at place: Int, _ state: Gate.Slot.State) {
+        var kept: ByteQueue?
+        switch event {
+        case .message(let message):
+            message.hold(bytes)
+            lostMessage(message, way)
+        case .bytes:
+            let queue = worker.context.queues.take()
+            queue.append(bytes)
+            kept = queue
+        default: break
+        }
+        lanes[way].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
+        if lanes[way].events > listener.heldEventLimit || lanes[way].bytes > listener.heldByteLimit {
+            pauseSource(of: way)
+        }
+    }
+
+    /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
+    private func wasResumed(_ way: Way, _ place: Int) {
+        guard hooksUnderWay == 0 else { return resumedInHook.append((way, place)) }
+        drain(way, place)
+    }
+
+    func leaveHook() {
+        hooksUnderWay -= 1
+        guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
+        let resumed = resumedInHook
+        resumedInHook = []
+        for (way, place) in resumed { drain(way, place) }
+    }
+
+    /// Lets go on what waits at an interceptor, in order, as far as it can.
+    private func drain(_ way: Way, _ place: Int) {
+        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return }
+        gate.isDraining = true
+        while !isOver, let slot = gate.slots.first {
+            guard let verdict = verdict(on: slot, place, way) else { break }
+            if case .suspend(let suspension) = verdict {
+                gate.slots[0].state = .suspended(suspension)
+                begin(suspension, place, way)
+                guard suspension.isResumed else { break }
+                continue
+            }
+            _ = lanes[way].takeFirst(of: gate)
+            let bytes = slot.bytes
+            if let bytes {
+                proceed(verdict, place, slot.event, bytes.readable, way)
+                worker.context.queues.give(bytes)
+            } else {
+                proceed(verdict, place, slot.event, Span(), way)
+            }
+        }
+        gate.isDraining = false
+        guard !isOver else { return }
+        if gate.slots.isEmpty { lanes[way].remove(gate) }
+        if lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit {
+            resumeSource(of: way)
+        }
+    }
+
+    private func proceed(_ verdict: Verdict, _ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) {
+        if settle(verdict, place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
+    }
+
+    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
+    private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
+        switch slot.state {
+        case .ready: return .next
+        case .suspended(let suspension): return suspension.verdict(on: Suspended(self, slot.event))
+        case .undelivered:
+            hooksUnderWay += 1
+            defer { hooksUnderWay -= 1 }
+            return ask(place, slot.event, Span(), way)
+        }
+    }
+
+    // MARK: The source
+
+    /// So much waits in the chain that no more is taken in.
+    private func pauseSource(of way: Way) {
+        guard !lanes[way].isPaused else { return }
+        lanes[way].isPaused = true
+        way == .request ? caller.pause(.held) : attempt?.pause(.held)
+    }
+
+    private func resumeSource(of way: Way) {
+        guard lanes[way].isPaused else { return }
+        lanes[way].isPaused = false
+        way == .request ? caller.resume(.held) : attempt?.resume(.held)
+    }
+}
