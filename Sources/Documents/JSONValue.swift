@@ -20,7 +20,7 @@ public enum JSONValue: Equatable, Sendable {
         /// The name.
         public let name: String
         /// The value.
-        public let value: JSONValue
+        public var value: JSONValue
 
         /// Joins a name to its value.
         public init(_ name: String, _ value: JSONValue) {
@@ -47,30 +47,6 @@ public enum JSONValue: Equatable, Sendable {
 
     /// The value that a JSON Pointer (RFC 6901) names, such as `/a/b`; the empty pointer names the whole.
     public func pointer(_ text: String) -> JSONValue? {
-        guard !text.isEmpty else { return self }
-        guard text.hasPrefix("/") else { return nil }
-        return text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-            .reduce(self) { value, token in value?.child(Self.unescape(token)) }
-    }
-
-    private func child(_ token: String) -> JSONValue? {
-        guard case .array(let items) = self else { return self[token] }
-        guard let index = Int(token), token == String(index), items.indices.contains(index) else { return nil }
-        return items[index]
-    }
-
-    /// Turns `~1` into `/` and `~0` into `~`.
-    private static func unescape(_ token: Substring) -> String {
-        var plain = ""
-        var isEscaped = false
-        for character in token {
-            if isEscaped {
-                plain.append(character == "1" ? "/" : character == "0" ? "~" : character)
-            } else if character != "~" {
-                plain.append(character)
-            }
-            isEscaped = !isEscaped && character == "~"
-        }
-        return plain
+        JSONPointer(text).flatMap(value)
     }
 }

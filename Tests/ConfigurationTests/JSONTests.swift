@@ -41,6 +41,21 @@ struct JSONTests {
     }
 
     @Test(arguments: [
+        ("/a/b", "{\"a\":{\"b\":0},\"c\":[{\"b\":2},{\"b\":3}]}"),
+        ("/c/1/b", "{\"a\":{\"b\":1},\"c\":[{\"b\":2},{\"b\":0}]}"),
+        ("/c/*/b", "{\"a\":{\"b\":1},\"c\":[{\"b\":0},{\"b\":0}]}"),
+        ("/*/b", "{\"a\":{\"b\":0},\"c\":[{\"b\":2},{\"b\":3}]}"),
+        ("/c", "{\"a\":{\"b\":1},\"c\":0}"),
+        ("/x", "{\"a\":{\"b\":1},\"c\":[{\"b\":2},{\"b\":3}]}"),
+        ("", "0"),
+    ])
+    func `a value is put where a pointer says`(pointer: String, result: String) throws {
+        var value = try parse("{\"a\": {\"b\": 1}, \"c\": [{\"b\": 2}, {\"b\": 3}]}")
+        value.replace(try #require(JSONPointer(pointer)), by: .integer(0))
+        #expect(String(decoding: value.bytes, as: UTF8.self) == result)
+    }
+
+    @Test(arguments: [
         "", " ", "{", "[1,]", "{\"a\":1,\"a\":2}", "[1] 2", "01", "+1", ".5", "'a'", "nul", "NaN", "\"\u{1}\"",
         "\"\\ud800\"",
         "1e999", "9223372036854775808", "{\"\\u0000\":1}", "/**/1", "\u{feff}1",

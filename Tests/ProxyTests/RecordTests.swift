@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 /// What is counted and logged of calls.
@@ -91,21 +90,12 @@ import Testing
 
     /// The lines that a script has left in the log, without their times and ids.
     private func log(_ configuration: String = plain, _ script: (Scene) -> Void) -> [String] {
-        let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).log"
-        defer { unsafe unlink(path) }
-        play(configuration + "\ninterceptors: [{log: {to: \(path)}}]\n", script)
-        return lines(path).map { line in
+        let log = TemporaryLog()
+        play(configuration + "\ninterceptors: [{log: {to: \(log.path)}}]\n", script)
+        return log.lines.map { line in
             #expect(line.contains(/^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","call":"[0-9a-f]{32}",/))
             return "{" + line.drop { $0 != "," }.dropFirst(1 + 42)
         }
-    }
-
-    private func lines(_ path: String) -> [String] {
-        var bytes = [UInt8](repeating: 0, count: 65536)
-        let descriptor = unsafe open(path, O_RDONLY)
-        let count = unsafe read(descriptor, &bytes, bytes.count)
-        close(descriptor)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     @Test func `the log has a line for a call that was answered`() {
@@ -172,15 +162,14 @@ import Testing
     }
 
     @Test func `the log says which interceptor has decided`() {
-        let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).log"
-        defer { unsafe unlink(path) }
-        let chain = "[{log: {to: \(path)}}, {name: closed, reject: {code: aborted, message: no}}]"
+        let log = TemporaryLog()
+        let chain = "[{log: {to: \(log.path)}}, {name: closed, reject: {code: aborted, message: no}}]"
         play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
             let caller = scene.caller()
             caller.send(say)
             _ = caller.head()
         }
-        #expect(lines(path).count == 1)
-        #expect(lines(path)[0].hasSuffix(#""decided_by":"interceptor:closed","message":"no"}"#))
+        #expect(log.lines.count == 1)
+        #expect(log.lines[0].hasSuffix(#""decided_by":"interceptor:closed","message":"no"}"#))
     }
 }

@@ -41,6 +41,9 @@ final class CompiledChain {
     /// For each event, the links that ask for it, a bit each.
     private let masks: [UInt64]
 
+    /// What is kept out of all that is shown of the calls.
+    let redactions: Redactions
+
     init(_ links: [Link]) {
         precondition(links.count <= Self.longest)
         self.links = links
@@ -49,6 +52,9 @@ final class CompiledChain {
             return links.indices.reduce(0) { links[$1].events.contains(event) ? $0 | 1 << UInt64($1) : $0 }
         }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
+        redactions = links.reduce(into: Redactions()) { all, link in
+            if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
+        }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
         firstPerAttempt = links.firstIndex(where: \.isPerAttempt)
     }

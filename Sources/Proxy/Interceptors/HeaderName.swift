@@ -27,10 +27,15 @@ enum HeaderName {
 
     /// Takes a name; one that is malformed, or a protocol's own, is reported at `mark`.
     static func checked(_ name: String, at mark: Mark, into diagnostics: Diagnostics) -> FieldName {
-        if !FieldName.isValid(name), !name.hasPrefix(":") {
+        guard isOwned(name) else { return valid(name, at: mark, into: diagnostics) }
+        diagnostics.report("the header \(name) belongs to the protocol; rules may not touch it", at: mark)
+        return FieldName(name)
+    }
+
+    /// Takes the name of a header that is only looked at; one that is malformed is reported at `mark`.
+    static func valid(_ name: String, at mark: Mark, into diagnostics: Diagnostics) -> FieldName {
+        if !FieldName.isValid(name) {
             diagnostics.report("\(Diagnostic.quote(name)) is no header name; write for example x-tenant", at: mark)
-        } else if isOwned(name) {
-            diagnostics.report("the header \(name) belongs to the protocol; rules may not touch it", at: mark)
         }
         return FieldName(name)
     }

@@ -7,7 +7,7 @@ internal import RPC
 internal import Telemetry
 
 /// Writes one line of JSON for every call.
-final class LogInterceptor: Interceptor, EndOfTurn {
+final class LogInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "log",
         summary: "Writes one line of JSON for every call when it is over.",
@@ -18,75 +18,59 @@ final class LogInterceptor: Interceptor, EndOfTurn {
                 default: "stdout",
                 example: "/var/log/martlet/calls.log",
                 "Where: stdout, stderr or a file, which is opened again on SIGUSR1."
-            )
+            ),
+            Option(
+                "headers",
+                .strings,
+                example: "user-agent",
+                "Headers of the request to be in the line, as they go upstream; what is redacted is \"***\"."
+            ),
         ],
         make: { LogInterceptor($0, $1) }
     )
 
     let events: EventSet = .finished
-    private let writer: LineWriter?
-    private let formatter = TimestampFormatter()
-    private let lines = ByteQueue()
-    private var lineCount = 0
-    private var counters: WorkerCounters?
+    private let sink: LineSink
+    private let headers: [FieldName]
 
     init(_ section: Section, _ context: CompileContext) {
-        let target: LineWriter.Target
-        switch section.string("to") {
-        case "stdout": target = .standardOutput
-        case "stderr": target = .standardError
-        case let path:
-            target = .file(path)
-            if !path.hasPrefix("/") {
-                section.report(
-                    "\(Diagnostic.quote(path)) is no place for a log; write stdout, stderr or /path",
-                    at: "to"
-                )
-            }
+        sink = LineSink("to", of: section, context)
+        headers = section.markedStrings("headers").map {
+            HeaderName.valid($0.text, at: $0.mark, into: section.diagnostics)
         }
-        writer = context.lineWriters?.writer(to: target)
     }
 
     func finished(_ call: Call) {
-        if lines.isEmpty {
-            counters = call.worker.counters
-            call.worker.context.loop.atEndOfTurn(self)
+        sink.line(about: call) { line in
+            writeIdentity(call, to: &line)
+            writeRequest(call, to: &line)
+            if !headers.isEmpty { writeHeaders(call, to: &line) }
+            writeOutcome(call, to: &line)
         }
-        lineCount += 1
-        write(call)
-    }
-
-    /// Hands the lines of this turn to the writer.
-    func endOfTurn() {
-        let lines = lines
-        if writer?.write(lines.readable.array) == false { counters?.logLinesDropped(lineCount) }
-        lines.removeAll()
-        lineCount = 0
-    }
-
-    private func write(_ call: Call) {
-        let now = Clock.wall
-        var line = AccessLogLine(
-            to: lines,
-            seconds: Int(now / .second),
-            nanoseconds: Int(now % .second),
-            formatter: formatter
-        )
-        writeIdentity(call, to: &line)
-        writeRequest(call, to: &line)
-        writeOutcome(call, to: &line)
-        line.end()
     }
 
     private func writeIdentity(_ call: Call, to line: inout AccessLogLine) {
-        let id = ByteQueue(pool: call.worker.context.buffers)
-        call.appendID(to: id)
-        line.field("call", text: id.readable)
         let listener = call.listener.name
         line.field("listener", text: listener.span)
         let peer = call.peer.text
         line.field("peer", text: peer.span)
         line.field("dialect", text: call.classification.dialect.name)
+    }
+
+    /// Those of the headers that are there; of several with one name the first.
+    private func writeHeaders(_ call: Call, to line: inout AccessLogLine) {
+        let request = call.request
+        line.beginObject("headers")
+        for header in headers {
+            guard let index = request.first(header) else { continue }
+            let name = header.bytes.span
+            if call.run.chain.redactions.contains(name) {
+                line.field(named: name, text: Redactions.mask)
+            } else {
+                line.field(named: name, text: request.value(at: index))
+            }
+        }
+        line.endObject()
     }
 
     private func writeRequest(_ call: Call, to line: inout AccessLogLine) {

@@ -13,6 +13,7 @@ public struct Registry: Sendable {
         LogInterceptor.kind,
         RejectInterceptor.kind,
         RespondInterceptor.kind,
+        RedactInterceptor.kind,
     ])
 
     /// The same kinds and `more`.

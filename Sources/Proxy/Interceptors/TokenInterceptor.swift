@@ -5,7 +5,7 @@ internal import HTTP
 internal import RPC
 
 /// Puts a credential into a header of every request.
-final class TokenInterceptor: Interceptor {
+final class TokenInterceptor: Interceptor, Redacting {
     static let kind = InterceptorKind(
         name: "token",
         summary:
@@ -76,6 +76,8 @@ final class TokenInterceptor: Interceptor {
         if token == nil { section.report("the environment variable \(name) holds no token", at: "env") }
         return token
     }
+
+    var redactions: Redactions { Redactions(headers: [header]) }
 
     func objection(to upstream: UpstreamSettings) -> String? {
         guard !allowsClearText, !upstream.isConfidential else { return nil }

@@ -30,6 +30,20 @@ public struct AccessLogLine {
         queue.append(json: text)
     }
 
+    /// Adds a field of text, escaped, whose name comes from elsewhere.
+    public mutating func field(named name: Span<UInt8>, text: Span<UInt8>) {
+        begin(name)
+        queue.append(json: text)
+    }
+
+    /// Adds a field of text of our own, which needs no escapes, whose name comes from elsewhere.
+    public mutating func field(named name: Span<UInt8>, text: StaticString) {
+        begin(name)
+        queue.append("\"")
+        queue.append(text)
+        queue.append("\"")
+    }
+
     /// Adds a field of text of our own, which needs no escapes.
     public mutating func field(_ name: StaticString, text: StaticString) {
         begin(name)
@@ -72,6 +86,13 @@ public struct AccessLogLine {
     /// Ends the line.
     public consuming func end() {
         queue.append("}\n")
+    }
+
+    private mutating func begin(_ name: Span<UInt8>) {
+        if needsComma { queue.append(",") }
+        needsComma = true
+        queue.append(json: name)
+        queue.append(":")
     }
 
     private mutating func begin(_ name: StaticString) {

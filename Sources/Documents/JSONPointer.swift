@@ -1,0 +1,65 @@
+/// A JSON Pointer (RFC 6901): a place in a JSON value, such as `/a/b`; the empty one names the whole.
+public struct JSONPointer: Equatable, Sendable {
+    /// The names and indices on the way, without their escapes.
+    public let tokens: [String]
+
+    /// Reads a pointer; none if the text is neither empty nor begins with `/`.
+    public init?(_ text: String) {
+        guard text.isEmpty || text.hasPrefix("/") else { return nil }
+        tokens = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(Self.unescape)
+    }
+
+    /// Turns `~1` into `/` and `~0` into `~`.
+    private static func unescape(_ token: Substring) -> String {
+        var plain = ""
+        var isEscaped = false
+        for character in token {
+            if isEscaped {
+                plain.append(character == "1" ? "/" : character == "0" ? "~" : character)
+            } else if character != "~" {
+                plain.append(character)
+            }
+            isEscaped = !isEscaped && character == "~"
+        }
+        return plain
+    }
+}
+
+extension JSONValue {
+    /// The value in a place, if there is one.
+    public func value(at pointer: JSONPointer) -> JSONValue? {
+        pointer.tokens.reduce(self) { value, token in value?.child(token) }
+    }
+
+    /// Puts another value in a place, if there is one; a `*` on the way stands for each item and each member.
+    public mutating func replace(_ pointer: JSONPointer, by value: JSONValue) {
+        replace(pointer.tokens[...], by: value)
+    }
+
+    private mutating func replace(_ tokens: ArraySlice<String>, by value: JSONValue) {
+        guard let token = tokens.first else {
+            self = value
+            return
+        }
+        let rest = tokens.dropFirst()
+        switch self {
+        case .array(var items):
+            for index in items.indices where token == "*" || token == String(index) {
+                items[index].replace(rest, by: value)
+            }
+            self = .array(items)
+        case .object(var members):
+            for index in members.indices where token == "*" || token == members[index].name {
+                members[index].value.replace(rest, by: value)
+            }
+            self = .object(members)
+        default: return
+        }
+    }
+
+    private func child(_ token: String) -> JSONValue? {
+        guard case .array(let items) = self else { return self[token] }
+        guard let index = Int(token), token == String(index), items.indices.contains(index) else { return nil }
+        return items[index]
+    }
+}

@@ -1,0 +1,54 @@
+internal import Bytes
+internal import Documents
+internal import HTTP
+
+/// What of the calls of a chain is kept out of all that people read: logs, tees, traces.
+struct Redactions {
+    /// What stands in the place of a value that is not shown.
+    static let mask: StaticString = "***"
+
+    /// The headers that are never shown.
+    private static let always = [
+        "authorization", "cookie", "set-cookie", "proxy-authorization", "x-api-key",
+    ].map(FieldName.init)
+
+    private var headers = always
+    private var pointers: [JSONPointer] = []
+
+    /// The headers that are never shown, and these; and what is in these places of messages in JSON.
+    init(headers: [FieldName] = [], pointers: [JSONPointer] = []) {
+        self.headers += headers
+        self.pointers = pointers
+    }
+
+    /// What is kept out here or there.
+    mutating func formUnion(_ other: Redactions) {
+        headers += other.headers.filter { !headers.contains($0) }
+        pointers += other.pointers.filter { !pointers.contains($0) }
+    }
+
+    /// Whether the value of a header is not shown, whose name is in small letters.
+    ///
+    /// The `trailer-` of unary Connect may stand before it.
+    func contains(_ header: Span<UInt8>) -> Bool {
+        let prefix = "trailer-".utf8.count
+        let plain = header.hasPrefix("trailer-") ? header.extracting(prefix..<header.count) : header
+        return headers.contains { header.equals($0.bytes) || plain.equals($0.bytes) }
+    }
+
+    /// Whether something of messages is not shown, so that they have to be shown by `masked`.
+    var hasPointers: Bool { !pointers.isEmpty }
+
+    /// A message in JSON as it may be shown; none if it is not JSON, so that nobody knows what is in it.
+    func masked(_ payload: Span<UInt8>) -> [UInt8]? {
+        guard var value = try? JSON.parse(payload) else { return nil }
+        for pointer in pointers { value.replace(pointer, by: .string("\(Self.mask)")) }
+        return value.bytes
+    }
+}
+
+/// An interceptor that knows of something that people are not to read.
+protocol Redacting: Interceptor {
+    /// What is kept out of all that is shown of its chain's calls.
+    var redactions: Redactions { get }
+}

@@ -1,0 +1,65 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import Telemetry
+
+/// Where an interceptor's lines of JSON go: those of a turn of the loop together, to a writer that other threads share.
+///
+/// Lines that find no room there are dropped and counted. Belongs to the worker's thread.
+final class LineSink: EndOfTurn {
+    /// So many bytes do not wait for the end of the turn.
+    private static let most = 256 * 1024
+
+    private let writer: LineWriter?
+    private let formatter = TimestampFormatter()
+    private let lines = ByteQueue()
+    private var count = 0
+    private var counters: WorkerCounters?
+
+    /// Takes the place that an option names: stdout, stderr or a file.
+    init(_ key: String, of section: Section, _ context: CompileContext) {
+        let target: LineWriter.Target
+        switch section.string(key) {
+        case "stdout": target = .standardOutput
+        case "stderr": target = .standardError
+        case let path:
+            target = .file(path)
+            if !path.hasPrefix("/") {
+                let problem = "\(Diagnostic.quote(path)) is no place for a log"
+                section.report("\(problem); write stdout, stderr or /path", at: key)
+            }
+        }
+        writer = context.lineWriters?.writer(to: target)
+    }
+
+    /// Adds a line about a call, which begins with the time; `fill` adds its other fields.
+    func line(about call: Call, _ fill: (inout AccessLogLine) -> Void) {
+        if lines.isEmpty {
+            counters = call.worker.counters
+            call.worker.context.loop.atEndOfTurn(self)
+        }
+        let now = Clock.wall
+        var line = AccessLogLine(
+            to: lines,
+            seconds: Int(now / .second),
+            nanoseconds: Int(now % .second),
+            formatter: formatter
+        )
+        let id = ByteQueue(pool: call.worker.context.buffers)
+        call.appendID(to: id)
+        line.field("call", text: id.readable)
+        fill(&line)
+        line.end()
+        count += 1
+        if lines.count > Self.most { endOfTurn() }
+    }
+
+    /// Hands the lines of this turn to the writer.
+    func endOfTurn() {
+        guard count > 0 else { return }
+        let lines = lines
+        if writer?.write(lines.readable.array) == false { counters?.logLinesDropped(count) }
+        lines.removeAll()
+        count = 0
+    }
+}

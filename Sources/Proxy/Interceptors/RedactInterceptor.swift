@@ -1,0 +1,48 @@
+internal import Configuration
+internal import Documents
+internal import HTTP
+
+/// Keeps headers and parts of messages out of what people read; nothing of a call is changed.
+final class RedactInterceptor: Interceptor, Redacting {
+    static let kind = InterceptorKind(
+        name: "redact",
+        summary: """
+            Keeps the values of headers, and parts of messages in JSON, out of logs, tees and traces of its whole chain, \
+            wherever in it they stand. Never shown are authorization, cookie, set-cookie, proxy-authorization, x-api-key \
+            and the header of a token.
+            """,
+        options: [
+            Option("headers", .strings, example: "x-session", "Headers whose values are shown as ***."),
+            Option(
+                "json",
+                .strings,
+                example: "/user/password",
+                """
+                JSON Pointers to parts of messages that are shown as "***"; a * in one stands for each item or member. \
+                Messages that are not JSON are not shown at all then.
+                """
+            ),
+        ],
+        make: { section, _ in RedactInterceptor(section) }
+    )
+
+    let events: EventSet = []
+    let redactions: Redactions
+
+    init(_ section: Section) {
+        let diagnostics = section.diagnostics
+        let headers = section.markedStrings("headers").map { HeaderName.valid($0.text, at: $0.mark, into: diagnostics) }
+        let pointers = section.markedStrings("json").compactMap { text in
+            let pointer = JSONPointer(text.text)
+            if pointer == nil {
+                let problem = "\(Diagnostic.quote(text.text)) is no JSON Pointer"
+                diagnostics.report("\(problem); write for example /user/password", at: text.mark)
+            }
+            return pointer
+        }
+        if headers.isEmpty, section.strings("json").isEmpty {
+            diagnostics.report("nothing is named that would be redacted; add \"headers\" or \"json\"", at: section.mark)
+        }
+        redactions = Redactions(headers: headers, pointers: pointers)
+    }
+}
