@@ -14,6 +14,7 @@ public struct Registry: Sendable {
         RejectInterceptor.kind,
         RespondInterceptor.kind,
         RedactInterceptor.kind,
+        ErrorInterceptor.kind,
     ])
 
     /// The same kinds and `more`.
