@@ -122,6 +122,18 @@ extension Call {
         return mayEndAnswer ?? reader.canEnd
     }
 
+    /// Breaks the call off for an interceptor: the caller's stream is reset, and nothing is said.
+    ///
+    /// Not to be called by a hook, after which the engine would go on.
+    func breakOff(by name: String) {
+        guard !isOver else { return }
+        if let link = run.chain.links.first(where: { $0.name == name }) {
+            worker.counters.verdict(link.counter, .reject)
+        }
+        caller.reset(.code(.internalError))
+        finish(code: .internal, by: .interceptor(name))
+    }
+
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
     /// off.
     func endAnswer(with error: RPCError, stands: Bool) {

@@ -15,6 +15,7 @@ public struct Registry: Sendable {
         RespondInterceptor.kind,
         RedactInterceptor.kind,
         ErrorInterceptor.kind,
+        FaultInterceptor.kind,
     ])
 
     /// The same kinds and `more`.

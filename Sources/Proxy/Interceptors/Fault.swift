@@ -1,0 +1,113 @@
+internal import Configuration
+internal import Events
+internal import RPC
+
+/// What goes wrong with a call on purpose.
+struct Fault: Equatable {
+    /// How a call, or its answer, ends.
+    enum Ending: Equatable {
+        case error(RPCError)
+        /// The caller's stream is reset, without a word.
+        case reset
+    }
+
+    static let options = [
+        Option(
+            "delay",
+            .section(delayOptions, shorthand: "time"),
+            example: "100ms",
+            "How long the head of the request waits, or that of the answer."
+        ),
+        Option(
+            "code",
+            .choice(RPCCode.errorNames),
+            example: "unavailable",
+            "The code of the error that ends the call."
+        ),
+        Option("message", .string, default: "a fault on purpose", "The message of that error."),
+        Option("reset", .bool, default: "false", "Whether the caller's stream is reset, instead of an error."),
+        Option(
+            "cut_after",
+            .integer(in: 0...Int.max),
+            example: "1",
+            """
+            After how many messages of the answer the error or the reset comes, instead of at once; unavailable, if no \
+            code is said. In plain HTTP there are none.
+            """
+        ),
+        Option(
+            "throttle",
+            .size(in: 1...Int.max),
+            example: "64KiB",
+            "How many bytes of messages go on in a second, each way; bodies of plain HTTP are not held back."
+        ),
+        Option("percentage", .string, default: "100", "For how many calls of a hundred all this holds, such as 0.5."),
+    ]
+
+    private static let delayOptions = [
+        Option("time", .duration, required: true, example: "100ms", "How long."),
+        Option(
+            "on",
+            .choice(["request", "response"]),
+            default: "request",
+            "Which head waits; with response, an error or a reset comes then, too, when the upstream has answered."
+        ),
+    ]
+
+    /// How long the head waits.
+    let delay: Nanoseconds
+    /// Whether it is the answer's head that waits and ends, rather than the request's.
+    let isOnAnswer: Bool
+    private let ending: Ending?
+    private let cut: Int?
+    private let fallback: RPCError
+    /// How many bytes of messages go on in a second, in each direction.
+    let throttle: Int?
+    /// For how many of a hundred calls this holds.
+    let percentage: Double
+
+    /// Reads a fault and reports what is wrong with it.
+    init(_ section: Section) {
+        let delaySection = section.section("delay")
+        delay = section.has("delay") ? delaySection.duration("time").map(Nanoseconds.init) ?? 0 : 0
+        isOnAnswer = delaySection.string("on") == "response"
+        let message = section.string("message")
+        let code = section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
+        fallback = RPCError(.unavailable, message)
+        ending = section.bool("reset") ? .reset : code.map { .error(RPCError($0, message)) }
+        cut = section.integer(ifGiven: "cut_after")
+        throttle = section.integer(ifGiven: "throttle")
+        let text = section.string("percentage")
+        percentage = Self.percentage(text) ?? 0
+        if Self.percentage(text) == nil {
+            let problem = "\"percentage\" cannot be \(Diagnostic.quote(text))"
+            section.report("\(problem); write a number from 0 to 100 such as 0.5", at: "percentage")
+        }
+        if section.bool("reset"), section.has("code") {
+            section.report("\"reset\" and \"code\" exclude each other; keep one of them", at: "reset")
+        }
+    }
+
+    /// Reads a percentage.
+    private static func percentage(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }), let value = Double(text) else {
+            return nil
+        }
+        return value <= 100 ? value : nil
+    }
+
+    /// Whether nothing happens.
+    var isEmpty: Bool { delay == 0 && ending == nil && cut == nil && throttle == nil }
+
+    /// How the call ends at the head that waits.
+    var headEnding: Ending? { cut == nil ? ending : nil }
+
+    /// Whether answers end after some messages.
+    var cutsAnswers: Bool { cut != nil }
+
+    /// How an answer ends that has had so many messages.
+    func ending(after messages: Int) -> Ending? {
+        guard let cut, messages >= cut else { return nil }
+        return ending ?? .error(fallback)
+    }
+}

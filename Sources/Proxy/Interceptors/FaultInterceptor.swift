@@ -1,0 +1,154 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// Lets calls go wrong, so that it can be tried how applications take it.
+final class FaultInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "fault",
+        summary: """
+            Lets calls go wrong, to try how an application takes it: delays them, ends them with an error or a reset, cuts \
+            answers off, slows messages down.
+            """,
+        options: Fault.options + [
+            Option(
+                "from_header",
+                .bool,
+                default: "false",
+                """
+                Whether a caller may ask for a fault by a header, x-martlet-fault: delay=100ms; code=unavailable; \
+                percentage=50. It holds instead of the one that is said here, and does not go upstream.
+                """
+            )
+        ],
+        make: { FaultInterceptor($0, $1) }
+    )
+
+    private static let field = FieldName(Fault.field)
+
+    let events: EventSet
+    /// One message after the other, so that none waits for longer than its own time.
+    let isSerial: Bool
+    private let name: String
+    private let standing: Fault
+    private let isFromHeader: Bool
+    /// What holds for the call.
+    private var fault: Fault?
+    private var requestPace: Pace?
+    private var answerPace: Pace?
+    private var messages = 0
+
+    init(_ section: Section, _ context: CompileContext) {
+        name = context.name
+        standing = Fault(section)
+        isFromHeader = section.bool("from_header")
+        if standing.isEmpty, !isFromHeader {
+            let advice = "add \"delay\", \"code\", \"reset\", \"cut_after\", \"throttle\" or \"from_header: true\""
+            section.diagnostics.report("nothing is said that would go wrong; \(advice)", at: section.mark)
+        }
+        isSerial = isFromHeader || standing.throttle != nil
+        var events: EventSet = .requestHead
+        if isFromHeader || standing.isOnAnswer { events.insert(.responseHead) }
+        if isFromHeader || standing.cutsAnswers { events.formUnion([.responseMessages, .responseEnd]) }
+        if isSerial { events.formUnion([.requestMessages, .responseMessages]) }
+        self.events = events
+    }
+
+    private init(forCallOf shared: FaultInterceptor) {
+        events = shared.events
+        isSerial = shared.isSerial
+        name = shared.name
+        standing = shared.standing
+        isFromHeader = shared.isFromHeader
+    }
+
+    func forCall() -> any Interceptor {
+        events == .requestHead ? self : FaultInterceptor(forCallOf: self)
+    }
+
+    // MARK: The request
+
+    func requestHead(_ call: Call) -> Verdict {
+        let chosen: Fault
+        do throws(Fault.Malformed) {
+            chosen = try asked(call.request) ?? standing
+        } catch {
+            return .reject(RPCError(.invalidArgument, "\(Fault.field): \(error.text)"))
+        }
+        guard Double.random(in: 0..<100, using: &call.worker.random) < chosen.percentage else { return .next }
+        if events != .requestHead {
+            fault = chosen
+            requestPace = chosen.throttle.map(Pace.init)
+            answerPace = requestPace
+        }
+        return chosen.isOnAnswer ? .next : head(of: chosen, call)
+    }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        slow(payload.count, \.requestPace, call)
+    }
+
+    /// The fault that the caller asks for; the field goes no further.
+    private func asked(_ request: HTTPHead) throws(Fault.Malformed) -> Fault? {
+        guard isFromHeader, let index = request.first(Self.field) else { return nil }
+        guard request.first(Self.field, from: index + 1) == nil else { throw Fault.Malformed(text: "it comes twice") }
+        let text = request.value(at: index).string
+        request.remove(Self.field)
+        return try Fault.read(text)
+    }
+
+    // MARK: The answer
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        guard let fault, fault.isOnAnswer else { return .next }
+        return self.head(of: fault, call)
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        if let ending = fault?.ending(after: messages) { return end(ending, after: 0, call) }
+        messages += 1
+        return slow(payload.count, \.answerPace, call)
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        guard end.error == nil, let ending = fault?.ending(after: messages) else { return .next }
+        if case .error(let error) = ending {
+            end.error = error
+            return .next
+        }
+        return self.end(ending, after: 0, call)
+    }
+
+    // MARK: What goes wrong
+
+    private func head(of fault: Fault, _ call: Call) -> Verdict {
+        if let ending = fault.headEnding { return end(ending, after: fault.delay, call) }
+        return fault.delay > 0 ? wait(fault.delay, call) { $0.resume() } : .next
+    }
+
+    private func end(_ ending: Fault.Ending, after delay: Nanoseconds, _ call: Call) -> Verdict {
+        switch ending {
+        case .error(let error):
+            return delay > 0 ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
+        case .reset:
+            // Never within a hook: whoever calls it goes on with the call.
+            return wait(delay, call) { [name] _ in call.breakOff(by: name) }
+        }
+    }
+
+    private func slow(_ bytes: Int, _ pace: ReferenceWritableKeyPath<FaultInterceptor, Pace?>, _ call: Call) -> Verdict
+    {
+        let time = self[keyPath: pace]?.wait(for: bytes, at: call.now) ?? 0
+        return time > 0 ? wait(time, call) { $0.resume() } : .next
+    }
+
+    /// Does `action` with what waits when the time has passed, unless the call is over before.
+    private func wait(_ time: Nanoseconds, _ call: Call, _ action: @escaping (Suspension) -> Void) -> Verdict {
+        let suspension = Suspension()
+        let timer = call.timer(after: time) { action(suspension) }
+        suspension.canceled = { timer.cancel() }
+        return .suspend(suspension)
+    }
+}

@@ -1,0 +1,103 @@
+import Configuration
+import Events
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// What the kind `fault` is told.
+@Suite struct FaultTests {
+    private func fault(_ yaml: String) -> Fault {
+        Fault(options(yaml, Fault.options))
+    }
+
+    private func error(_ code: RPCCode, _ message: String = "a fault on purpose") -> Fault.Ending {
+        .error(RPCError(code, message))
+    }
+
+    @Test func `a delay is short for one of the request`() {
+        #expect(fault("{delay: 150ms}") == fault("{delay: {time: 150ms, on: request}}"))
+        #expect(fault("{delay: 150ms}").delay == 150 * .millisecond)
+        #expect(!fault("{delay: 150ms}").isOnAnswer)
+        #expect(fault("{delay: {time: 1s, on: response}}").isOnAnswer)
+    }
+
+    @Test func `an error comes at the head, or after some messages`() {
+        #expect(fault("{code: aborted, message: m}").headEnding == error(.aborted, "m"))
+        #expect(fault("{code: aborted, cut_after: 2}").headEnding == nil)
+        #expect(fault("{code: aborted, cut_after: 2}").ending(after: 1) == nil)
+        #expect(fault("{code: aborted, cut_after: 2}").ending(after: 2) == error(.aborted))
+        #expect(fault("{cut_after: 0}").ending(after: 0) == error(.unavailable))
+        #expect(fault("{cut_after: 1, reset: true}").ending(after: 3) == .reset)
+        #expect(fault("{reset: true}").headEnding == .reset)
+        #expect(fault("{reset: true}").ending(after: 9) == nil)
+    }
+
+    @Test(arguments: [
+        ("delay=150ms; code=unavailable; percentage=50", "{delay: 150ms, code: unavailable, percentage: '50'}"),
+        ("code=aborted;message=not now = later", "{code: aborted, message: 'not now = later'}"),
+        (" reset ;; cut_after=3;", "{reset: true, cut_after: 3}"),
+        ("throttle=64KiB", "{throttle: 64KiB}"),
+        ("on=response; code=internal", "{delay: {time: 0s, on: response}, code: internal}"),
+        ("delay=1s; on=response", "{delay: {time: 1s, on: response}}"),
+        ("", "{}"),
+    ])
+    func `a caller says it like the file`(_ field: String, _ yaml: String) throws {
+        #expect(try Fault.read(field) == fault(yaml))
+    }
+
+    @Test(arguments: [
+        ("delay=soon", #""time" cannot be "soon"; "#),
+        ("code=ok", #""code" cannot be "ok"; "#),
+        ("percentage=101", #""percentage" cannot be "101"; "#),
+        ("cut_after=-1", #""cut_after" cannot be "-1"; "#),
+        ("cod=aborted", #"unknown key "cod"; did you mean "code"?"#),
+        ("code=aborted; code=internal", #""code" comes twice"#),
+        ("from_header=true", #"unknown key "from_header"; "#),
+        ("nonsense", #"unknown key "nonsense"; "#),
+    ])
+    func `what a caller cannot say is told`(_ field: String, _ problem: String) {
+        let told = #expect(throws: Fault.Malformed.self) { try Fault.read(field) }
+        #expect(told?.text.hasPrefix(problem) == true)
+    }
+
+    @Test(arguments: ["-1", "100.1", "half", "", "1e1", "1.2.3", "nan"])
+    func `a percentage is a number of a hundred`(_ text: String) {
+        let problem = "\"percentage\" cannot be \"\(text)\"; write a number from 0 to 100 such as 0.5"
+        #expect(problems("fault: {code: aborted, percentage: '\(text)'}") == [problem])
+    }
+
+    @Test(arguments: ["0", "0.5", "100", ".25", "99.999"])
+    func `a percentage has decimals`(_ text: String) {
+        #expect(problems("fault: {code: aborted, percentage: \(text)}") == [])
+        #expect(fault("{percentage: \(text)}").percentage == Double(text))
+    }
+
+    @Test(arguments: [
+        (
+            "{percentage: 5}",
+            "nothing is said that would go wrong; "
+                + #"add "delay", "code", "reset", "cut_after", "throttle" or "from_header: true""#
+        ),
+        ("{reset: true, code: aborted}", #""reset" and "code" exclude each other; keep one of them"#),
+    ])
+    func `a fault that cannot be meant is refused`(_ options: String, _ problem: String) {
+        #expect(problems("fault: \(options)") == [problem])
+    }
+
+    // MARK: The pace
+
+    @Test func `bytes go on at their rate, whatever pieces they come in`() {
+        var pace = Pace(bytesPerSecond: 1000)
+        #expect(pace.wait(for: 500, at: 7 * .second) == 500 * .millisecond)
+        #expect(pace.wait(for: 250, at: 7 * .second) == 750 * .millisecond)
+        #expect(pace.wait(for: 100, at: 7 * .second + 800 * .millisecond) == 100 * .millisecond)
+        #expect(pace.wait(for: 3000, at: 20 * .second) == 3 * .second)
+    }
+
+    @Test func `what is less than a timer can tell adds up`() {
+        var pace = Pace(bytesPerSecond: 1000)
+        #expect((1...9).map { _ in pace.wait(for: 1, at: 0) } == [Nanoseconds](repeating: 0, count: 9))
+        #expect(pace.wait(for: 1, at: 0) == 10 * .millisecond)
+    }
+}
