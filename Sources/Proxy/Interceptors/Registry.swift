@@ -16,6 +16,7 @@ public struct Registry: Sendable {
         RedactInterceptor.kind,
         ErrorInterceptor.kind,
         FaultInterceptor.kind,
+        MessageInterceptor.kind,
     ])
 
     /// The same kinds and `more`.

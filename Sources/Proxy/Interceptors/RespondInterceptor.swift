@@ -1,7 +1,6 @@
 internal import Bytes
 internal import Configuration
 internal import Dialects
-internal import Documents
 internal import HTTP
 internal import RPC
 
@@ -25,13 +24,11 @@ final class RespondInterceptor: Interceptor {
     private let plain: LocalAnswer
 
     init(_ section: Section) {
-        if let node = section.node("json") {
-            message = Self.json(node, section)
+        message = section.json("json")
+        if message != nil {
             for key in ["status", "headers", "body"] where section.has(key) {
                 section.report("\"json\" and \"\(key)\" exclude each other; keep one of them", at: key)
             }
-        } else {
-            message = nil
         }
         var headers: [(name: [UInt8], value: [UInt8])] = []
         for entry in section.map("headers") {
@@ -46,19 +43,6 @@ final class RespondInterceptor: Interceptor {
             headers: headers,
             body: Array(section.string("body").utf8)
         )
-    }
-
-    private static func json(_ node: Node, _ section: Section) -> [UInt8] {
-        guard case .scalar(let text, _) = node.content else { return node.json }
-        do throws(JSONError) {
-            _ = try JSON.parse(Array(text.utf8).span)
-        } catch {
-            section.report(
-                "\"json\" is not JSON: \(error.text), line \(error.line), column \(error.column)",
-                at: "json"
-            )
-        }
-        return Array(text.utf8)
     }
 
     func requestHead(_ call: Call) -> Verdict {

@@ -1,4 +1,5 @@
 public import Bytes
+internal import RPC
 
 /// Writes one line of the access log, a JSON object, straight into a queue.
 ///
@@ -50,6 +51,20 @@ public struct AccessLogLine {
         queue.append("\"")
         queue.append(text)
         queue.append("\"")
+    }
+
+    /// Adds a field of bytes, in base64.
+    public mutating func field(_ name: StaticString, base64 bytes: Span<UInt8>) {
+        begin(name)
+        queue.append("\"")
+        queue.append(base64: bytes, padded: true)
+        queue.append("\"")
+    }
+
+    /// Adds a field that is true or false.
+    public mutating func field(_ name: StaticString, _ value: Bool) {
+        begin(name)
+        queue.append(value ? "true" : "false")
     }
 
     /// Adds a field of a whole number.

@@ -1,0 +1,110 @@
+internal import Bytes
+internal import Configuration
+internal import RPC
+
+/// Looks at messages as bytes: requires things of them, replaces or drops them, writes them down.
+final class MessageInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "message",
+        summary: """
+            Writes each message of the request or of the answer down as it comes, then requires things of it, then \
+            replaces or drops it. Messages are without envelope and decompressed; plain HTTP has none.
+            """,
+        options: [
+            Option(
+                "on",
+                .choice(["request", "response"]),
+                required: true,
+                example: "request",
+                "Whose messages: those of the request, or of the answer."
+            ),
+            Option(
+                "tee",
+                .string,
+                example: "/var/log/martlet/messages.log",
+                "Where they are written: stdout, stderr or a file."
+            ),
+            Option("tee_limit", .size(in: 0...Int.max), default: "64KiB", "How many bytes of each are written."),
+            Option("require", .section(MessageRequirements.options), "What must hold of each, or the call ends."),
+            Option(
+                "code",
+                .choice(RPCCode.errorNames),
+                example: "failed_precondition",
+                "The code it ends with; invalid_argument for requests and internal for answers, if absent."
+            ),
+            Option("text", .string, "The message it ends with; what is wrong, if absent."),
+            Option("replace", .section(replacementOptions), "What goes on instead of each."),
+            Option("drop", .bool, default: "false", "Whether none goes on; in unary Connect an empty one does."),
+        ],
+        make: { MessageInterceptor($0, $1) }
+    )
+
+    private static let replacementOptions = [
+        Option("text", .string, oneOf: "replacement", example: "hello", "Text."),
+        Option("json", .node, oneOf: "replacement", "JSON: a YAML value, or a string of JSON."),
+        Option("hex", .string, oneOf: "replacement", example: "0a 02 68 69", "Bytes in hexadecimal."),
+        Option("base64", .string, oneOf: "replacement", example: "CgJoaQ==", "Bytes in base64."),
+    ]
+
+    let events: EventSet
+    private let isOnRequest: Bool
+    private let tee: MessageTee?
+    private let requirements: MessageRequirements?
+    private let code: RPCCode
+    private let text: String?
+    private let replacement: [UInt8]?
+    private let drops: Bool
+
+    init(_ section: Section, _ context: CompileContext) {
+        isOnRequest = section.string("on") == "request"
+        events = isOnRequest ? .requestMessages : .responseMessages
+        let direction: StaticString = isOnRequest ? "request" : "response"
+        tee = section.has("tee") ? MessageTee(section, direction: direction, context) : nil
+        requirements = section.has("require") ? MessageRequirements(section.section("require")) : nil
+        code =
+            section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
+            ?? (isOnRequest ? .invalidArgument : .internal)
+        text = section.string(ifGiven: "text")
+        replacement = section.has("replace") ? Self.replacement(section.section("replace")) : nil
+        drops = section.bool("drop")
+        Self.check(section)
+    }
+
+    private static func replacement(_ section: Section) -> [UInt8] {
+        if let text = section.string(ifGiven: "text") { return Array(text.utf8) }
+        return section.json("json") ?? section.hexadecimal("hex") ?? section.base64("base64") ?? []
+    }
+
+    private static func check(_ section: Section) {
+        if !section.has("tee"), !section.has("require"), !section.has("replace"), !section.bool("drop") {
+            let advice = "add \"tee\", \"require\", \"replace\" or \"drop: true\""
+            section.diagnostics.report("nothing is said that would be done with messages; \(advice)", at: section.mark)
+        }
+        if section.has("replace"), section.bool("drop") {
+            section.report("\"replace\" and \"drop\" exclude each other; keep one of them", at: "drop")
+        }
+        for (key, needed) in [("code", "require"), ("text", "require"), ("tee_limit", "tee")]
+        where section.has(key) && !section.has(needed) {
+            section.report("\"\(key)\" means nothing without \"\(needed)\"; remove it, or add that", at: key)
+        }
+    }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        pass(payload, message, call)
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        pass(payload, message, call)
+    }
+
+    private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        tee?.write(payload, number: message.number, call)
+        if let fault = requirements?.fault(of: payload) {
+            let direction = isOnRequest ? "request" : "answer"
+            return .reject(RPCError(code, text ?? "message \(message.number) of the \(direction) \(fault)"))
+        }
+        if let replacement { message.replace(with: replacement.span) }
+        if drops { message.drop() }
+        return .next
+    }
+}

@@ -1,0 +1,97 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Patterns
+
+/// What must hold of messages.
+final class MessageRequirements {
+    static let options = [
+        Option("max", .size(in: 0...Int.max), example: "64KiB", "The most bytes."),
+        Option("min", .size(in: 0...Int.max), example: "1B", "The fewest bytes."),
+        Option(
+            "pattern",
+            .string,
+            example: "^[ -~]*$",
+            "A regular expression that some part must match; nothing longer than 8 KiB does."
+        ),
+        Option("json", .node, "What is in the places that JSON Pointers name: a value, present or absent."),
+    ]
+
+    private struct Place {
+        enum Test { case present, absent, value(JSONValue) }
+        let name: String
+        let pointer: JSONPointer
+        let test: Test
+    }
+
+    private let most: Int?
+    private let least: Int?
+    private let pattern: Pattern?
+    private let places: [Place]?
+
+    /// Reads what must hold and reports what is wrong.
+    init(_ section: Section) {
+        most = section.integer(ifGiven: "max")
+        least = section.integer(ifGiven: "min")
+        pattern = Self.pattern(section)
+        places = section.node("json").map { Self.places($0, section) }
+        if most == nil, least == nil, !section.has("pattern"), places == nil {
+            let advice = "add \"max\", \"min\", \"pattern\" or \"json\""
+            section.diagnostics.report("nothing is required here; \(advice)", at: section.mark)
+        }
+    }
+
+    private static func pattern(_ section: Section) -> Pattern? {
+        do throws(PatternError) {
+            guard let text = section.string(ifGiven: "pattern") else { return nil }
+            return try Pattern(text)
+        } catch {
+            section.report("\(error)", at: "pattern")
+            return nil
+        }
+    }
+
+    private static func places(_ node: Node, _ section: Section) -> [Place] {
+        guard case .mapping(let entries) = node.content, !entries.isEmpty else {
+            let advice = "write a mapping from places to values, like { /name: present }"
+            section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
+            return []
+        }
+        return entries.compactMap { entry in
+            guard let pointer = JSONPointer(entry.key) else {
+                let problem = "\(Diagnostic.quote(entry.key)) is no JSON Pointer"
+                section.diagnostics.report("\(problem); write for example /name", at: entry.keyMark)
+                return nil
+            }
+            return Place(name: entry.key, pointer: pointer, test: test(entry.value))
+        }
+    }
+
+    private static func test(_ node: Node) -> Place.Test {
+        switch node.content {
+        case .scalar("present", quoted: false): .present
+        case .scalar("absent", quoted: false): .absent
+        // What a node writes is JSON, so there is a value.
+        default: .value((try? JSON.parse(node.json)) ?? .null)
+        }
+    }
+
+    /// What is wrong with a message: the end of a sentence about it, in which nothing of the message is quoted.
+    func fault(of payload: Span<UInt8>) -> String? {
+        if let most, payload.count > most { return "is too large: \(payload.count) B, at most \(most) B" }
+        if let least, payload.count < least { return "is too small: \(payload.count) B, at least \(least) B" }
+        if let pattern, !pattern.matches(payload) { return "does not match what is required" }
+        guard let places else { return nil }
+        guard let value = try? JSON.parse(payload) else { return "is not JSON" }
+        let wrong = places.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
+        return wrong.map { "does not have what is required at \($0.name)" }
+    }
+
+    private static func holds(_ test: Place.Test, _ found: JSONValue?) -> Bool {
+        switch test {
+        case .present: found != nil
+        case .absent: found == nil
+        case .value(let wanted): found == wanted
+        }
+    }
+}
