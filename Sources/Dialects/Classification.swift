@@ -7,7 +7,7 @@ public struct Classification: Equatable, Sendable {
     /// How the caller's messages are written; `other` for plain HTTP.
     public let codec: Codec
     /// The service and the method, where the path names them; in plain HTTP only with a package.
-    public let procedure: Procedure?
+    public private(set) var procedure: Procedure?
     /// What makes the request none that a server of RPC can answer, if it is meant as RPC.
     public let misfit: Misfit?
 
@@ -42,6 +42,12 @@ public struct Classification: Equatable, Sendable {
         )
         misfit = Misfit(type, method, as: dialect, isConnect: isConnectVersion1, isProcedure: isQualified)
         self.procedure = dialect == .http && !isQualified ? nil : procedure
+    }
+
+    /// Reads the procedure anew, because the path is another one now; what the caller speaks stays what it was.
+    public mutating func take(path: Span<UInt8>) {
+        let procedure = Procedure(path: path)
+        self.procedure = dialect == .http && procedure?.isQualified != true ? nil : procedure
     }
 
     private static func recognize(

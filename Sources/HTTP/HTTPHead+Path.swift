@@ -15,6 +15,24 @@ extension HTTPHead {
         setTarget(normal.span)
     }
 
+    /// Whether the bytes can be a path: a `/`, and then nothing that a target cannot have, or that would end the path.
+    public static func isPath(_ bytes: Span<UInt8>) -> Bool {
+        guard bytes.count > 0, bytes[0] == UInt8(ascii: "/") else { return false }
+        for index in 0..<bytes.count
+        where !HTTP1Grammar.isTarget(bytes[index]) || bytes[index] == UInt8(ascii: "?") { return false }
+        return true
+    }
+
+    /// Whether the bytes can be an authority: a host, and a port if there is one.
+    public static func isAuthority(_ bytes: Span<UInt8>) -> Bool {
+        do throws(HTTPFault) {
+            try HTTP1Target.checkHost(bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private static func withoutDotSegments(_ path: [UInt8]) -> [UInt8] {
         var kept: [ArraySlice<UInt8>] = []
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -53,38 +71,14 @@ extension Span<UInt8> {
         var decoded: [UInt8] = []
         var index = 0
         while index < count {
-            let byte = self[index]
-            index += 1
-            guard byte == UInt8(ascii: "%"), index + 1 < count,
-                let high = self[index].hexadecimalDigit, let low = self[index + 1].hexadecimalDigit,
-                (high << 4 | low).isUnreserved
-            else {
+            if let byte = escapedByte(at: index), byte.isUnreserved {
                 decoded.append(byte)
-                continue
+                index += 3
+            } else {
+                decoded.append(self[index])
+                index += 1
             }
-            decoded.append(high << 4 | low)
-            index += 2
         }
         return decoded
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexadecimalDigit: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): lowercasedASCII - 0x57
-        default: nil
-        }
-    }
-
-    /// Whether the byte means the same escaped or not (RFC 3986 §2.3).
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
     }
 }

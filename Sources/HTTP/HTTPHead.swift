@@ -20,7 +20,11 @@ public final class HTTPHead {
     /// A bit for each known field that has been added, whether or not it is still there.
     private var known: UInt32 = 0
     private(set) var methodRange = ByteRange.empty
-    private(set) var targetRange = ByteRange.empty
+    private(set) var targetRange = ByteRange.empty {
+        didSet { targetVersion &+= 1 }
+    }
+    /// Counts the changes of the target, so that what was read out of it is known to be old.
+    public private(set) var targetVersion = 0
     private(set) var authorityRange = ByteRange.empty
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.

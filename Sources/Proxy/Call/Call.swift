@@ -27,7 +27,8 @@ public final class Call: HTTPStreamUser {
     let caller: any HTTPStream
     /// The head of the request, as it goes upstream; kept until the call is over.
     public let request: HTTPHead
-    let classification: Classification
+    private var classified: Classification
+    private var classifiedVersion: Int
 
     var route: Route
     var run: ChainRun
@@ -120,10 +121,11 @@ public final class Call: HTTPStreamUser {
         request = head
         requestEnded = end
         record.stages.arrived = worker.context.loop.now
-        classification = Classification(head)
+        classified = Classification(head)
+        classifiedVersion = head.targetVersion
         reader = AnswerReader(
-            dialect: classification.dialect,
-            codec: classification.codec,
+            dialect: classified.dialect,
+            codec: classified.codec,
             messageLimit: listener.responseMessageLimit
         )
         route = generation.routes.fallback
@@ -133,6 +135,18 @@ public final class Call: HTTPStreamUser {
 
     deinit {
         generation.calls -= 1
+    }
+
+    /// What the head tells of the call.
+    ///
+    /// The procedure names places in the path: whoever has changed that, they are those in the path as it is now.
+    var classification: Classification {
+        let request = request
+        if request.targetVersion != classifiedVersion {
+            classifiedVersion = request.targetVersion
+            classified.take(path: request.path)
+        }
+        return classified
     }
 
     // MARK: What arrives from the caller

@@ -9,6 +9,7 @@ public struct Registry: Sendable {
     public static let builtIn = Registry(kinds: [
         TokenInterceptor.kind,
         HeadersInterceptor.kind,
+        RewriteInterceptor.kind,
         MetricsInterceptor.kind,
         LogInterceptor.kind,
         RejectInterceptor.kind,

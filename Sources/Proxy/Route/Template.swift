@@ -80,6 +80,18 @@ final class Template {
         return bytes
     }
 
+    /// The texts that are the same for every call.
+    var texts: [[UInt8]] {
+        pieces.compactMap { if case .text(let bytes) = $0 { bytes } else { nil } }
+    }
+
+    /// The text that every value begins with; none if the call has a say in that.
+    var beginning: [UInt8]? {
+        guard let first = pieces.first else { return [] }
+        if case .text(let bytes) = first { return bytes }
+        return nil
+    }
+
     /// Appends the value for a call; a part that the call does not have is empty.
     func render(for call: Call, to queue: ByteQueue) {
         let request = call.request

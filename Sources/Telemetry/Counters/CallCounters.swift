@@ -15,8 +15,7 @@ struct CallCounters {
         inFlight += 1
         var call = StartedCall(callProtocol: callProtocol)
         if callProtocol != .http {
-            call.hash = hash ?? path.fnv1a
-            call.method = methods.find(path, hash: call.hash)
+            call.method = methods.find(path, hash: hash ?? path.fnv1a)
         }
         if callProtocol == .http || call.method != 0 { countStart(of: &call) }
         return call
@@ -28,7 +27,7 @@ struct CallCounters {
         service: Span<UInt8>,
         method: Span<UInt8>
     ) {
-        call.method = methods.admit(path, hash: call.hash, service: service, method: method)
+        call.method = methods.admit(path, hash: path.fnv1a, service: service, method: method)
         countStart(of: &call)
     }
 

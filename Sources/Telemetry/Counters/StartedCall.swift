@@ -3,8 +3,6 @@
 /// Kept in the call, on the thread of the counters that made it.
 public struct StartedCall {
     let callProtocol: CallProtocol
-    /// The hash of the path; not used for plain HTTP.
-    var hash: UInt64 = 0
     /// The number of the method in the table; 0 while it is not counted by name.
     var method: Int32 = 0
     /// Whether the call is already in a `started` count.

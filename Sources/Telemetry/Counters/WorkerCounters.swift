@@ -51,7 +51,7 @@ public final class WorkerCounters {
     ///
     /// - Parameters:
     ///   - call: the call that was answered.
-    ///   - path: the path it started with.
+    ///   - path: the path that it is counted under: the one it started with, or what that was rewritten to.
     ///   - service: the full name of the service.
     ///   - method: the name of the method.
     public func admit(_ call: inout StartedCall, path: Span<UInt8>, service: Span<UInt8>, method: Span<UInt8>) {

@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import HTTP
+
+/// The rules for the parameters of a query; those that no rule names keep their bytes and their places.
+///
+/// Parameters of the Connect protocol stay what they are in a call that is made by them.
+final class QueryRules {
+    static let options = [
+        Option("set", .map, "Parameters to give this value, whatever they had before."),
+        Option("add", .map, "Parameters to add behind those that are there."),
+        Option("remove", .strings, "Parameters to remove."),
+    ]
+
+    private struct Rule {
+        let name: [UInt8]
+        let template: Template?
+        /// Whether the protocol owns the parameter in calls of Connect by GET.
+        let isConnects: Bool
+
+        init(_ name: String, _ template: Template?) {
+            self.name = Array(name.utf8)
+            self.template = template
+            isConnects = ["connect", "encoding", "message", "base64", "compression"].contains(name)
+        }
+    }
+
+    private let removed: [Rule]
+    private let set: [Rule]
+    private let added: [Rule]
+    /// Which of the parameters to set have been, in the query that is being made.
+    private var isSet: [Bool]
+    private let value = ByteQueue(keeping: 256)
+
+    /// Compiles the rules; what is wrong with them is reported.
+    init(_ section: Section) {
+        let rules = { (key: String) in
+            section.map(key).map { entry in
+                Rule(entry.name, Template(entry.text, at: entry.mark, into: section.diagnostics))
+            }
+        }
+        removed = section.strings("remove").map { Rule($0, nil) }
+        set = rules("set")
+        added = rules("add")
+        isSet = [Bool](repeating: false, count: set.count)
+    }
+
+    /// Appends the query that the call gets, with its `?` if there is any.
+    func append(_ call: Call, to queue: ByteQueue) {
+        let request = call.request
+        let query = request.query
+        let start = queue.count
+        for index in set.indices { isSet[index] = false }
+        var position = 0
+        while position < query.count {
+            let end = query.firstIndex(of: UInt8(ascii: "&"), from: position) ?? query.count
+            let parameter = query.extracting(position..<end)
+            position = end + 1
+            let name = parameter.extracting(0..<(parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count))
+            if index(of: name, in: removed, call) != nil { continue }
+            if let index = index(of: name, in: set, call) {
+                if !isSet[index] { append(set[index], call, to: queue, after: start) }
+                isSet[index] = true
+            } else {
+                separate(queue, after: start)
+                queue.append(parameter)
+            }
+        }
+        for (index, rule) in set.enumerated() where !isSet[index] { append(rule, call, to: queue, after: start) }
+        for rule in added { append(rule, call, to: queue, after: start) }
+    }
+
+    private func index(of name: Span<UInt8>, in rules: [Rule], _ call: Call) -> Int? {
+        for index in rules.indices where name.stands(for: rules[index].name) {
+            return applies(rules[index], to: call) ? index : nil
+        }
+        return nil
+    }
+
+    private func applies(_ rule: Rule, to call: Call) -> Bool {
+        !rule.isConnects || call.classification.dialect != .connectGet
+    }
+
+    private func append(_ rule: Rule, _ call: Call, to queue: ByteQueue, after start: Int) {
+        guard applies(rule, to: call) else { return }
+        separate(queue, after: start)
+        queue.append(escaping: rule.name.span)
+        queue.append(byte: UInt8(ascii: "="))
+        let value = value
+        rule.template?.render(for: call, to: value)
+        queue.append(escaping: value.readable)
+        value.removeAll()
+    }
+
+    private func separate(_ queue: ByteQueue, after start: Int) {
+        queue.append(byte: queue.count == start ? UInt8(ascii: "?") : UInt8(ascii: "&"))
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether it is the name as a query may write it: escaped, and with `+` for a space.
+    fileprivate func stands(for name: [UInt8]) -> Bool {
+        var position = 0
+        var index = 0
+        while position < count {
+            let escaped = escapedByte(at: position)
+            let byte = escaped ?? (self[position] == UInt8(ascii: "+") ? UInt8(ascii: " ") : self[position])
+            guard index < name.count, name[index] == byte else { return false }
+            index += 1
+            position += escaped == nil ? 1 : 3
+        }
+        return index == name.count
+    }
+}

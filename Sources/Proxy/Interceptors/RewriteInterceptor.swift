@@ -1,0 +1,89 @@
+internal import Bytes
+internal import Configuration
+internal import HTTP
+internal import RPC
+
+/// Gives requests another path, query or host.
+final class RewriteInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "rewrite",
+        summary:
+            "Changes the path, the query and the host of the request. Templates see the request as it was before.",
+        rewrites: true,
+        options: [
+            Option(
+                "path",
+                .section(PathRule.options, shorthand: "template"),
+                "The path without the query: a template, or the rule for a part of it."
+            ),
+            Option("query", .section(QueryRules.options), "Rules for the parameters of the query."),
+            Option(
+                "authority",
+                .string,
+                example: "api.example:8443",
+                "The host, with its port if it has one; a template."
+            ),
+        ],
+        make: { section, _ in RewriteInterceptor(section) }
+    )
+
+    let events: EventSet = .requestHead
+    private let path: PathRule?
+    private let query: QueryRules?
+    private let authority: Template?
+    private let newTarget = ByteQueue(keeping: 256)
+    private let newAuthority = ByteQueue(keeping: 64)
+
+    init(_ section: Section) {
+        path = section.has("path") ? PathRule(section.section("path")) : nil
+        query = section.has("query") ? QueryRules(section.section("query")) : nil
+        authority = section.marked("authority").map { Template($0.text, at: $0.mark, into: section.diagnostics) }
+        if let constant = authority?.constant, !HTTPHead.isAuthority(constant.span) {
+            section.report("this is no host; write for example api.example or 127.0.0.1:8080", at: "authority")
+        }
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        let request = call.request
+        let (target, host) = (newTarget, newAuthority)
+        defer {
+            target.removeAll()
+            host.removeAll()
+        }
+        // Nothing is set before all is made: templates may name what is changed.
+        authority?.render(for: call, to: host)
+        guard make(target, for: call) else {
+            let rule = "it must begin with \"/\" and have no spaces, quotes, controls, ? or #"
+            return .reject(RPCError(.internal, "the path that was made for the request is none: \(rule)"))
+        }
+        if authority != nil {
+            guard HTTPHead.isAuthority(host.readable) else {
+                return .reject(RPCError(.internal, "the host that was made for the request is none"))
+            }
+            request.setAuthority(host.readable)
+        }
+        if !target.readable.equals(request.target) {
+            request.setTarget(target.readable)
+            request.normalizePath()
+        }
+        return .next
+    }
+
+    /// Makes the new target; false if its path cannot be one.
+    private func make(_ target: ByteQueue, for call: Call) -> Bool {
+        let request = call.request
+        // What is asked of the server as a whole has no path.
+        guard !request.path.equals("*") else {
+            target.append(request.target)
+            return true
+        }
+        if let path { path.append(call, to: target) } else { target.append(request.path) }
+        guard HTTPHead.isPath(target.readable) else { return false }
+        if let query {
+            query.append(call, to: target)
+        } else {
+            target.append(request.target.extracting(request.path.count..<request.target.count))
+        }
+        return true
+    }
+}
