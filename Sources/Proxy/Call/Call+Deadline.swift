@@ -4,7 +4,7 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// The time that the caller allows for a call, counted from the arrival of its head.
+/// The time that the caller or the configuration allows for a call, counted from the arrival of its head.
 extension Call {
     /// Reads the time-out that the caller has brought and sets the alarm.
     ///
@@ -21,24 +21,42 @@ extension Call {
         let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(timeout.nanoseconds)
         guard !isBeyond else { return nil }
         guard timeout.nanoseconds > 0 else { return Self.overDeadline }
-        deadline = time
-        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
-            attempt?.count(.timeout)
-            fail(Self.overDeadline, by: .martlet)
-        }
-        deadlineTimer = timer
-        timer.arm(after: time - worker.context.loop.now)
+        setDeadline(time)
         return nil
+    }
+
+    /// Allows the call so much time from its arrival, unless it has less anyway.
+    func limitTime(to limit: Nanoseconds) {
+        let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(limit)
+        guard !isBeyond, time < deadline ?? .max else { return }
+        isDeadlineOurs = true
+        setDeadline(time)
+    }
+
+    private func setDeadline(_ time: Nanoseconds) {
+        deadline = time
+        let timer =
+            deadlineTimer
+            ?? Timer(on: worker.context.loop.timers) { [unowned self] in
+                attempt?.count(.timeout)
+                fail(Self.overDeadline, by: .martlet)
+            }
+        deadlineTimer = timer
+        timer.arm(after: max(0, time - worker.context.loop.now))
     }
 
     /// Says in the request how much of the time is left for the upstream.
     func passDeadlineOn() {
         let now = worker.context.loop.now
-        // What has passed is less than the field can say.
-        guard let deadline, now - record.stages.arrived >= .millisecond else { return }
-        guard let field = classification.dialect.timeoutField, let index = request.first(field.known) else { return }
+        // Of the caller's own, what has passed may be less than the field can say.
+        guard let deadline, isDeadlineOurs || now - record.stages.arrived >= .millisecond else { return }
+        guard let field = classification.dialect.timeoutField else { return }
         let text = field.text(of: Timeout(nanoseconds: deadline - now))
-        request.setValue(at: index, text.bytes)
+        if let index = request.first(field.known) {
+            request.setValue(at: index, text.bytes)
+        } else {
+            request.add(field.fieldName, text.bytes)
+        }
     }
 
     private static let overDeadline = RPCError(.deadlineExceeded, "request exceeded allowed timeout")
@@ -51,4 +69,14 @@ extension TimeoutField {
         case .connect: .connectTimeout
         }
     }
+
+    fileprivate var fieldName: FieldName {
+        switch self {
+        case .grpc: Self.grpcName
+        case .connect: Self.connectName
+        }
+    }
+
+    private static let grpcName = FieldName("\(TimeoutField.grpc.name)")
+    private static let connectName = FieldName("\(TimeoutField.connect.name)")
 }

@@ -107,8 +107,10 @@ public final class Call: HTTPStreamUser {
     /// What the counters know the call by, once an interceptor has counted it.
     var counted: StartedCall?
     var callTimer: Timer?
-    /// When the time that the caller allows is over.
+    /// When the time that the call is allowed is over.
     var deadline: Nanoseconds?
+    /// Whether that is sooner than the caller says, if it says anything.
+    var isDeadlineOurs = false
     var deadlineTimer: Timer?
     private var id: (UInt64, UInt64)?
 

@@ -10,6 +10,7 @@ public struct Registry: Sendable {
         TokenInterceptor.kind,
         HeadersInterceptor.kind,
         RewriteInterceptor.kind,
+        DeadlineInterceptor.kind,
         MetricsInterceptor.kind,
         LogInterceptor.kind,
         RejectInterceptor.kind,

@@ -1,0 +1,93 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Events
+internal import HTTP
+
+/// Gives calls a time-out, or a shorter one than they bring.
+final class DeadlineInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "deadline",
+        summary:
+            "Bounds the time of calls, counted from their arrival; what is left of it is told to the upstream.",
+        options: timeOptions + [
+            Option(
+                "methods",
+                .named(timeOptions),
+                "The same for the calls of one method, pkg.Service/Method, or of one service, pkg.Service/*."
+            )
+        ],
+        make: { section, _ in DeadlineInterceptor(section) }
+    )
+
+    private static let timeOptions = [
+        Option("default", .timeout, example: "10s", "The time of a call whose caller brings none."),
+        Option("max", .timeout, example: "1m", "The most that a call gets, whatever its caller brings."),
+    ]
+
+    let events: EventSet = .requestHead
+    private let times: Times
+    private let methods: [(name: [UInt8], times: Times)]
+    private let services: [(name: [UInt8], times: Times)]
+
+    init(_ section: Section) {
+        let times = Times(section, else: Times())
+        self.times = times
+        let named = section.named("methods").map { entry in
+            Self.check(entry.name, at: entry.mark, into: section.diagnostics)
+            return (name: entry.name, times: Times(entry.section, else: times))
+        }
+        methods = named.filter { !$0.name.hasSuffix("/*") }.map { (Array($0.name.utf8), $0.times) }
+        services = named.filter { $0.name.hasSuffix("/*") }.map { (Array($0.name.dropLast(2).utf8), $0.times) }
+    }
+
+    private static func check(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {
+        let method = name.hasSuffix("/*") ? "\(name.dropLast())Any" : name
+        let path = Array("/\(method)".utf8)
+        // A prefix of the path would be taken for one of the name, which no call has.
+        guard Procedure(path: path.span)?.service.lowerBound != 1 else { return }
+        let advice = "write pkg.Service/Method or pkg.Service/*"
+        diagnostics.report("\(Diagnostic.quote(name)) is no method; \(advice)", at: mark)
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        let times = times(for: call)
+        // The caller's own time is in force already.
+        if let limit = call.deadline == nil ? times.withoutCallers : times.most { call.limitTime(to: limit) }
+        return .next
+    }
+
+    private func times(for call: Call) -> Times {
+        guard !methods.isEmpty || !services.isEmpty, let procedure = call.classification.procedure else { return times }
+        let request = call.request
+        let path = request.path
+        let method = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)
+        for index in methods.indices where method.equals(methods[index].name) { return methods[index].times }
+        let service = path.extracting(procedure.service)
+        for index in services.indices where service.equals(services[index].name) { return services[index].times }
+        return times
+    }
+}
+
+/// The times that some calls get; nil is without end.
+private struct Times {
+    private(set) var usual: Nanoseconds?
+    private(set) var most: Nanoseconds?
+
+    init() {}
+
+    /// Reads the times; what is not said is as in `other`.
+    init(_ section: Section, else other: Times) {
+        let time = { (key: String) in section.duration(key).map { Nanoseconds($0) } }
+        usual = section.has("default") ? time("default") : other.usual
+        most = section.has("max") ? time("max") : other.most
+        guard section.has("default"), section.has("max"), let usual, let most, usual > most else { return }
+        section.report("\"default\" is longer than \"max\"; make it shorter", at: "default")
+    }
+
+    /// The time of a call whose caller brings none.
+    var withoutCallers: Nanoseconds? {
+        guard let usual, let most else { return usual ?? most }
+        return min(usual, most)
+    }
+}
