@@ -24,6 +24,7 @@ public final class Worker {
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     private let tokens = TokenStore()
     private let lineWriters: LineWriters
+    private let limits: LimitStore
     private let network: any Network
     private let names: NameService
     /// What people should know.
@@ -41,21 +42,31 @@ public final class Worker {
     /// - Parameters:
     ///   - loop: the loop of the thread.
     ///   - lineWriters: where access logs go.
+    ///   - limits: the limits that it shares with other workers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     public convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
+        limits: LimitStore,
         kinds: Registry,
         tell: @escaping @Sendable (Notice) -> Void
     ) {
-        self.init(loop: loop, lineWriters: lineWriters, network: SystemNetwork(), kinds: kinds, tell: tell)
+        self.init(
+            loop: loop,
+            lineWriters: lineWriters,
+            limits: limits,
+            network: SystemNetwork(),
+            kinds: kinds,
+            tell: tell
+        )
     }
 
     /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
     init(
         loop: EventLoop,
         lineWriters: LineWriters,
+        limits: LimitStore = LimitStore(),
         network: any Network,
         kinds: Registry = .builtIn,
         tell: @escaping @Sendable (Notice) -> Void = { _ in }
@@ -63,6 +74,7 @@ public final class Worker {
         context = WireContext(loop: loop)
         notices = Notices(loop: loop, tell: tell)
         self.lineWriters = lineWriters
+        self.limits = limits
         self.network = network
         self.kinds = kinds
         names = NameService(loop: loop)
@@ -81,7 +93,7 @@ public final class Worker {
         self.tls = tls
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
-        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, kinds: kinds)
+        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, limits: limits, kinds: kinds)
         let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
         for (path, value) in values { tokens.update(path, value) }
         retire(generation)

@@ -50,12 +50,20 @@ public final class CompileContext {
     let tokens: TokenStore
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
+    /// The limits that all workers share.
+    let limits: LimitStore
     /// The kinds that there are.
     let kinds: Registry
 
-    init(tokens: TokenStore, lineWriters: LineWriters?, kinds: Registry = .builtIn) {
+    init(
+        tokens: TokenStore,
+        lineWriters: LineWriters?,
+        limits: LimitStore = LimitStore(),
+        kinds: Registry = .builtIn
+    ) {
         self.tokens = tokens
         self.lineWriters = lineWriters
+        self.limits = limits
         self.kinds = kinds
     }
 }

@@ -11,6 +11,7 @@ public struct Registry: Sendable {
         HeadersInterceptor.kind,
         RewriteInterceptor.kind,
         DeadlineInterceptor.kind,
+        LimitInterceptor.kind,
         MetricsInterceptor.kind,
         LogInterceptor.kind,
         RejectInterceptor.kind,

@@ -18,9 +18,10 @@ final class WorkerPool {
     /// Starts `count` workers; their answers come by `control`.
     init(count: Int, control: Mailbox<Daemon>, lineWriters: LineWriters, registry: Registry) {
         self.control = control
+        let limits = LimitStore()
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
-            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters, registry) }
+            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters, registry, limits) }
         }
     }
 
@@ -32,10 +33,11 @@ final class WorkerPool {
         _ mailbox: Mailbox<Worker>,
         _ control: Mailbox<Daemon>,
         _ lineWriters: LineWriters,
-        _ registry: Registry
+        _ registry: Registry,
+        _ limits: LimitStore
     ) {
         let loop = EventLoop()
-        let worker = Worker(loop: loop, lineWriters: lineWriters, kinds: registry) { notice in
+        let worker = Worker(loop: loop, lineWriters: lineWriters, limits: limits, kinds: registry) { notice in
             control.post { $0.log.log(notice) }
         }
         let slot = MailSlot(mailbox, for: worker, on: loop)

@@ -20,6 +20,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case heldMessage
     /// An interceptor has suspended an event for longer than allowed.
     case suspension
+    /// An interceptor that limits calls by a key had no room for another value of it.
+    case keys
 
     /// The value of the label.
     public var label: StaticString {
@@ -34,6 +36,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .responseMessage: "response_message"
         case .heldMessage: "held_message"
         case .suspension: "suspension"
+        case .keys: "keys"
         }
     }
 }

@@ -26,12 +26,12 @@ final class Scene {
     private var listeners: [String: LoopbackListener] = [:]
     private var generations = 0
 
-    init(_ stage: Stage, _ yaml: String) {
+    init(_ stage: Stage, _ yaml: String, limits: LimitStore = LimitStore()) {
         self.stage = stage
         loop = EventLoop(clock: .manual(clock))
         let kinds = Registry.builtIn.adding([Probe.kind(diary)])
         network.scene = self
-        worker = Worker(loop: loop, lineWriters: lineWriters, network: network, kinds: kinds)
+        worker = Worker(loop: loop, lineWriters: lineWriters, limits: limits, network: network, kinds: kinds)
         for listener in use(yaml).listeners { listen(listener) }
     }
 

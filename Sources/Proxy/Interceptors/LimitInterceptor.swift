@@ -1,0 +1,182 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// Rejects calls that are too many, too fast or too large.
+final class LimitInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "limit",
+        summary:
+            """
+            Rejects calls that come too fast, that are too many at a time, or that are too large. The count is one for all \
+            workers, and for all interceptors of the same name and settings.
+            """,
+        options: [
+            Option(
+                "rate",
+                .string,
+                example: "100/s",
+                "How many calls may come in a second, a minute (/m) or an hour (/h)."
+            ),
+            Option(
+                "burst",
+                .integer(in: 1...Rate.most),
+                example: "20",
+                "How many of them may come at once; as many as the rate says if absent."
+            ),
+            Option("concurrency", .integer(in: 1...Rate.most), example: "50", "How many calls may be under way."),
+            Option(
+                "key",
+                .string,
+                example: "\"{header:x-tenant}\"",
+                "A template: for each value of it rate and concurrency are counted apart; together if absent."
+            ),
+            Option(
+                "keys",
+                .integer(in: 1...Rate.most),
+                default: "10000",
+                "How many values are remembered; calls with others are counted together."
+            ),
+            Option("message", .size(in: 1...1 << 32), example: "4MiB", "The bytes of one message of a request."),
+            Option(
+                "header",
+                .size(in: 1...1 << 24),
+                example: "16KiB",
+                "The bytes of a request's header names and values."
+            ),
+            Option(
+                "code",
+                .choice(RPCCode.errorNames),
+                default: "resource_exhausted",
+                "The code of the rejection."
+            ),
+            Option("text", .string, "The message of the rejection; what was too much if absent."),
+        ],
+        make: { LimitInterceptor($0, $1) }
+    )
+
+    let events: EventSet
+    private let shared: SharedLimit?
+    private let settings: LimitSettings
+    /// Tells for whom a call counts, unless that is the same for all.
+    private let key: Template?
+    private let messageLimit: Int?
+    private let headerLimit: Int?
+    private let code: RPCCode
+    private let text: String?
+    private let scratch = ByteQueue(keeping: 256)
+    /// What the calls under way have taken, where that has to be given back.
+    private var taken: [ObjectIdentifier: Int] = [:]
+
+    init(_ section: Section, _ context: CompileContext) {
+        Self.check(section)
+        let rate = Self.rate(section)
+        settings = LimitSettings(
+            name: context.name,
+            rate: rate,
+            burst: section.integer(ifGiven: "burst") ?? rate?.count ?? 0,
+            concurrency: section.integer(ifGiven: "concurrency"),
+            key: section.string("key"),
+            keys: section.integer("keys")
+        )
+        let key = section.marked("key").map { Template($0.text, at: $0.mark, into: section.diagnostics) }
+        self.key = key?.constant == nil ? key : nil
+        messageLimit = section.integer(ifGiven: "message")
+        headerLimit = section.integer(ifGiven: "header")
+        code = RPCCode(name: section.string("code")) ?? .resourceExhausted
+        text = section.string(ifGiven: "text")
+        shared = rate == nil && settings.concurrency == nil ? nil : context.limits.limit(settings)
+        var events: EventSet = .requestHead
+        if settings.concurrency != nil { events.insert(.finished) }
+        if messageLimit != nil { events.insert(.requestMessages) }
+        self.events = events
+    }
+
+    private static func check(_ section: Section) {
+        if !["rate", "concurrency", "message", "header"].contains(where: section.has) {
+            section.diagnostics.report(
+                "nothing is limited; add rate, concurrency, message or header",
+                at: section.mark
+            )
+        }
+        if section.has("burst"), !section.has("rate") {
+            section.report("\"burst\" belongs to a rate; add rate, or remove it", at: "burst")
+        }
+        for key in ["key", "keys"] where section.has(key) && !section.has("rate") && !section.has("concurrency") {
+            section.report("\"\(key)\" belongs to rate and concurrency; add one of them, or remove it", at: key)
+        }
+    }
+
+    private static func rate(_ section: Section) -> Rate? {
+        guard let text = section.marked("rate") else { return nil }
+        let rate = Rate(text: text.text)
+        if rate == nil {
+            let advice = "write 1 to \(Rate.most), and /s, /m or /h, for example 100/s"
+            section.report("\(Diagnostic.quote(text.text)) is no rate; \(advice)", at: "rate")
+        }
+        return rate
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        if let headerLimit, call.request.fieldBytes > headerLimit {
+            let status = code == .resourceExhausted ? 431 : nil
+            return refusal("the headers have more than \(headerLimit) bytes", httpStatus: status)
+        }
+        guard let shared else { return .next }
+        let admission = enter(shared, call)
+        if admission.isCrowded { call.worker.counters.limitHit(.keys) }
+        switch admission.answer {
+        case .admitted:
+            if settings.concurrency != nil { take(admission.slot, for: call) }
+            return .next
+        case .tooMany:
+            return refusal("\(settings.concurrency ?? 0) calls are under way, and no more may be")
+        case .tooFast(let wait):
+            let seconds = (wait + .second - 1) / .second
+            return refusal("calls come too fast; try again in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
+        }
+    }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        guard let messageLimit, payload.count > messageLimit else { return .next }
+        return refusal("a message of the request has more than \(messageLimit) bytes")
+    }
+
+    func finished(_ call: Call) {
+        // A call that was not let in has taken nothing.
+        if let slot = taken.removeValue(forKey: ObjectIdentifier(call)) { shared?.leave(slot) }
+    }
+
+    private func enter(_ shared: SharedLimit, _ call: Call) -> LimitBuckets.Admission {
+        guard let key else { return shared.enter(nil, at: call.now) }
+        let scratch = scratch
+        defer { scratch.removeAll() }
+        key.render(for: call, to: scratch)
+        return shared.enter(scratch.readable, at: call.now)
+    }
+
+    private func take(_ slot: Int, for call: Call) {
+        // Where each attempt of a call comes here, the call is still one.
+        if let before = taken.updateValue(slot, forKey: ObjectIdentifier(call)) { shared?.leave(before) }
+    }
+
+    private func refusal(
+        _ cause: String,
+        metadata: [(name: String, value: String)] = [],
+        httpStatus: Int? = nil
+    ) -> Verdict {
+        .reject(RPCError(code, text ?? cause, metadata: metadata, httpStatus: httpStatus))
+    }
+}
+
+extension HTTPHead {
+    /// The bytes of all names and values.
+    fileprivate var fieldBytes: Int {
+        var bytes = 0
+        for index in 0..<count { bytes += name(at: index).count + value(at: index).count }
+        return bytes
+    }
+}
