@@ -42,6 +42,8 @@ public struct ListenerSettings: Equatable, Sendable {
     public let permissions: SocketPermissions
     /// Whether an address that other machines reach is meant.
     public let allowRemote: Bool
+    /// Whether callers are told by `proxy-status` why they get an error that was decided here.
+    public let tellsProxyStatus: Bool
     /// How callers are spoken to over TLS; none is clear text.
     public let tls: ListenerTLSSettings?
     /// The time-outs of its connections.
@@ -57,6 +59,12 @@ public struct ListenerSettings: Equatable, Sendable {
             SocketPermissions.modeOption,
         ] + SocketPermissions.ownerOptions + [
             Option("allow_remote", .bool, default: "false", "Whether other machines may reach the address."),
+            Option(
+                "proxy_status",
+                .choice(["auto", "on", "off"]),
+                default: "auto",
+                "Whether an error that Martlet decides on tells why by proxy-status (RFC 9209); auto tells callers on this machine."
+            ),
             Option("tls", .section(ListenerTLSSettings.options), "How callers are spoken to over TLS."),
             Option("timeouts", .section(timeoutOptions), "How long a connection may wait."),
             Option("limits", .section(limitOptions), "How much a connection may take."),
@@ -124,6 +132,8 @@ public struct ListenerSettings: Equatable, Sendable {
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"])
         allowRemote = section.bool("allow_remote")
         tls = section.has("tls") ? ListenerTLSSettings(section.section("tls")) : nil
+        let tells = section.string("proxy_status")
+        tellsProxyStatus = tells == "on" || tells != "off" && address?.isLocal == true
         let timeouts = section.section("timeouts")
         self.timeouts = Timeouts(
             head: timeouts.duration("head"),

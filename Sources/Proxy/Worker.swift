@@ -18,6 +18,11 @@ public final class Worker {
     var random = Xoshiro256()
 
     private(set) var generation: Generation
+    /// The calls that ended last.
+    let recent = RecentCalls()
+    /// Traces for the next calls.
+    let traces = DecisionTracePool()
+    private var calls: UInt = 0
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
     /// Runs what suspended interceptors wait for.
@@ -194,6 +199,16 @@ public final class Worker {
     /// The number of callers' connections that are open.
     public var connectionCount: Int {
         acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
+    }
+
+    /// The calls that ended last: the wall time in nanoseconds at which each did, and a line of JSON.
+    public var recentCalls: [(time: Nanoseconds, text: [UInt8])] { recent.all }
+
+    /// Whether the hooks of the next call are timed: those of one in sixteen, since a look at the clock costs as much as
+    /// a hook.
+    func takesTime() -> Bool {
+        calls &+= 1
+        return calls & 15 == 1
     }
 
     /// What the worker has counted until now.

@@ -11,7 +11,7 @@ struct RenderingTests {
     @Test func `short forms are written out and defaults filled in`() {
         #expect(
             rendered(SettingsTests.short) == """
-                {"listeners":[{"address":"127.0.0.1:8080","allow_remote":false,\
+                {"listeners":[{"address":"127.0.0.1:8080","allow_remote":false,"proxy_status":"auto",\
                 "timeouts":{"head":"10s","idle":"1h","stalled":"60s","suspension":"30s"},\
                 "limits":{"head":"64KiB","fields":200,"request_message":"none","response_message":"none",\
                 "held_message":"4MiB","held_events":64,"held_bytes":"256KiB",\

@@ -170,6 +170,8 @@ import Testing
             _ = caller.head()
         }
         #expect(log.lines.count == 1)
-        #expect(log.lines[0].hasSuffix(#""decided_by":"interceptor:closed","message":"no"}"#))
+        let decided = #""decided_by":"interceptor:closed","message":"no","trace":"#
+        let note = #"[{"interceptor":"closed","event":"request_head","verdict":"reject","ms":0.000}]}"#
+        #expect(log.lines[0].hasSuffix(decided + note))
     }
 }

@@ -27,7 +27,8 @@ struct JSONSchemaTests {
 
     @Test func `only a kind that needs no options can stand alone`() throws {
         let bare = String(decoding: try #require(document["$defs"]).json, as: UTF8.self)
-        let kinds = #""headers","rewrite","deadline","limit","metrics","log","respond","greeting""#
+        let kinds =
+            #""headers","rewrite","deadline","limit","metrics","log","respond","redact","error","fault","greeting""#
         #expect(bare.contains(#"{"enum":[\#(kinds)]}"#))
     }
 

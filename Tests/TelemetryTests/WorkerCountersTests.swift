@@ -152,6 +152,7 @@ import Testing
 
     @Test func `verdicts, limits, bad requests and dropped lines are counted by label`() {
         counters.verdict(counters.interceptor("auth"), .reject)
+        counters.interceptorTook(counters.interceptor("auth"), 5)
         counters.limitHit(.headTimeout)
         counters.limitHit(.requestMessage)
         counters.limitHit(.responseMessage)
@@ -165,6 +166,8 @@ import Testing
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="respond"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="replace"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="suspend"} 0"#,
+                #"martlet_interceptor_duration_seconds_sum{interceptor="auth"} 0.000000005"#,
+                #"martlet_interceptor_duration_seconds_count{interceptor="auth"} 1"#,
             ]
         )
         #expect(snapshot.lines("martlet_limit").contains(#"martlet_limit_hits_total{limit="head_timeout"} 1"#))

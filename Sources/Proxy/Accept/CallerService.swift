@@ -20,6 +20,8 @@ final class CallerService: ConnectionService {
     private(set) var requestMessageLimit: Int?
     /// The most bytes of one message of an answer.
     private(set) var responseMessageLimit: Int?
+    /// Whether callers are told by `proxy-status` why they get an error of ours.
+    private(set) var tellsProxyStatus = false
     /// How long an interceptor may suspend an event.
     private(set) var suspensionTimeout: Nanoseconds?
     /// The most bytes of one message that an interceptor sees.
@@ -44,6 +46,7 @@ final class CallerService: ConnectionService {
         stalledTimeout = settings.timeouts.stalled.map { Nanoseconds($0) }
         requestMessageLimit = settings.limits.requestMessage
         responseMessageLimit = settings.limits.responseMessage
+        tellsProxyStatus = settings.tellsProxyStatus
         suspensionTimeout = settings.timeouts.suspension.map { Nanoseconds($0) }
         heldMessageLimit = settings.limits.heldMessage
         heldEventLimit = settings.limits.heldEvents

@@ -34,9 +34,15 @@ public final class Call: HTTPStreamUser {
     var run: ChainRun
     var attempt: Attempt?
     var record = CallRecord()
+    /// Why there is no answer from the upstream, if that is why.
+    var failure: UpstreamFailure?
     /// Measures the messages of the request, where somebody wants to know.
     var meter: MessageMeter?
     var reader: AnswerReader
+    /// What its interceptors have done that is worth telling.
+    var trace: DecisionTrace?
+    /// Whether its hooks are timed.
+    let isTimed: Bool
     /// What waits in the chain.
     var lanes = Lanes()
     /// Hooks are running, this many within each other; suspensions that they have resumed are looked at after them.
@@ -133,6 +139,7 @@ public final class Call: HTTPStreamUser {
         route = generation.routes.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
+        isTimed = worker.takesTime()
     }
 
     deinit {

@@ -52,6 +52,7 @@ extension Call {
         run.answer(before: place)
         let head = worker.context.heads.take()
         head.fill(with: answer)
+        addProxyStatus(to: head)
         record.responseBytes += answer.body.count
         let request = request
         let isLast = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
@@ -172,6 +173,7 @@ extension Call {
         attempt?.count(.canceled)
         endSuspensions()
         passFinished()
+        worker.recent.note(self)
         letGo()
         worker.context.heads.give(request)
     }
@@ -187,6 +189,8 @@ extension Call {
         (outbox, requestTrailers) = (nil, nil)
         (requestReader, requestMessage, answerMessage) = (nil, nil, nil)
         forgetAnswer()
+        if let trace { worker.traces.give(trace) }
+        trace = nil
         let attempt = attempt
         self.attempt = nil
         attempt?.cancel()

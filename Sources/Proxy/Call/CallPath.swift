@@ -142,6 +142,7 @@ extension Call {
         }
         attempt.cancel()
         self.attempt = nil
+        self.failure = failure
         answerFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
     }
 

@@ -50,6 +50,9 @@ struct Outcome {
         }
     }
 
+    /// Whether it is an error that was made here.
+    var isError: Bool { own != nil }
+
     /// The error with all that is known of it; none for success.
     ///
     /// Details in gRPC stand in the trailers.

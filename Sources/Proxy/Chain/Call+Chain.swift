@@ -44,7 +44,7 @@ extension Call {
             }
         }
         guard asks else { return true }
-        return settle(ask(place, event, bytes, way), place, event, bytes, way)
+        return settle(askNoting(place, event, bytes, way), place, event, bytes, way)
     }
 
     /// Whether the request's head comes to a link, which has entered the call then.
@@ -55,6 +55,37 @@ extension Call {
         run.enter(place)
         if place == run.chain.firstPerAttempt { request.setMark() }
         return true
+    }
+
+    /// Calls the hook, and notes what comes of it, if that is worth telling.
+    func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+        let head: HTTPHead? =
+            switch event {
+            case .requestHead: request
+            case .responseHead(let head, _): head
+            case .responseEnd(let end): end.trailers
+            case .message, .bytes, .requestEnd: nil
+            }
+        let edits = head?.edits.count ?? 0
+        let start = isTimed ? worker.context.loop.clock.now : 0
+        let verdict = ask(place, event, bytes, way)
+        let time = isTimed ? worker.context.loop.clock.now - start : nil
+        guard !isOver else { return verdict }
+        if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
+        let hasChanged = head.map { $0.edits.count > edits } ?? event.isTouched
+        let decision = verdict.decision(on: event)
+        guard hasChanged || decision != .next else { return verdict }
+        let trace = self.trace ?? worker.traces.take()
+        self.trace = trace
+        trace.note(
+            place,
+            event.label(way),
+            decision,
+            head: head,
+            from: edits,
+            time: decision == .suspend ? nil : time
+        )
+        return verdict
     }
 
     /// Calls the hook.

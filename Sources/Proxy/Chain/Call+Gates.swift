@@ -28,7 +28,7 @@ extension Call {
             fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
         }
         timer.arm(after: listener.suspensionTimeout)
-        suspension.begin(timer, worker.tasks)
+        suspension.begin(timer, at: worker.context.loop.now, worker.tasks)
     }
 
     func hold(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, at place: Int, _ state: Gate.Slot.State) {
@@ -100,12 +100,21 @@ extension Call {
     private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
         switch slot.state {
         case .ready: return .next
-        case .suspended(let suspension): return suspension.verdict(on: Suspended(self, slot.event))
+        case .suspended(let suspension):
+            guard let verdict = suspension.verdict(on: Suspended(self, slot.event)) else { return nil }
+            hasResumed(suspension, place, slot.event, way)
+            return verdict
         case .undelivered:
             hooksUnderWay += 1
             defer { hooksUnderWay -= 1 }
-            return ask(place, slot.event, Span(), way)
+            return askNoting(place, slot.event, Span(), way)
         }
+    }
+
+    private func hasResumed(_ suspension: Suspension, _ place: Int, _ event: ChainEvent, _ way: Way) {
+        let time = suspension.start > 0 ? worker.context.loop.clock.now - suspension.start : 0
+        worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
+        trace?.resumed(place, event.label(way), after: time)
     }
 
     // MARK: The source

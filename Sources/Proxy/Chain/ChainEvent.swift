@@ -24,6 +24,29 @@ enum ChainEvent {
     /// Bytes of a body of which nobody wants to see the messages.
     case bytes
 
+    /// What an event is called in logs.
+    enum Label: String {
+        case requestHead = "request_head"
+        case requestMessage = "request_message"
+        case requestEnd = "request_end"
+        case responseHead = "response_head"
+        case responseMessage = "response_message"
+        case responseEnd = "response_end"
+        case body
+    }
+
+    /// What it is called in logs.
+    func label(_ way: Way) -> Label {
+        switch self {
+        case .requestHead: .requestHead
+        case .requestEnd: .requestEnd
+        case .responseHead: .responseHead
+        case .responseEnd: .responseEnd
+        case .message: way == .request ? .requestMessage : .responseMessage
+        case .bytes: .body
+        }
+    }
+
     /// What an interceptor asks for that is to see the event.
     func asked(_ way: Way) -> EventSet {
         switch self {
@@ -39,6 +62,14 @@ enum ChainEvent {
     /// The outcome that it tells of.
     var code: UInt8? {
         if case .responseEnd(let end) = self { end.code.rawValue } else { nil }
+    }
+
+    /// Whether the hook that was called last wants it otherwise, where that is not told by a head.
+    var isTouched: Bool {
+        switch self {
+        case .message(let message): message.isTouched
+        default: false
+        }
     }
 
     /// Whether it is what an answer begins with.

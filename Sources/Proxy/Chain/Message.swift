@@ -100,6 +100,9 @@ public final class Message {
         if isCompressed { arrived = queue } else { current = queue }
     }
 
+    /// Whether the hook that was called last wants it otherwise.
+    var isTouched: Bool { replacement != nil || isDropped || !added.isEmpty }
+
     /// How many bytes are kept.
     var heldBytes: Int { (current?.count ?? 0) + (arrived?.count ?? 0) }
 

@@ -16,7 +16,8 @@ public final class ResponseEnd {
     private(set) var isReplaced = false
     private var outcome: Outcome
     private var stored: RPCError?
-    private var isNewlyReplaced = false
+    /// Whether a hook has set the error since this was asked last.
+    private(set) var isNewlyReplaced = false
 
     /// The end of an answer as it has come.
     init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet) {

@@ -18,6 +18,8 @@ public final class Suspension {
     private let work: Work?
     private var task: LoopTask?
     private var timer: Timer?
+    /// When the event began to wait.
+    private(set) var start: Nanoseconds = 0
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?
     /// Called once if the call ends before the suspension is resumed: whatever is under way for it is not needed.
@@ -64,8 +66,9 @@ public final class Suspension {
     }
 
     /// The call waits from now on, as long as `timer` lets it.
-    func begin(_ timer: Timer, _ tasks: LoopTasks) {
+    func begin(_ timer: Timer, at now: Nanoseconds, _ tasks: LoopTasks) {
         self.timer = timer
+        start = now
         guard let work else { return }
         task = tasks.start(work) { [weak self] verdict in self?.resume(verdict) }
     }

@@ -25,6 +25,20 @@ public enum Verdict {
     }
 }
 
+extension Verdict {
+    /// What is noted of it.
+    func decision(on event: ChainEvent) -> DecisionTrace.Decision {
+        switch self {
+        case .next:
+            if case .responseEnd(let end) = event, end.isNewlyReplaced { return .replace }
+            return .next
+        case .reject: return .reject
+        case .respond: return .respond
+        case .suspend: return .suspend
+        }
+    }
+}
+
 /// What has waited for a suspension.
 public struct Suspended {
     /// The call.

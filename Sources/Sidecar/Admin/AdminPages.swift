@@ -65,6 +65,7 @@ final class AdminPages {
             case "/metrics": ("GET", metrics)
             case "/config": ("GET", config)
             case "/status": ("GET", status)
+            case "/calls/recent": ("GET", recentCalls)
             case "/reload": ("POST", reload)
             case "/drain": ("POST", drain)
             default: nil
@@ -90,6 +91,21 @@ final class AdminPages {
             text.append(Self.families(of: daemon, report))
             text.append(ProcessMetrics.families)
             answer(AdminAnswer(contentType: "\(PrometheusText.contentType)", body: queue.readable.array))
+        }
+    }
+
+    /// The calls that ended last, whichever worker had them, newest first.
+    private func recentCalls(_ answer: @escaping (AdminAnswer) -> Void) {
+        daemon.workers?.ask({ $0.recentCalls }) { calls in
+            let queue = ByteQueue()
+            queue.append("{\"calls\":[")
+            for (index, call) in calls.flatMap({ $0 }).sorted(by: { $0.time > $1.time }).enumerated() {
+                queue.append(index == 0 ? "\n" : ",\n")
+                // Each is a line.
+                queue.append(call.text.span.extracting(0..<call.text.count - 1))
+            }
+            queue.append("]}")
+            answer(.json(queue))
         }
     }
 

@@ -3,6 +3,10 @@ public struct CountersSnapshot: Sendable {
     /// The last column of an upstream, behind the results of attempts.
     static let resends = AttemptResult.allCases.count
     static let upstreamColumns = resends + 1
+    /// The last columns of an interceptor, behind its verdicts: how often it was timed, and the nanoseconds of that.
+    static let timed = VerdictLabel.allCases.count
+    static let time = timed + 1
+    static let interceptorColumns = timed + 2
     static let opened = 0
     static let closed = 1
     static let handshakeFailures = 2
@@ -13,7 +17,7 @@ public struct CountersSnapshot: Sendable {
 
     var calls: [MethodName: [CallProtocol: CallCountsSnapshot]] = [:]
     var upstreams = NamedCounts(columns: upstreamColumns)
-    var interceptors = NamedCounts(columns: VerdictLabel.allCases.count)
+    var interceptors = NamedCounts(columns: interceptorColumns)
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)

@@ -11,7 +11,7 @@ internal import Bytes
 public final class WorkerCounters {
     private var calls: CallCounters
     private var upstreams = NamedCounts(columns: CountersSnapshot.upstreamColumns)
-    private var interceptors = NamedCounts(columns: VerdictLabel.allCases.count)
+    private var interceptors = NamedCounts(columns: CountersSnapshot.interceptorColumns)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
     private var badRequests = NamedCounts(columns: 1)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
@@ -104,9 +104,15 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.resends] &+= 1
     }
 
-    /// Counts a verdict that ended a call.
+    /// Counts a verdict other than to go on.
     public func verdict(_ interceptor: InterceptorCounter, _ verdict: VerdictLabel) {
         interceptors[interceptor.row, Int(verdict.rawValue)] &+= 1
+    }
+
+    /// Counts how long an interceptor took with one event, in nanoseconds.
+    public func interceptorTook(_ interceptor: InterceptorCounter, _ nanoseconds: Int) {
+        interceptors[interceptor.row, CountersSnapshot.timed] &+= 1
+        interceptors[interceptor.row, CountersSnapshot.time] &+= nanoseconds
     }
 
     /// Counts a caller's connection that was taken.

@@ -7,6 +7,7 @@ extension CountersSnapshot {
         callFamilies(codeNames) + [
             MetricFamily(.rpcInFlight, .number(inFlight)),
             interceptors.family(.interceptorVerdicts, VerdictLabel.allCases.map(\.label)),
+            MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
             upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
             MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
@@ -17,6 +18,10 @@ extension CountersSnapshot {
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
             MetricFamily(.logLinesDropped, .number(droppedLogLines)),
         ]
+    }
+
+    private func summary(ofInterceptor row: Int) -> MetricValue {
+        .summary(count: interceptors[row, Self.timed], nanoseconds: interceptors[row, Self.time])
     }
 
     private func openConnections(ofListener row: Int) -> Int {

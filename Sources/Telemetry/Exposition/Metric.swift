@@ -8,6 +8,8 @@ public struct Metric: Sendable {
         case gauge
         /// How many values fell below which bounds, and their sum.
         case histogram
+        /// How many values there were, and their sum.
+        case summary
     }
 
     /// The name of the family.

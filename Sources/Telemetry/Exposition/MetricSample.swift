@@ -20,4 +20,6 @@ public enum MetricValue: Sendable {
     case nanoseconds(Int)
     /// A histogram of durations, rendered in seconds.
     case histogram(DurationHistogram)
+    /// How many durations there were, and their sum, rendered in seconds.
+    case summary(count: Int, nanoseconds: Int)
 }

@@ -35,6 +35,11 @@ public struct PrometheusText {
             appendEnd(seconds: nanoseconds)
         case .histogram(let histogram):
             append(histogram, metric.name, labels)
+        case .summary(let count, let nanoseconds):
+            append(metric.name, "_sum", Self.inBraces(labels), " ")
+            appendEnd(seconds: nanoseconds)
+            append(metric.name, "_count", Self.inBraces(labels), " ")
+            appendEnd(decimal: count)
         }
     }
 

@@ -98,6 +98,36 @@ public struct AccessLogLine {
         needsComma = true
     }
 
+    /// Begins a field that is an array of objects; `beginItem` begins each.
+    public mutating func beginArray(_ name: StaticString) {
+        begin(name)
+        queue.append("[")
+        needsComma = false
+    }
+
+    /// Begins an object of the array begun last; `endObject` ends it.
+    public mutating func beginItem() {
+        queue.append(needsComma ? ",{" : "{")
+        needsComma = false
+    }
+
+    /// Ends the array begun last.
+    public mutating func endArray() {
+        queue.append("]")
+        needsComma = true
+    }
+
+    /// Adds a field that is an array of texts, escaped.
+    public mutating func field(_ name: StaticString, texts: [[UInt8]]) {
+        begin(name)
+        queue.append("[")
+        for (index, text) in texts.enumerated() {
+            if index > 0 { queue.append(",") }
+            queue.append(json: text.span)
+        }
+        queue.append("]")
+    }
+
     /// Ends the line.
     public consuming func end() {
         queue.append("}\n")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct HTTP2MessageTests {
     private static func limited(_ limits: String) -> String {
         """
-        listeners: [{address: "127.0.0.1:8080", limits: {\(limits)}}]
+        listeners: [{address: "127.0.0.1:8080", proxy_status: off, limits: {\(limits)}}]
         upstream: h2c://127.0.0.1:9000
         interceptors: [{metrics: {}}, {probe: {}}]
         """

@@ -43,12 +43,18 @@ final class Scene {
         -> Settings
     {
         let diagnostics = Diagnostics()
-        let root = YAML.parse(Array(yaml.utf8), into: diagnostics)
+        let root = YAML.parse(Array(Self.silent(yaml).utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics, answeringKinds: ["reject", "respond", "probe"])
         #expect(diagnostics.lines(file: "scene") == [], sourceLocation: sourceLocation)
         generations += 1
         worker.use(settings, number: generations, tokens: tokens.mapValues { Array($0.utf8) })
         return settings
+    }
+
+    /// The configuration with listeners that say nothing of the proxy, unless they are written out.
+    private static func silent(_ yaml: String) -> String {
+        let address = "127.0.0.1:8080"
+        return yaml.replacing("listen: \(address)", with: "listeners: [{address: \"\(address)\", proxy_status: off}]")
     }
 
     private func listen(_ settings: ListenerSettings) {

@@ -1,0 +1,87 @@
+internal import Bytes
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// What is told of a call that is over, in the access log and on the admin page of recent calls.
+extension AccessLogLine {
+    /// Adds the fields of a call; `further` adds those that stand between request and outcome.
+    mutating func describe(_ call: Call, _ further: (inout AccessLogLine) -> Void = { _ in }) {
+        writeIdentity(call)
+        writeRequest(call)
+        further(&self)
+        writeOutcome(call)
+        if call.record.code != .ok { writeTrace(call) }
+    }
+
+    /// Adds the decision trace, if there is one.
+    mutating func writeTrace(_ call: Call) {
+        guard let trace = call.trace else { return }
+        beginArray("trace")
+        for note in trace.notes {
+            beginItem()
+            field("interceptor", text: Array(call.run.chain.links[note.place].name.utf8).span)
+            field("event", text: Array(note.event.rawValue.utf8).span)
+            field("verdict", text: Array(note.verdict.rawValue.utf8).span)
+            if !note.changes.isEmpty { field("changes", texts: trace.changes[note.changes].map { trace.text(of: $0) }) }
+            if let time = note.time { field("ms", millisecondsOf: Int(time)) }
+            endObject()
+        }
+        endArray()
+        if trace.dropped > 0 { field("trace_dropped", number: trace.dropped) }
+    }
+
+    private mutating func writeIdentity(_ call: Call) {
+        let listener = call.listener.name
+        field("listener", text: listener.span)
+        let peer = call.peer.text
+        field("peer", text: peer.span)
+        field("dialect", text: call.classification.dialect.name)
+    }
+
+    private mutating func writeRequest(_ call: Call) {
+        let request = call.request
+        if let procedure = call.classification.procedure {
+            field("service", text: request.path.extracting(procedure.service))
+            field("method", text: request.path.extracting(procedure.method))
+        } else {
+            null("service")
+            null("method")
+        }
+        field("http_method", text: request.method)
+        field("host", text: request.authority)
+        field("path", text: request.path)
+        if let number = call.route.number { field("route", number: number) } else { null("route") }
+        if let upstream = call.route.upstream {
+            let name = upstream.name
+            field("upstream", text: name.span)
+        } else {
+            null("upstream")
+        }
+    }
+
+    private mutating func writeOutcome(_ call: Call) {
+        let record = call.record
+        field("code", text: record.code.name)
+        field("status", number: record.status)
+        field("request_bytes", number: record.requestBytes)
+        field("response_bytes", number: record.responseBytes)
+        field("duration_ms", millisecondsOf: Int(record.duration))
+        beginObject("stages")
+        let stages = record.stages
+        if stages.forwarded > 0 { field("chain_ms", millisecondsOf: Int(stages.forwarded - stages.arrived)) }
+        if stages.connected > 0 { field("connect_ms", millisecondsOf: Int(stages.connected - stages.forwarded)) }
+        if stages.answered > 0 { field("first_byte_ms", millisecondsOf: Int(stages.answered - stages.connected)) }
+        endObject()
+        field("attempts", number: record.attempts)
+        switch record.decider {
+        case .upstream: field("decided_by", text: "upstream" as StaticString)
+        case .martlet: field("decided_by", text: "martlet" as StaticString)
+        case .caller: field("decided_by", text: "caller" as StaticString)
+        case .interceptor(let name): field("decided_by", text: Array("interceptor:\(name)".utf8).span)
+        }
+        if !record.message.isEmpty { field("message", text: record.message.span) }
+    }
+}
