@@ -25,6 +25,7 @@ public struct AnswerReader: Sendable {
     private var headerStatus: GRPCStatus?
     private var error = Capture()
     private var meter: MessageMeter
+    private var decompressedEnd: [UInt8]?
 
     /// Makes a reader for the answer to a call.
     ///
@@ -123,6 +124,11 @@ public struct AnswerReader: Sendable {
         }
     }
 
+    /// Takes the frame that ends the body as it is when decompressed, where somebody has done that.
+    public mutating func end(decompressed frame: Span<UInt8>) {
+        decompressedEnd = frame.array
+    }
+
     /// Concludes, once the answer came to its proper end.
     ///
     /// - Parameters:
@@ -154,19 +160,22 @@ public struct AnswerReader: Sendable {
     private var streamEnd: Conclusion {
         guard watch == .messages, isIntact, let flags = meter.envelopes.endFlags else { return .code(fallback) }
         let end = meter.envelopes.end
-        if flags & Envelope.compressed != 0 {
+        if flags & Envelope.compressed != 0, decompressedEnd == nil {
             return .code(CompressedEnd.isSuccess(end.bytes.span) ? .ok : .unknown)
         }
-        if end.bytes.span.equals("{}") { return .code(.ok) }
-        return end.isWhole ? .json(end.bytes, fallback: .unknown, isEndStream: true) : .code(.unknown)
+        let bytes = decompressedEnd ?? end.bytes
+        if bytes.span.equals("{}") { return .code(.ok) }
+        guard decompressedEnd != nil || end.isWhole else { return .code(.unknown) }
+        return .json(bytes, fallback: .unknown, isEndStream: true)
     }
 
     private var webEnd: Conclusion {
         guard let flags = meter.envelopes.endFlags, isIntact else { return grpcEnd(nil) }
-        if flags & Envelope.compressed != 0 {
+        if flags & Envelope.compressed != 0, decompressedEnd == nil {
             return .code(CompressedEnd.isSuccess(meter.envelopes.end.bytes.span) ? .ok : .unknown)
         }
-        return grpcEnd(GRPCStatus(lines: meter.envelopes.end.bytes.span))
+        let bytes = decompressedEnd ?? meter.envelopes.end.bytes
+        return grpcEnd(GRPCStatus(lines: bytes.span))
     }
 
     /// Trailers win over the head, which counts only if there is nothing else; success needs a sound body.

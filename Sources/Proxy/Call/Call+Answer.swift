@@ -70,11 +70,23 @@ extension Call {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
             case .pass(let place): passFramed(reader.bytes(at: place, in: body))
-            case .end(let flags, let place): answerEndFrame = (flags, reader.bytes(at: place, in: body).array)
+            case .end(let flags, let place): endFrameCame(flags, reader.bytes(at: place, in: body))
             case .fault(let error): answerIsFaulty(error)
             }
         }
         if !isOver { answerReader = reader }
+    }
+
+    /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
+    private func endFrameCame(_ flags: UInt8, _ payload: Span<UInt8>) {
+        answerEndFrame = (flags, payload.array)
+        guard flags & Envelope.compressed != 0 else { return }
+        let plain = worker.context.queues.take()
+        if decompress(payload, .response, into: plain) == nil {
+            answerEndFrame = (flags & ~Envelope.compressed, plain.readable.array)
+            self.reader.end(decompressed: plain.readable)
+        }
+        worker.context.queues.give(plain)
     }
 
     /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.

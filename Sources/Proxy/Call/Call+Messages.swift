@@ -42,7 +42,7 @@ extension Call {
         pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
     }
 
-    private func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
+    func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
         let compression = compression(way)
         guard compression != .identity else {
             return RPCError(.internal, "a message of the \(way.sender) is compressed, and no header says how")
