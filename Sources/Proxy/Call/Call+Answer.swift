@@ -28,7 +28,11 @@ extension Call {
             let wantsMessages = run.answerMeets(.responseMessages)
             let isFramed = wantsMessages || meetsEnd && dialect != .grpc
             if reader.hasMessages || ownOutcome != nil, !isLast { answerForm = BodyForm(isFramed, dialect) }
-            if answerForm == .framed { answerReader = makeReader(.answer, wantsMessages: wantsMessages) }
+            if answerForm == .framed {
+                // What is looked at may change, and the length with it.
+                head.contentLength = nil
+                answerReader = makeReader(.answer, wantsMessages: wantsMessages)
+            }
         }
         isHeadLast = isLast
         if isLast, holdsAnswer, !dialect.isUnaryConnect { answerTrailers = head }

@@ -91,7 +91,12 @@ extension Call {
     /// Whether the head goes out only with all that follows it.
     private var waitsForWhole: Bool {
         if requestEnded { return !hasRequestLeft }
-        return (requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.dialect)) == .bare
+        return likelyRequestForm == .bare
+    }
+
+    /// How the body is looked at, or will be.
+    var likelyRequestForm: BodyForm {
+        requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.dialect)
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {

@@ -53,6 +53,8 @@ extension Call {
         }
         isForwarded = true
         guard isWithinLimit() else { return }
+        // Messages that are looked at may change, and the length with them.
+        if likelyRequestForm == .framed { request.contentLength = nil }
         record.stages.forwarded = worker.context.loop.now
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
