@@ -46,6 +46,7 @@ extension Call {
             requestContentType: type.span
         )
         head.status = answer.status
+        head.setReason(Span())
         head.removeOutcome()
         for (name, _) in answer.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
         for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
