@@ -49,7 +49,7 @@ import Testing
             "{}",
             #"nothing is said that would change; add "code", "message", "details: drop" or "metadata""#
         ),
-        ("{from: unavailble, code: internal}", #""unavailble" is no code of an error; did you mean "unavailable"?"#),
+        ("{from: unavailble, code: internal}", #""from" cannot be "unavailble"; did you mean "unavailable"?"#),
         ("{message: 'no {x}'}", "a message has only {code} and {message} in braces"),
         (#"{metadata: {x-a: "1\n2"}}"#, "a header value cannot have control characters; remove them"),
         (

@@ -30,6 +30,12 @@ struct JSONSchemaTests {
         let kinds =
             #""headers","rewrite","deadline","limit","metrics","log","respond","redact","error","fault","greeting""#
         #expect(bare.contains(#"{"enum":[\#(kinds)]}"#))
+        let item = try #require(document["$defs"]?["interceptor"]?["anyOf"])
+        guard case .sequence(let alternatives) = item.content else { throw Missing() }
+        let bare = try #require(alternatives.first?["enum"])
+        guard case .sequence(let kinds) = bare.content else { throw Missing() }
+        #expect(Set(kinds.compactMap(\.text)).isSuperset(of: ["metrics", "log", "greeting"]))
+        #expect(Set(kinds.compactMap(\.text)).isDisjoint(with: ["token", "reject", "message", "source"]))
     }
 
     @Test func `exactly one of a group must be given`() throws {

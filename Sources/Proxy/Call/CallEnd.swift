@@ -28,6 +28,18 @@ extension Call {
         answer(with: error, before: isRejection || hasAnswer ? 0 : run.chain.links.count)
     }
 
+    /// Breaks the call off for an interceptor: the caller's stream is reset, and nothing is said.
+    ///
+    /// Not to be called by a hook, after which the engine would go on.
+    func breakOff(by name: String) {
+        guard !isOver else { return }
+        if let link = run.chain.links.first(where: { $0.name == name }) {
+            worker.counters.verdict(link.counter, .reject)
+        }
+        caller.reset(.code(.internalError))
+        finish(code: .internal, by: .interceptor(name))
+    }
+
     /// Answers with an error in the caller's dialect, which goes back through the links before `place`.
     func answer(with error: RPCError, before place: Int) {
         let request = request
@@ -121,18 +133,6 @@ extension Call {
     var standsBetweenMessages: Bool {
         if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
         return mayEndAnswer ?? reader.canEnd
-    }
-
-    /// Breaks the call off for an interceptor: the caller's stream is reset, and nothing is said.
-    ///
-    /// Not to be called by a hook, after which the engine would go on.
-    func breakOff(by name: String) {
-        guard !isOver else { return }
-        if let link = run.chain.links.first(where: { $0.name == name }) {
-            worker.counters.verdict(link.counter, .reject)
-        }
-        caller.reset(.code(.internalError))
-        finish(code: .internal, by: .interceptor(name))
     }
 
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it

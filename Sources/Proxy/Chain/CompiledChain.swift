@@ -36,13 +36,12 @@ final class CompiledChain {
     let hasInstances: Bool
     /// Whether some interceptor wants to know how many messages a call had.
     let countsMessages: Bool
+    /// What is kept out of all that is shown of the calls.
+    let redactions: Redactions
     /// The first link that runs for each attempt.
     let firstPerAttempt: Int?
     /// For each event, the links that ask for it, a bit each.
     private let masks: [UInt64]
-
-    /// What is kept out of all that is shown of the calls.
-    let redactions: Redactions
 
     init(_ links: [Link]) {
         precondition(links.count <= Self.longest)

@@ -4,7 +4,12 @@ internal import RPC
 /// What becomes of some errors on their way to the caller.
 struct ErrorRule {
     static let options = [
-        Option("from", .strings, example: "unavailable", "The codes that the rule is for, or a list; all if absent."),
+        Option(
+            "from",
+            .choices(RPCCode.errorNames),
+            example: "unavailable",
+            "The codes that the rule is for, or a list; all if absent."
+        ),
         Option("code", .choice(RPCCode.errorNames), example: "resource_exhausted", "The code to be told instead."),
         Option(
             "message",
@@ -26,12 +31,7 @@ struct ErrorRule {
     /// Reads a rule and reports what is wrong with it.
     init(_ section: Section) {
         let diagnostics = section.diagnostics
-        let names = section.markedStrings("from")
-        for name in names where !RPCCode.errorNames.contains(name.text) {
-            let suggestion = Suggestion.text(for: name.text, among: RPCCode.errorNames)
-            diagnostics.report("\(Diagnostic.quote(name.text)) is no code of an error; \(suggestion)", at: name.mark)
-        }
-        codes = Set(names.compactMap { RPCCode(name: $0.text) })
+        codes = Set(section.strings("from").compactMap { RPCCode(name: $0) })
         code = section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
         message = section.string(ifGiven: "message")
         dropsDetails = section.string("details") == "drop"

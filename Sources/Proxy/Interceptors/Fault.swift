@@ -16,7 +16,10 @@ struct Fault: Equatable {
             "delay",
             .section(delayOptions, shorthand: "time"),
             example: "100ms",
-            "How long the head of the request waits, or that of the answer."
+            """
+            How long the head of the request waits, or that of the answer; not beyond timeouts.suspension of the \
+            listener, which ends the call.
+            """
         ),
         Option(
             "code",
@@ -39,7 +42,10 @@ struct Fault: Equatable {
             "throttle",
             .size(in: 1...Int.max),
             example: "64KiB",
-            "How many bytes of messages go on in a second, each way; bodies of plain HTTP are not held back."
+            """
+            How many bytes of messages go on in a second, each way; one that takes longer than timeouts.suspension of \
+            the listener ends the call. Bodies of plain HTTP are not held back.
+            """
         ),
         Option("percentage", .string, default: "100", "For how many calls of a hundred all this holds, such as 0.5."),
     ]

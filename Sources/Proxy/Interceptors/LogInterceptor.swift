@@ -23,7 +23,7 @@ final class LogInterceptor: Interceptor {
                 "headers",
                 .strings,
                 example: "user-agent",
-                "Headers of the request to be in the line, as they go upstream; what is redacted is \"***\"."
+                "Headers of the request to be in the line, as they go upstream; what is redacted is masked."
             ),
         ],
         make: { LogInterceptor($0, $1) }

@@ -14,7 +14,12 @@ final class MessageRequirements {
             example: "^[ -~]*$",
             "A regular expression that some part must match; nothing longer than 8 KiB does."
         ),
-        Option("json", .node, "What is in the places that JSON Pointers name: a value, present or absent."),
+        Option(
+            "json",
+            .node,
+            shape: .named(.anything),
+            "What is in the places that JSON Pointers name: a value, present or absent."
+        ),
     ]
 
     private struct Place {

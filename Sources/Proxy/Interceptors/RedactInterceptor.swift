@@ -12,13 +12,13 @@ final class RedactInterceptor: Interceptor, Redacting {
             and the header of a token.
             """,
         options: [
-            Option("headers", .strings, example: "x-session", "Headers whose values are shown as ***."),
+            Option("headers", .strings, example: "x-session", "Headers whose values are masked."),
             Option(
                 "json",
                 .strings,
                 example: "/user/password",
                 """
-                JSON Pointers to parts of messages that are shown as "***"; a * in one stands for each item or member. \
+                JSON Pointers to parts of messages that are masked; an asterisk in one stands for each item or member. \
                 Messages that are not JSON are not shown at all then.
                 """
             ),
