@@ -17,6 +17,8 @@ public final class Worker {
     /// What calls take their ids from.
     var random = Xoshiro256()
 
+    /// Whether calls go to their upstreams; where they are only to be explained, they stop there.
+    var forwards = true
     private(set) var generation: Generation
     /// The calls that ended last.
     let recent = RecentCalls()
@@ -28,7 +30,7 @@ public final class Worker {
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     private let tokens = TokenStore()
-    private let lineWriters: LineWriters
+    private let lineWriters: LineWriters?
     private let limits: LimitStore
     private let network: any Network
     private let names: NameService
@@ -70,7 +72,7 @@ public final class Worker {
     /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
     init(
         loop: EventLoop,
-        lineWriters: LineWriters,
+        lineWriters: LineWriters?,
         limits: LimitStore = LimitStore(),
         network: any Network,
         kinds: Registry = .builtIn,
@@ -208,7 +210,7 @@ public final class Worker {
     /// a hook.
     func takesTime() -> Bool {
         calls &+= 1
-        return calls & 15 == 1
+        return calls & 15 == 1 || !forwards
     }
 
     /// What the worker has counted until now.
@@ -219,7 +221,7 @@ public final class Worker {
 
 extension Generation {
     /// What a worker has before its first configuration.
-    fileprivate static func none(lineWriters: LineWriters) -> Generation {
+    fileprivate static func none(lineWriters: LineWriters?) -> Generation {
         let empty = Settings(nil, into: Diagnostics())
         let context = CompileContext(tokens: TokenStore(), lineWriters: lineWriters)
         return Generation(empty, number: 0, upstreams: [:], context: context, counters: WorkerCounters())

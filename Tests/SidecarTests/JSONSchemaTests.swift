@@ -26,10 +26,6 @@ struct JSONSchemaTests {
     }
 
     @Test func `only a kind that needs no options can stand alone`() throws {
-        let bare = String(decoding: try #require(document["$defs"]).json, as: UTF8.self)
-        let kinds =
-            #""headers","rewrite","deadline","limit","metrics","log","respond","redact","error","fault","greeting""#
-        #expect(bare.contains(#"{"enum":[\#(kinds)]}"#))
         let item = try #require(document["$defs"]?["interceptor"]?["anyOf"])
         guard case .sequence(let alternatives) = item.content else { throw Missing() }
         let bare = try #require(alternatives.first?["enum"])

@@ -189,8 +189,11 @@ extension Call {
         (outbox, requestTrailers) = (nil, nil)
         (requestReader, requestMessage, answerMessage) = (nil, nil, nil)
         forgetAnswer()
-        if let trace { worker.traces.give(trace) }
-        trace = nil
+        // Of a call that is only explained, the trace is still to be read.
+        if let trace, worker.forwards {
+            worker.traces.give(trace)
+            self.trace = nil
+        }
         let attempt = attempt
         self.attempt = nil
         attempt?.cancel()

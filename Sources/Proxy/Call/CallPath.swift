@@ -66,6 +66,7 @@ extension Call {
 
     /// Sends the request, as far as it has come, on a connection to the upstream.
     func tryUpstream(_ upstream: Upstream) {
+        guard worker.forwards else { return }
         let attempt = Attempt(of: self, on: upstream)
         self.attempt = attempt
         record.attempts += 1

@@ -6,6 +6,7 @@ enum Invocation: Equatable {
     case run(file: String?)
     case check(file: String?)
     case admin(AdminCommand, file: String?, address: String?)
+    case explain(ExplainedRequest, file: String?)
     case schema
     case reference
     case version
@@ -18,6 +19,8 @@ enum Invocation: Equatable {
 
         usage: martlet [run] [-c FILE]      run; without a file, the built-in demo on 127.0.0.1:8080
                martlet check [-c FILE]      check the configuration and say all that is wrong with it (also -t)
+               martlet explain [-c FILE] METHOD PATH [-H 'name: value']… [-d MESSAGE]
+                                            say what the configuration does with a request, and send nothing
                martlet reload               let the running Martlet load its file again
                martlet status               say what the running Martlet does
                martlet healthcheck          leave with 0 if the running Martlet serves
@@ -42,6 +45,7 @@ enum Invocation: Equatable {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
+            case "explain" where words.isEmpty: return Explain.parse(Array(rest), file: file)
             case "-c", "--config":
                 guard let value = rest.popFirst() else { return .misused("\(argument) needs a file") }
                 file = value
@@ -90,6 +94,7 @@ enum Invocation: Equatable {
         switch self {
         case .run(let file): return Run.run(file: file, with: registry)
         case .check(let file): return Check.run(file: file, with: registry)
+        case .explain(let request, let file): return Explain.run(request, file: file, with: registry)
         case .admin(let command, let file, let address): return command.run(file: file, address: address)
         case .schema: Terminal.print(String(decoding: JSONSchema.document(for: registry).prettyJSON, as: UTF8.self))
         case .reference: Terminal.print(ReferencePage(for: registry).text)

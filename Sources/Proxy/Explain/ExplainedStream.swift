@@ -1,0 +1,42 @@
+internal import Bytes
+internal import HTTP
+
+/// The caller of a call that is only explained: keeps what it is answered.
+final class ExplainedStream: HTTPStream {
+    let version: HTTPVersion
+    /// The status of the answer; 0 as long as there is none.
+    private(set) var status = 0
+    private(set) var fields: [(name: [UInt8], value: [UInt8])] = []
+    private(set) var body: [UInt8] = []
+    private(set) var trailers: [(name: [UInt8], value: [UInt8])] = []
+    /// Whether the call was broken off.
+    private(set) var wasReset = false
+
+    init(_ version: HTTPVersion) {
+        self.version = version
+    }
+
+    func send(informational head: HTTPHead) {}
+
+    func send(head: HTTPHead, end: Bool) {
+        status = head.status
+        fields = head.pairs
+    }
+
+    func send(body: Span<UInt8>) {
+        self.body += body.array
+    }
+
+    func sendEnd(trailers: HTTPHead?) {
+        self.trailers = trailers?.pairs ?? []
+    }
+
+    func reset(_ reason: HTTPReset) {
+        wasReset = true
+    }
+
+    func pause(_ reason: PauseReason) {}
+    func resume(_ reason: PauseReason) {}
+    var queuedBytes: Int { 0 }
+    var isCrowded: Bool { false }
+}

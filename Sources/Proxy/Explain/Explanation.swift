@@ -1,0 +1,179 @@
+internal import Bytes
+public import Configuration
+internal import Dialects
+internal import Events
+private import Glibc
+internal import HTTP
+internal import RPC
+
+/// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
+/// head that would go upstream, or the answer.
+public struct Explanation {
+    /// The explanation for people, line by line. Secrets are not in it.
+    public private(set) var lines: [String] = []
+
+    /// How long interceptors may wait for something.
+    private static let patience = 10 * Nanoseconds.second
+
+    private let call: Call
+    private let stream: ExplainedStream
+    private let settings: Settings
+
+    /// Explains a request.
+    ///
+    /// - Parameters:
+    ///   - request: what a caller would send to the first listener.
+    ///   - settings: a checked configuration that names kinds of `kinds`.
+    ///   - tokens: the tokens that files have, by path.
+    public init(
+        of request: ExplainedRequest,
+        by settings: Settings,
+        kinds: Registry,
+        tokens: [String: [UInt8]?],
+        tls: TLSContexts
+    ) {
+        let loop = EventLoop()
+        let worker = Worker(loop: loop, lineWriters: nil, network: SystemNetwork(), kinds: kinds)
+        worker.forwards = false
+        worker.use(settings, number: 1, tokens: tokens, tls: tls)
+        let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
+        let head = Self.head(request)
+        stream = ExplainedStream(Classification(head).dialect == .grpc ? .http2 : .http1)
+        call = Call(stream, head: head, end: request.body.isEmpty, from: Self.peer(of: settings), on: listener)
+        self.settings = settings
+        run(request.body, on: loop)
+        describe()
+        call.finish(code: .canceled, by: .caller)
+    }
+
+    private static func head(_ request: ExplainedRequest) -> HTTPHead {
+        let head = HTTPHead()
+        head.setMethod(Array(request.method.utf8).span)
+        head.setTarget(Array(request.target.utf8).span)
+        for (name, value) in request.headers {
+            let (name, value) = (Array(name.utf8), Array(value.utf8))
+            if name.span.equalsIgnoringCase("host") {
+                head.setAuthority(value.span)
+            } else {
+                head.add(name: name.span, value: value.span)
+            }
+        }
+        // What most callers would say.
+        if head.first(.contentType) == nil, request.method == "POST" {
+            head.add(FieldName("content-type"), Array("application/json".utf8).span)
+        }
+        head.normalizePath()
+        return head
+    }
+
+    /// Whoever explains is the caller.
+    private static func peer(of settings: Settings) -> Peer {
+        switch settings.listeners[0].address {
+        case .unix, .abstract, .systemd:
+            Peer(address: nil, credentials: PeerCredentials(uid: getuid(), gid: getgid(), pid: getpid()))
+        case .tcp: Peer(address: .ipv4([127, 0, 0, 1], port: 0), credentials: nil)
+        }
+    }
+
+    private func run(_ body: [UInt8], on loop: EventLoop) {
+        call.start()
+        if !body.isEmpty, !call.isOver {
+            let framed = ByteQueue()
+            framed.append(message: body.span, in: call.classification.dialect)
+            call.received(body: framed.readable)
+            if !call.isOver { call.receivedEnd(trailers: nil) }
+        }
+        var isLate = false
+        let timer = Timer(on: loop.timers) { isLate = true }
+        timer.arm(after: Self.patience)
+        while !call.isOver, !call.isForwarded, !isLate { loop.turn() }
+        timer.cancel()
+    }
+
+    // MARK: In words
+
+    private mutating func describe() {
+        let dialect = call.classification.dialect.name
+        lines.append("dialect   \(dialect)")
+        lines.append("route     \(routeName)")
+        lines.append("chain")
+        let width = call.run.chain.links.map(\.name.count).max() ?? 0
+        for place in call.run.chain.links.indices {
+            for (index, text) in deeds(of: place).enumerated() {
+                let name = index == 0 ? call.run.chain.links[place].name : ""
+                lines.append("  \(name.padding(to: width))  \(text)")
+            }
+        }
+        if stream.status > 0 || stream.wasReset {
+            describeAnswer()
+        } else if call.isForwarded {
+            describeRequest()
+        } else {
+            lines.append("waits     longer than \(Self.patience / .second) s for an interceptor")
+        }
+    }
+
+    private var routeName: String {
+        guard let number = call.route.number else { return "none takes the call" }
+        let isOnly = settings.routes.count == 1 && settings.routes[0].match == nil
+        let chain = settings.routes[number].chain ?? "interceptors"
+        return (isOnly ? "everything" : "\(number + 1) of \(settings.routes.count)") + ", chain \(chain)"
+    }
+
+    /// What an interceptor has done, a line for each event.
+    private func deeds(of place: Int) -> [String] {
+        guard call.run.hasEntered(place) else {
+            if let decider = call.run.decider, place > decider { return ["not reached"] }
+            let isShape = call.run.chain.links[place].shapes.contains(call.shape)
+            return ["no part in this call: \(isShape ? "when" : "applies")"]
+        }
+        let notes = call.trace?.notes.filter { $0.place == place } ?? []
+        let texts = notes.map { note in
+            let changes = call.trace.map { trace in
+                trace.changes[note.changes].map { String(decoding: trace.text(of: $0), as: UTF8.self) }
+            }
+            let time = note.time.map { " (\(Double($0 / 1000) / 1000) ms)" } ?? ""
+            let list = changes?.joined(separator: ", ") ?? ""
+            return "\(note.event.rawValue): \(note.verdict.rawValue)\(list.isEmpty ? "" : ", \(list)")\(time)"
+        }
+        return texts.isEmpty ? ["next"] : texts
+    }
+
+    private mutating func describeRequest() {
+        call.passDeadlineOn()
+        let request = call.request
+        if let upstream = call.route.upstream {
+            lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
+        }
+        lines.append("  \(request.method.string) \(request.target.string)")
+        if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }
+        describe(request.pairs)
+    }
+
+    private mutating func describeAnswer() {
+        let decider = call.run.deciderName.map { "interceptor \($0)" } ?? "martlet"
+        guard !stream.wasReset else { return lines.append("answer    broken off by \(decider)") }
+        lines.append("answer    by \(decider)")
+        lines.append("  \(stream.status)")
+        describe(stream.fields)
+        if !stream.body.isEmpty {
+            let isText = String(validating: stream.body, as: UTF8.self)
+            lines.append("  " + (isText ?? "(\(stream.body.count) bytes)"))
+        }
+        describe(stream.trailers)
+    }
+
+    private mutating func describe(_ fields: [(name: [UInt8], value: [UInt8])]) {
+        let redactions = call.run.chain.redactions
+        for (name, value) in fields {
+            let shown = redactions.contains(name.span) ? "\(Redactions.mask)" : String(decoding: value, as: UTF8.self)
+            lines.append("  \(String(decoding: name, as: UTF8.self)): \(shown)")
+        }
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - count))
+    }
+}

@@ -1,0 +1,82 @@
+"""Who decided on a call, and what each interceptor has done: in the log, on the admin page, and for callers on this machine."""
+
+import json
+
+import pytest
+
+from support import dialect
+
+CONFIGURATION = """
+listen: 127.0.0.1:0
+upstream: {url}
+interceptors:
+  - log: {{}}
+  - headers: {{ request: {{ set: {{ x-secret: "v3ry-secret" }}, remove: [x-no] }} }}
+  - name: closed
+    when: {{ header: {{ x-closed: present }} }}
+    reject: {{ code: permission_denied, message: "no" }}
+"""
+CALLERS = [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB, dialect.PLAIN]
+CLOSED = 'martlet; error=http_request_denied; details="rejected by interceptor closed at request_head"'
+
+
+def trace(record):
+    return [(note["interceptor"], note["event"], note["verdict"], note.get("changes")) for note in record["trace"]]
+
+
+EXPECTED = [
+    ("headers", "request_head", "next", ["added x-secret"]),
+    ("closed", "request_head", "reject", None),
+]
+
+
+@pytest.mark.parametrize("caller", CALLERS, ids=str)
+def test_a_rejected_call(martlet, recorder, caller):
+    proxy = martlet(CONFIGURATION.format(url=recorder().url))
+    with proxy.http(headers={"x-closed": "1"}) as http:
+        answer = caller.call(http)
+    assert answer.headers["proxy-status"] == CLOSED
+    record = json.loads(proxy.stdout.wait("permission_denied").string)
+    assert trace(record) == EXPECTED
+    page = proxy.admin("/calls/recent")
+    (call,) = page.json()["calls"]
+    assert call["call"] == record["call"]
+    assert trace(call) == EXPECTED
+    assert "v3ry-secret" not in page.text + proxy.stdout.text
+
+
+def test_a_call_that_went_well(martlet, recorder):
+    proxy = martlet(CONFIGURATION.format(url=recorder().url))
+    with proxy.http() as http:
+        for _ in range(40):
+            answer = dialect.CONNECT_UNARY_JSON.call(http)
+            assert "proxy-status" not in answer.headers
+    assert "trace" not in json.loads(proxy.stdout.wait("decided_by").string)
+    calls = proxy.admin("/calls/recent").json()["calls"]
+    assert 1 <= len(calls) < 40  # a sample of them
+    assert all(trace(call) == EXPECTED[:1] and call["trace"][0]["ms"] >= 0 for call in calls)
+    assert proxy.metrics().total("martlet_interceptor_duration_seconds_count", interceptor="headers") == len(calls)
+
+
+def test_an_upstream_that_is_not_there(martlet):
+    proxy = martlet(CONFIGURATION.format(url="http://127.0.0.1:1"))
+    with proxy.http() as http:
+        answer = dialect.CONNECT_UNARY_JSON.call(http)
+    assert answer.headers["proxy-status"].startswith('martlet; error=connection_refused; details="upstream default: ')
+
+
+def test_it_can_be_turned_off(martlet, recorder):
+    text = CONFIGURATION.format(url=recorder().url)
+    text = text.replace("listen: 127.0.0.1:0", "listeners: [ { address: 127.0.0.1:0, proxy_status: off } ]")
+    with martlet(text).http(headers={"x-closed": "1"}) as http:
+        assert "proxy-status" not in dialect.CONNECT_UNARY_JSON.call(http).headers
+
+
+def test_only_the_last_calls_are_kept(martlet, recorder):
+    proxy = martlet(CONFIGURATION.format(url=recorder().url), more="")
+    with proxy.http(headers={"x-closed": "1"}) as http:
+        for _ in range(90):
+            dialect.CONNECT_UNARY_JSON.call(http)
+    kept = proxy.admin("/calls/recent").json()["calls"]
+    assert 0 < len(kept) <= 64 * 4
+    assert [call["time"] for call in kept] == sorted((call["time"] for call in kept), reverse=True)
