@@ -11,7 +11,7 @@ CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
 BINARY := .build/release/martlet
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
 SANITIZED := SWIFT_BACKTRACE=enable=no
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Examples
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-unit test-e2e check lint format reference tsan asan image image-check install clean
@@ -81,4 +81,4 @@ install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
 
 clean: ## Remove everything that was built
-	rm -rf .build .venv
+	rm -rf .build Examples/*/.build .venv

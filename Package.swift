@@ -98,7 +98,10 @@ let package = Package(
     name: "martlet",
     products: [
         .executable(name: "martlet", targets: ["martlet"]),
-        .library(name: "Proxy", targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Bytes"]),
+        .library(
+            name: "Proxy",
+            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Events", "Bytes"]
+        ),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + testTargets,
     swiftLanguageModes: [.v6]

@@ -49,7 +49,7 @@ def test_a_call_that_went_well(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url))
     with proxy.http() as http:
         for _ in range(40):
-            answer = dialect.CONNECT_UNARY_JSON.call(http)
+            answer = dialect.PLAIN.call(http)
             assert "proxy-status" not in answer.headers
     assert "trace" not in json.loads(proxy.stdout.wait("decided_by").string)
     calls = proxy.admin("/calls/recent").json()["calls"]

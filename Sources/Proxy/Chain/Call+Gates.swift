@@ -112,7 +112,7 @@ extension Call {
     }
 
     private func hasResumed(_ suspension: Suspension, _ place: Int, _ event: ChainEvent, _ way: Way) {
-        let time = suspension.start > 0 ? worker.context.loop.clock.now - suspension.start : 0
+        let time = suspension.began > 0 ? worker.context.loop.clock.now - suspension.began : 0
         worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
         trace?.resumed(place, event.label(way), after: time)
     }

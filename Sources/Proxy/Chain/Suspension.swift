@@ -5,9 +5,6 @@ internal import Events
 /// Made by a hook, which answers with it and resumes it later. Belongs to the worker's thread. The engine ends the call
 /// with `deadline_exceeded` if that takes longer than the listener's `timeouts.suspension`.
 public final class Suspension {
-    /// What is waited for, as a task: what it returns is asked for the verdict.
-    typealias Work = @Sendable () async -> @Sendable (Suspended) -> Verdict
-
     private enum State {
         case waiting
         case resumed((Suspended) -> Verdict)
@@ -15,11 +12,12 @@ public final class Suspension {
     }
 
     private var state = State.waiting
-    private let work: Work?
+    /// Starts the task that ends the suspension, if one does.
+    private let start: ((LoopTasks, Suspension) -> LoopTask)?
     private var task: LoopTask?
     private var timer: Timer?
     /// When the event began to wait.
-    private(set) var start: Nanoseconds = 0
+    private(set) var began: Nanoseconds = 0
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?
     /// Called once if the call ends before the suspension is resumed: whatever is under way for it is not needed.
@@ -27,12 +25,17 @@ public final class Suspension {
 
     /// Makes a suspension that `resume` ends.
     public init() {
-        work = nil
+        start = nil
     }
 
-    /// Makes a suspension that ends when `work` has.
-    init(_ work: @escaping Work) {
-        self.work = work
+    /// Makes a suspension that ends when `work` has, with the verdict of `then` on what it returns.
+    init<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result,
+        then: @escaping (Result, Suspended) -> Verdict
+    ) {
+        start = { tasks, suspension in
+            tasks.start(work) { [weak suspension] result in suspension?.resume { then(result, $0) } }
+        }
     }
 
     /// Lets the event go on with `verdict`; once is enough, and what comes later counts for nothing.
@@ -68,9 +71,8 @@ public final class Suspension {
     /// The call waits from now on, as long as `timer` lets it.
     func begin(_ timer: Timer, at now: Nanoseconds, _ tasks: LoopTasks) {
         self.timer = timer
-        start = now
-        guard let work else { return }
-        task = tasks.start(work) { [weak self] verdict in self?.resume(verdict) }
+        self.began = now
+        task = start?(tasks, self)
     }
 
     /// The verdict, once there is one.

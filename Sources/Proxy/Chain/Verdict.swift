@@ -21,7 +21,18 @@ public enum Verdict {
     /// What it returns is called on the worker's thread with what has waited, which it may still change; its verdict
     /// counts. The task is cancelled if the call ends meanwhile.
     public static func suspend(_ work: @escaping @Sendable () async -> @Sendable (Suspended) -> Verdict) -> Verdict {
-        .suspend(Suspension(work))
+        suspend(work) { verdict, suspended in verdict(suspended) }
+    }
+
+    /// Lets the event wait for `work`, which runs as a task on the worker's loop, and hands what it returns to `then`.
+    ///
+    /// `then` is called on the worker's thread, so it may use the interceptor itself; its verdict counts. The task is
+    /// cancelled if the call ends meanwhile, and `then` is not called.
+    public static func suspend<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result,
+        then: @escaping (Result, Suspended) -> Verdict
+    ) -> Verdict {
+        .suspend(Suspension(work, then: then))
     }
 }
 

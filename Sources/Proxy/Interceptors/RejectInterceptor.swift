@@ -1,5 +1,5 @@
 internal import Configuration
-internal import RPC
+public import RPC
 
 /// Ends every call with an error.
 final class RejectInterceptor: Interceptor {
@@ -49,6 +49,6 @@ final class RejectInterceptor: Interceptor {
 }
 
 extension RPCCode {
-    /// The names of all codes but `ok`.
-    static let errorNames = RPCCode.allCases.dropFirst().map { "\($0.name)" }
+    /// The names of all codes but `ok`, as options spell them.
+    public static let errorNames = RPCCode.allCases.dropFirst().map { "\($0.name)" }
 }

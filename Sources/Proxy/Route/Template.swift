@@ -1,5 +1,5 @@
-internal import Bytes
-internal import Configuration
+public import Bytes
+public import Configuration
 internal import Dialects
 internal import Events
 private import Glibc
@@ -7,8 +7,8 @@ internal import HTTP
 
 /// A value with parts that are filled in for each call: `Bearer {env:TOKEN}`, `{header:x-tenant}`, `{host}`.
 ///
-/// `{{` and `}}` are braces. Environment variables are read at load.
-final class Template {
+/// `{{` and `}}` are braces. Environment variables are read at load. Belongs to the thread that made it.
+public final class Template {
     private enum Piece {
         case text([UInt8])
         case header(FieldName)
@@ -18,7 +18,7 @@ final class Template {
     private var pieces: [Piece] = []
 
     /// Parses `text`; what is wrong with it is reported at `mark`.
-    init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
+    public init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
         HeaderValue.check(text, at: mark, into: diagnostics)
         var literal: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -73,8 +73,8 @@ final class Template {
         }
     }
 
-    /// The value where no part of it depends on the call.
-    var constant: [UInt8]? {
+    /// The value where no part of it depends on the call; none where one does.
+    public var constant: [UInt8]? {
         if pieces.isEmpty { return [] }
         guard pieces.count == 1, case .text(let bytes) = pieces[0] else { return nil }
         return bytes
@@ -93,7 +93,7 @@ final class Template {
     }
 
     /// Appends the value for a call; a part that the call does not have is empty.
-    func render(for call: Call, to queue: ByteQueue) {
+    public func render(for call: Call, to queue: ByteQueue) {
         let request = call.request
         for piece in pieces {
             switch piece {

@@ -32,9 +32,9 @@ def endpoint(address):
 class Command(Program):
     """The binary with some arguments, run to its end or not."""
 
-    def __init__(self, *arguments, environment=None, through=(), **options):
+    def __init__(self, *arguments, environment=None, through=(), binary=BINARY, **options):
         environment = ENVIRONMENT | (environment or {})
-        super().__init__([*through, BINARY, *arguments], env=environment, **options)
+        super().__init__([*through, binary, *arguments], env=environment, **options)
 
 
 class Martlet(Command):

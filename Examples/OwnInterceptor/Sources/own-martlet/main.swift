@@ -1,0 +1,3 @@
+internal import Sidecar
+
+Martlet.main(adding: [TenantInterceptor.kind])
