@@ -89,7 +89,10 @@ let testTargets: [Target] = [
     tests("CompressorsTests", ["Compressors", "RPC", "Bytes"]),
     tests(
         "ProxyTests",
-        ["HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Configuration", "RPC", "Telemetry", "Bytes"]
+        [
+            "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Dialects",
+            "RPC", "Telemetry", "Bytes",
+        ]
     ),
     tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Configuration"]),
 ]

@@ -34,6 +34,13 @@ package final class FrameReader {
         lines.isEmpty ? nil : lines.removeFirst()
     }
 
+    /// Takes what the lines say of a stream until now.
+    package func take(of stream: Int) -> [String] {
+        let taken = lines.filter { $0.hasPrefix("\(stream) ") }
+        lines.removeAll { $0.hasPrefix("\(stream) ") }
+        return taken
+    }
+
     package func read(_ new: [UInt8]) {
         bytes += new
         guard preface.isEmpty else {

@@ -104,6 +104,12 @@ final class HTTP2Peer {
         return reader.takeFirst() ?? ""
     }
 
+    /// Takes what has come on a stream.
+    func takeLines(of stream: Int) -> [String] {
+        read()
+        return reader.take(of: stream)
+    }
+
     /// All that has come when whatever was to happen has happened.
     func rest() -> [String] {
         scene.settle()

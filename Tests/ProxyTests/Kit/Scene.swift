@@ -17,6 +17,7 @@ final class Scene {
     let clock = ManualClock(now: 1000 * .second)
     let loop: EventLoop
     let diary = Diary()
+    let gates = Doors()
     let lineWriters = LineWriters()
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
@@ -29,7 +30,7 @@ final class Scene {
     init(_ stage: Stage, _ yaml: String, limits: LimitStore = LimitStore()) {
         self.stage = stage
         loop = EventLoop(clock: .manual(clock))
-        let kinds = Registry.builtIn.adding([Probe.kind(diary)])
+        let kinds = Registry.builtIn.adding([Probe.kind(diary), GateInterceptor.kind(diary, gates)])
         network.scene = self
         worker = Worker(loop: loop, lineWriters: lineWriters, limits: limits, network: network, kinds: kinds)
         for listener in use(yaml).listeners { listen(listener) }

@@ -1,0 +1,168 @@
+import HTTP2Kit
+import Testing
+
+/// One call over HTTP/2 on both sides, in any style: what the caller and the upstream say, and what they hear.
+final class Conversation {
+    let scene: Scene
+    let style: Style
+    /// Whether the messages of both are compressed.
+    let isGzip: Bool
+    let caller: HTTP2Peer
+    private(set) var upstream: HTTP2Peer!
+    let callerEar: Ear
+    private(set) var upstreamEar: Ear!
+    private let stream: Int
+    private var upstreamStream = 1
+    private var hasAnswered = false
+
+    init(_ scene: Scene, _ style: Style, gzip isGzip: Bool = false, of caller: HTTP2Peer? = nil, stream: Int = 1) {
+        (self.scene, self.style, self.isGzip, self.stream) = (scene, style, isGzip, stream)
+        self.caller = caller ?? scene.http2Caller()
+        callerEar = Ear(self.caller, style, stream: stream, isCaller: true)
+    }
+
+    // MARK: The caller
+
+    /// Sends the head of the request.
+    func begin(_ fields: (String, String)..., end: Bool = false) {
+        let type = [(":method", "POST"), (":scheme", "http"), (":authority", "app"), (":path", "/pkg.Service/Say")]
+        let encoding = isGzip ? [(style.encodingField, "gzip")] : []
+        let all = type + [("content-type", style.contentType)] + encoding + fields
+        let flags = Frame.Flag.endHeaders | (end ? Frame.Flag.end : 0)
+        caller.send(Frame(.headers, flags: flags, stream: stream, all.flatMap { HPACK.literal($0.0, $0.1) }))
+    }
+
+    /// Sends messages of the request, together.
+    func say(_ messages: String..., end: Bool = false) {
+        caller.send(.data(stream, messages.flatMap { written($0) }, end: end))
+    }
+
+    /// Ends the request.
+    func hangUp() {
+        caller.send(.data(stream, end: true))
+    }
+
+    /// Gives the call up.
+    func cancel() {
+        caller.send(.reset(stream, .cancel))
+    }
+
+    /// A message as the body has it.
+    func written(_ message: String) -> [UInt8] {
+        isGzip ? style.framed(Gzip.compressed(message.latin1), flags: 1) : style.framed(message.latin1)
+    }
+
+    // MARK: The upstream
+
+    /// The upstream takes the connection, or the call on one that is there.
+    func accept(on peer: HTTP2Peer? = nil, stream: Int = 1) {
+        upstream = peer ?? scene.upstream().acceptHTTP2(in: scene)
+        upstreamStream = stream
+        upstreamEar = Ear(upstream, style, stream: stream, isCaller: false)
+    }
+
+    /// Sends the head of the answer.
+    func answer(_ fields: (String, String)...) {
+        sendHead(200, [("content-type", style.contentType)] + fields)
+    }
+
+    private func sendHead(_ status: Int, _ fields: [(String, String)], end: Bool = false) {
+        hasAnswered = true
+        let encoding = isGzip && status == 200 ? [(style.encodingField, "gzip")] : []
+        let all = [(":status", "\(status)")] + fields + encoding
+        let flags = Frame.Flag.endHeaders | (end ? Frame.Flag.end : 0)
+        let block = all.flatMap { HPACK.literal($0.0, $0.1) }
+        upstream.send(Frame(.headers, flags: flags, stream: upstreamStream, block))
+    }
+
+    /// Sends messages of the answer, together.
+    func reply(_ messages: String...) {
+        upstream.send(.data(upstreamStream, messages.flatMap { written($0) }))
+    }
+
+    /// Ends the answer well.
+    func conclude(_ trailers: KeyValuePairs<String, String> = [:]) {
+        finish(trailers.map { ($0.key, $0.value) })
+    }
+
+    /// Ends the answer with an error, in unary Connect instead of any head or message.
+    func fail(_ code: String, _ message: String, _ number: Int) {
+        let error = #"{"code":"\#(code)","message":"\#(message)"}"#
+        switch style {
+        case .connectUnary:
+            sendHead(500, [("content-type", "application/json")])
+            upstream.send(.data(upstreamStream, error.latin1, end: true))
+        case .connectStream:
+            upstream.send(.data(upstreamStream, style.framed(#"{"error":\#(error)}"#.latin1, flags: 2), end: true))
+        default: finish([("grpc-status", "\(number)"), ("grpc-message", message)])
+        }
+    }
+
+    private func finish(_ trailers: [(String, String)]) {
+        let status = trailers.contains { $0.0 == "grpc-status" } ? trailers : [("grpc-status", "0")] + trailers
+        switch style {
+        case .connectUnary: upstream.send(.data(upstreamStream, end: true))
+        case .connectStream:
+            let metadata = trailers.map { #""\#($0.0)":["\#($0.1)"]"# }.joined(separator: ",")
+            let end = trailers.isEmpty ? "{}" : #"{"metadata":{\#(metadata)}}"#
+            upstream.send(.data(upstreamStream, style.framed(end.latin1, flags: 2), end: true))
+        case .grpc:
+            let block = status.flatMap { HPACK.literal($0.0, $0.1) }
+            let flags = Frame.Flag.endHeaders | Frame.Flag.end
+            upstream.send(Frame(.headers, flags: flags, stream: upstreamStream, block))
+        case .grpcWeb, .grpcWebText:
+            let lines = status.map { "\($0.0): \($0.1)\r\n" }.joined()
+            upstream.send(.data(upstreamStream, style.framed(lines.latin1, flags: 0x80), end: true))
+        }
+    }
+
+    // MARK: Hearing
+
+    /// The caller hears exactly this next.
+    func callerHears(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        hears(callerEar, lines, sourceLocation)
+    }
+
+    /// The upstream hears exactly this next.
+    func upstreamHears(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        hears(upstreamEar, lines, sourceLocation)
+    }
+
+    private func hears(_ ear: Ear, _ lines: [String], _ sourceLocation: SourceLocation) {
+        if lines.isEmpty { scene.settle() } else { scene.until { ear.heard.count >= lines.count } }
+        let came = lines.isEmpty ? ear.heard : Array(ear.heard.prefix(lines.count))
+        ear.take(came.count)
+        guard came != lines else { return }
+        Issue.record("\(style): \(came.map { $0.prefix(200) }) instead of \(lines)", sourceLocation: sourceLocation)
+    }
+
+    /// Nothing more is heard on either side.
+    func expectSilence(sourceLocation: SourceLocation = #_sourceLocation) {
+        hears(callerEar, [], sourceLocation)
+        if let upstreamEar { hears(upstreamEar, [], sourceLocation) }
+    }
+}
+
+/// Plays a script in several styles, in memory and over sockets, with these interceptors.
+func converse(
+    _ chain: String,
+    in styles: [Style] = Style.allCases,
+    on stages: [Stage] = Stage.allCases,
+    listener: String = "",
+    gzip: Bool = false,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ script: (Conversation) throws -> Void
+) rethrows {
+    let yaml = """
+        listeners: [{address: "127.0.0.1:8080"\(listener.isEmpty ? "" : ", " + listener)}]
+        upstream: h2c://127.0.0.1:9000
+        interceptors: [\(chain)]
+        """
+    for style in styles {
+        for stage in stages {
+            try play(stage, yaml, sourceLocation: sourceLocation) { scene in
+                try script(Conversation(scene, style, gzip: gzip))
+            }
+        }
+    }
+}

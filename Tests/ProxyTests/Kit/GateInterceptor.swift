@@ -1,0 +1,129 @@
+import Bytes
+import Configuration
+import HTTP
+import RPC
+
+@testable import Proxy
+
+/// An interceptor that keeps a diary of every event, and holds, changes or rejects those that it is told to.
+///
+/// Events are named like `request head`, `response message 2`, `response end`; a name without a number is every one.
+final class GateInterceptor: Interceptor {
+    static func kind(_ diary: Diary, _ doors: Doors) -> InterceptorKind {
+        InterceptorKind(
+            name: "gate",
+            summary: "Keeps a diary, and holds, changes or rejects events.",
+            options: [
+                Option("sees", .strings, "The events that it asks for; all if absent."),
+                Option("hold", .strings, "The events that wait for the test."),
+                Option("work", .strings, "The events that wait for a task."),
+                Option("open", .strings, "The events whose hook releases what waits."),
+                Option("serial", .bool, default: "false", "Whether it wants one event after the other."),
+                Option("upper", .bool, default: "false", "Whether messages become capitals."),
+                Option("drop", .strings, "The messages that go no further."),
+                Option("add", .map, "What comes behind a message."),
+                Option("reject", .map, "The codes with which events are rejected."),
+                Option("end", .string, "The code that the answer ends with instead."),
+                Option("trailer", .string, "The value of a trailer to add."),
+            ],
+            make: { GateInterceptor($0, $1, diary, doors[$1.name]) }
+        )
+    }
+
+    /// What rejections say, beside their code.
+    static let detail = ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])
+
+    let events: EventSet
+    let isSerial: Bool
+    private let name: String
+    private let diary: Diary
+    private let door: Door
+    private let options: Section
+
+    convenience init(_ options: Section, _ context: CompileContext, _ diary: Diary, _ door: Door) {
+        self.init(context.name, options, diary, door)
+    }
+
+    private init(_ name: String, _ options: Section, _ diary: Diary, _ door: Door) {
+        (self.name, self.options, self.diary, self.door) = (name, options, diary, door)
+        isSerial = options.bool("serial")
+        let all: KeyValuePairs<String, EventSet> = [
+            "request head": .requestHead, "request message": .requestMessages, "request end": .requestEnd,
+            "response head": .responseHead, "response message": .responseMessages, "response end": .responseEnd,
+        ]
+        let sees = options.strings("sees")
+        events = all.filter { sees.isEmpty || sees.contains($0.key) }.reduce(.finished) { $0.union($1.value) }
+    }
+
+    func forCall() -> any Interceptor { GateInterceptor(name, options, diary, door) }
+
+    // MARK: Hooks
+
+    func requestHead(_ call: Call) -> Verdict { verdict("request head") }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        change(payload, message, "request message")
+    }
+
+    func requestEnd(_ call: Call) -> Verdict { verdict("request end") }
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { verdict("response head") }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        change(payload, message, "response message")
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        let said = "\(end.code.name)"
+        if let value = options.string(ifGiven: "trailer") {
+            end.trailers.add(FieldName("x-cost"), Array(value.utf8).span)
+        }
+        if let code = options.string(ifGiven: "end") {
+            end.error = RPCCode(name: code).map { RPCError($0, "changed", details: [Self.detail]) }
+        }
+        return verdict("response end", said)
+    }
+
+    func finished(_ call: Call) {
+        diary.events.append("\(name) finished \(call.record.code.name) by \(call.record.decider)")
+    }
+
+    // MARK: Doing what the options say
+
+    private func change(_ payload: Span<UInt8>, _ message: Message, _ kind: String) -> Verdict {
+        let event = "\(kind) \(message.number)"
+        let text = payload.string
+        if options.bool("upper") { message.replace(with: Array(text.uppercased().utf8).span) }
+        if applies("drop", event) { message.drop() }
+        for entry in options.map("add") where entry.name == event { message.add(Array(entry.text.utf8).span) }
+        return verdict(event, text)
+    }
+
+    private func verdict(_ event: String, _ said: String? = nil) -> Verdict {
+        diary.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
+        if applies("open", event) { door.releaseAll() }
+        for entry in options.map("reject") where entry.name == event {
+            return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))
+        }
+        if applies("hold", event) { return .suspend(door.hold(event)) }
+        return applies("work", event) ? work(event) : .next
+    }
+
+    private func work(_ event: String) -> Verdict {
+        let signal = door.signal
+        return .suspend {
+            signal.noteThread()
+            await signal.wait()
+            return { waited in
+                signal.noteThread()
+                waited.message?.withPayload { waited.message?.replace(with: Array("<\($0.string)>".utf8).span) }
+                return .next
+            }
+        }
+    }
+
+    /// Whether an option names the event, or all of its kind.
+    private func applies(_ option: String, _ event: String) -> Bool {
+        options.strings(option).contains { event == $0 || event.hasPrefix($0 + " ") && $0.last?.isNumber == false }
+    }
+}
