@@ -20,8 +20,13 @@ extension Call {
 
     private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
         if end.isReplaced { rewrite(head, end) } else { appendEndFrame(end) }
-        if answerForm != .bytes || end.isReplaced { head.contentLength = heldBody?.count ?? 0 }
-        if classification.dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        let dialect = classification.dialect
+        if dialect == .grpc {
+            head.contentLength = nil
+        } else if answerForm != .bytes || end.isReplaced {
+            head.contentLength = heldBody?.count ?? 0
+        }
+        if dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = heldBody
         heldBody = nil
         let request = request
@@ -30,7 +35,7 @@ extension Call {
         guard let body else { return }
         if !request.method.equals("HEAD") {
             caller.send(body: body.readable)
-            caller.sendEnd(trailers: nil)
+            caller.sendEnd(trailers: dialect == .grpc && end.trailers.count > 0 ? end.trailers : nil)
         }
         worker.context.queues.give(body)
     }
