@@ -10,8 +10,12 @@ extension Call {
     // MARK: Into the chain
 
     /// The head of an answer sets out; it belongs to the call from now on.
-    func takeAnswer(_ head: HTTPHead, isLast: Bool) {
-        hasAnswer = true
+    ///
+    /// - Returns: whether the rest of the answer may follow.
+    @discardableResult
+    func takeAnswer(_ head: HTTPHead, isLast: Bool) -> Bool {
+        answers += 1
+        isAnswerClosed = false
         head.notesEdits = true
         answerForm = .bytes
         let dialect = classification.dialect
@@ -27,7 +31,7 @@ extension Call {
             holdsAnswer = meetsEnd && (isLast && dialect.hasEnvelopes || ownOutcome != nil)
             let wantsMessages = run.answerMeets(.responseMessages)
             let isFramed = wantsMessages || meetsEnd && dialect != .grpc
-            if reader.hasMessages || ownOutcome != nil, !isLast { answerForm = BodyForm(isFramed, dialect) }
+            if reader.hasMessages, !isLast { answerForm = BodyForm(isFramed, dialect) }
             if answerForm == .framed {
                 // What is looked at may change, and the length with it.
                 head.contentLength = nil
@@ -36,8 +40,13 @@ extension Call {
         }
         isHeadLast = isLast
         if isLast, holdsAnswer, !dialect.isUnaryConnect { answerTrailers = head }
+        let number = answers
         pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
+        return !isOver && answers == number
     }
+
+    /// Whether the head of an answer has set out on its way back.
+    var hasAnswer: Bool { answers > 0 }
 
     /// The trailers of unary Connect, which are headers with a prefix.
     private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {
@@ -69,8 +78,9 @@ extension Call {
     private func readAnswer(_ body: Span<UInt8>) {
         guard var reader = answerReader else { return }
         answerReader = nil
+        let number = answers
         var position = 0
-        while !isOver, !isAnswerClosed, let event = reader.next(in: body, from: &position) {
+        while !isOver, !isAnswerClosed, answers == number, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
             case .pass(let place): passFramed(reader.bytes(at: place, in: body))
@@ -78,7 +88,7 @@ extension Call {
             case .fault(let error): answerIsFaulty(error)
             }
         }
-        if !isOver { answerReader = reader }
+        if !isOver, answers == number { answerReader = reader }
     }
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
@@ -107,8 +117,9 @@ extension Call {
     /// The answer has come to its proper end.
     func answerIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
         guard !isAnswerClosed else { return }
+        let number = answers
         if answerForm == .bare { bareMessageCame(.response) }
-        guard !isOver, !isAnswerClosed else { return }
+        guard !isOver, !isAnswerClosed, answers == number else { return }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
         guard !lanes.response.isEmpty || holdsAnswer || answerEndFrame != nil || run.answerMeets(asked) else {
@@ -165,6 +176,7 @@ extension Call {
     func close(with error: RPCError, before place: Int) {
         guard !isAnswerClosed else { return }
         isAnswerClosed = true
+        forgetWaiting(.response, from: place)
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil

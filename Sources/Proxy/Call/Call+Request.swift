@@ -35,7 +35,7 @@ extension Call {
         guard var reader = requestReader else { return }
         requestReader = nil
         var position = 0
-        while !isOver, let event = reader.next(in: body, from: &position) {
+        while !isOver, !isAnswered, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
             case .pass, .end: break
@@ -59,7 +59,7 @@ extension Call {
         }
         let form = requestForm ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
-        guard !isOver else { return }
+        guard !isOver, !isAnswered else { return }
         if lanes.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()
         } else {

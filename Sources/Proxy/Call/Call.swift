@@ -74,8 +74,8 @@ public final class Call: HTTPStreamUser {
 
     // MARK: The answer on its way
 
-    /// The head of an answer has set out on its way back.
-    var hasAnswer = false
+    /// How many answers have set out on their way back, each in the place of the one before it.
+    var answers = 0
     /// The answer is given here.
     var isAnswered = false
     /// What was decided here, if that is so.

@@ -58,6 +58,8 @@ extension Call {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
+        forgetWaiting(.request, from: 0)
+        forgetWaiting(.response, from: place)
         forgetAnswer()
         isAnswered = true
         ownOutcome = outcome
@@ -65,16 +67,25 @@ extension Call {
         let head = worker.context.heads.take()
         head.fill(with: answer)
         addProxyStatus(to: head)
+        reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        reader.read(head, classification.dialect)
         record.responseBytes += answer.body.count
         let request = request
         let isLast = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
-        takeAnswer(head, isLast: isLast)
-        if !isLast, !isOver { takeAnswer(answer.body.span) }
-        guard !isOver else { return }
+        guard takeAnswer(head, isLast: isLast) else { return }
+        let number = answers
+        if !isLast { takeAnswer(answer.body.span) }
+        guard !isOver, answers == number else { return }
         let trailers = worker.context.heads.take()
         for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
         answerIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
         worker.context.heads.give(trailers)
+    }
+
+    /// The head of an answer, which may be its trailers as well, goes nowhere.
+    func forget(_ head: HTTPHead) {
+        if answerTrailers === head { answerTrailers = nil }
+        worker.context.heads.give(head)
     }
 
     /// Nothing goes out of the answer that has come.
@@ -92,7 +103,7 @@ extension Call {
         decides(place, .reject)
         guard way == .response else { return fail(error, by: record.decider) }
         if case .responseHead(let head, _) = event {
-            worker.context.heads.give(head)
+            forget(head)
             return answer(with: error, before: place)
         }
         close(with: error, before: place)
@@ -103,7 +114,7 @@ extension Call {
         guard !headSent, !hasAnswer || event.isAnswerHead else {
             return rejected(RPCError(.internal, "an answer came behind the head of another"), at: place, event, way)
         }
-        if case .responseHead(let head, _) = event { worker.context.heads.give(head) }
+        if case .responseHead(let head, _) = event { forget(head) }
         decides(place, .respond)
         answer.answersOneMessage && way == .request ? respondWhenWhole(answer, place) : respond(answer, place)
     }
@@ -201,12 +212,8 @@ extension Call {
 
     /// Nothing waits any more.
     private func endSuspensions() {
-        guard !lanes.request.isEmpty || !lanes.response.isEmpty else { return }
-        for slot in lanes.request.removeAll() + lanes.response.removeAll() {
-            if case .suspended(let suspension) = slot.state { suspension.cancel() }
-            if case .responseHead(let head, _) = slot.event { worker.context.heads.give(head) }
-            if let bytes = slot.bytes { worker.context.queues.give(bytes) }
-        }
+        forgetWaiting(.request, from: 0)
+        forgetWaiting(.response, from: 0)
     }
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.

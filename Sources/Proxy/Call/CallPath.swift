@@ -28,7 +28,7 @@ extension Call {
         run.begin()
         hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
         pass(.requestHead, .request, from: 0)
-        if requestEnded, !hasRequestLeft, !isOver { requestIsWhole(trailers: nil) }
+        if requestEnded, !hasRequestLeft, !isOver, !isAnswered { requestIsWhole(trailers: nil) }
     }
 
     private func takeRoute() {
@@ -114,8 +114,7 @@ extension Call {
             worker.context.heads.give(head)
             return answerIsOverLimit()
         }
-        takeAnswer(head, isLast: end)
-        if end, !isOver { answerIsWhole(reader.end(), trailers: nil) }
+        if takeAnswer(head, isLast: end), end { answerIsWhole(reader.end(), trailers: nil) }
     }
 
     /// Bytes of the answer's body have come.

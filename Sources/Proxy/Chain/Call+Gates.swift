@@ -65,7 +65,9 @@ extension Call {
 
     /// Lets go on what waits at an interceptor, in order, as far as it can.
     private func drain(_ way: Way, _ place: Int) {
-        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return }
+        guard let gate = lanes[way].gate(at: place) else { return }
+        // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
+        hooksUnderWay += 1
         gate.isDraining = true
         while !isOver, let slot = gate.slots.first {
             guard let verdict = verdict(on: slot, place, way) else { break }
@@ -85,11 +87,9 @@ extension Call {
             }
         }
         gate.isDraining = false
-        guard !isOver else { return }
         if gate.slots.isEmpty { lanes[way].remove(gate) }
-        if lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit {
-            resumeSource(of: way)
-        }
+        leaveHook()
+        if !isOver { resumeSource(of: way) }
     }
 
     private func proceed(_ verdict: Verdict, _ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) {
@@ -105,9 +105,17 @@ extension Call {
             hasResumed(suspension, place, slot.event, way)
             return verdict
         case .undelivered:
-            hooksUnderWay += 1
-            defer { hooksUnderWay -= 1 }
             return askNoting(place, slot.event, Span(), way)
+        }
+    }
+
+    /// What waits at a link and at those behind it is nobody's any more.
+    func forgetWaiting(_ way: Way, from place: Int) {
+        guard !lanes[way].isEmpty else { return }
+        for slot in lanes[way].removeAll(from: place) {
+            if case .suspended(let suspension) = slot.state { suspension.cancel() }
+            if case .responseHead(let head, _) = slot.event { forget(head) }
+            if let bytes = slot.bytes { worker.context.queues.give(bytes) }
         }
     }
 
@@ -128,6 +136,7 @@ extension Call {
 
     private func resumeSource(of way: Way) {
         guard lanes[way].isPaused else { return }
+        guard lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit else { return }
         lanes[way].isPaused = false
         way == .request ? caller.resume(.held) : attempt?.resume(.held)
     }

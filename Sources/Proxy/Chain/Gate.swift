@@ -76,10 +76,15 @@ struct Lane {
         gates.removeAll { $0 === gate }
     }
 
-    /// Forgets everything, and hands out what had been waiting.
-    mutating func removeAll() -> [Gate.Slot] {
-        let slots = gates.flatMap(\.slots)
-        self = Lane()
+    /// Forgets what waits at a place and at those behind it, and hands it out.
+    mutating func removeAll(from place: Int) -> [Gate.Slot] {
+        let slots = gates.filter { $0.place >= place }.flatMap { gate in
+            defer { gate.slots = [] }
+            return gate.slots
+        }
+        gates.removeAll { $0.place >= place }
+        events -= slots.count
+        for slot in slots { bytes -= slot.size }
         return slots
     }
 }
