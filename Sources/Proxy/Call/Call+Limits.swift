@@ -20,6 +20,12 @@ extension Call {
         self.meter = meter
     }
 
+    /// Measures the request while its head waits: who answers it later may take one message.
+    func measureWaitingRequest() {
+        guard meter == nil, !isTriedAgain else { return }
+        meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
+    }
+
     /// Whether no message is too large; one that is has ended the call.
     func isWithinLimit() -> Bool {
         // Asked in its place: a copy would cost as much as the measuring.
@@ -71,9 +77,8 @@ extension Call {
 
     /// Answers one message with one, once it is known that there is one.
     func respondWhenWhole(_ answer: LocalAnswer, _ place: Int) {
-        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
-        if requestEnded { meter.end() }
-        self.meter = meter
+        if meter == nil { meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit) }
+        if requestEnded { meter?.end() }
         if requestEnded { answerWhole(answer, place) } else { heldAnswer = (answer, place) }
     }
 

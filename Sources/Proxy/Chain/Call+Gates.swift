@@ -41,6 +41,7 @@ extension Call {
             let queue = worker.context.queues.take()
             queue.append(bytes)
             kept = queue
+        case .requestHead: measureWaitingRequest()
         default: break
         }
         lanes[way].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
