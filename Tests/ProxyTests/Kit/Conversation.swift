@@ -13,7 +13,6 @@ final class Conversation {
     private(set) var upstreamEar: Ear!
     private let stream: Int
     private var upstreamStream = 1
-    private var hasAnswered = false
 
     init(_ scene: Scene, _ style: Style, gzip isGzip: Bool = false, of caller: HTTP2Peer? = nil, stream: Int = 1) {
         (self.scene, self.style, self.isGzip, self.stream) = (scene, style, isGzip, stream)
@@ -67,7 +66,6 @@ final class Conversation {
     }
 
     private func sendHead(_ status: Int, _ fields: [(String, String)], end: Bool = false) {
-        hasAnswered = true
         let encoding = isGzip && status == 200 ? [(style.encodingField, "gzip")] : []
         let all = [(":status", "\(status)")] + fields + encoding
         let flags = Frame.Flag.endHeaders | (end ? Frame.Flag.end : 0)
@@ -78,6 +76,11 @@ final class Conversation {
     /// Sends messages of the answer, together.
     func reply(_ messages: String...) {
         upstream.send(.data(upstreamStream, messages.flatMap { written($0) }))
+    }
+
+    /// Sends an answer that is nothing but its head.
+    func answerOnly(_ fields: (String, String)...) {
+        sendHead(200, [("content-type", style.contentType)] + fields, end: true)
     }
 
     /// Ends the answer well.
@@ -120,6 +123,10 @@ final class Conversation {
 
     /// The caller hears exactly this next.
     func callerHears(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        hears(callerEar, lines, sourceLocation)
+    }
+
+    func callerHears(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         hears(callerEar, lines, sourceLocation)
     }
 

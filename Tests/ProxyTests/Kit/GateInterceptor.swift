@@ -18,6 +18,7 @@ final class GateInterceptor: Interceptor {
                 Option("hold", .strings, "The events that wait for the test."),
                 Option("work", .strings, "The events that wait for a task."),
                 Option("open", .strings, "The events whose hook releases what waits."),
+                Option("verdict", .string, "The code with which that rejects the first."),
                 Option("serial", .bool, default: "false", "Whether it wants one event after the other."),
                 Option("upper", .bool, default: "false", "Whether messages become capitals."),
                 Option("drop", .strings, "The messages that go no further."),
@@ -101,12 +102,19 @@ final class GateInterceptor: Interceptor {
 
     private func verdict(_ event: String, _ said: String? = nil) -> Verdict {
         diary.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
-        if applies("open", event) { door.releaseAll() }
+        if applies("open", event) { open() }
         for entry in options.map("reject") where entry.name == event {
             return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))
         }
         if applies("hold", event) { return .suspend(door.hold(event)) }
         return applies("work", event) ? work(event) : .next
+    }
+
+    private func open() {
+        if let code = options.string(ifGiven: "verdict") {
+            door.release(nil, .reject(RPCError(RPCCode(name: code)!, "opened")))
+        }
+        door.releaseAll()
     }
 
     private func work(_ event: String) -> Verdict {
