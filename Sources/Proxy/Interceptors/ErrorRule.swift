@@ -14,7 +14,7 @@ struct ErrorRule {
         Option(
             "message",
             .string,
-            example: "try later: {message}",
+            example: "\"try later: {message}\"",
             "The message to be told instead; {code} and {message} stand for those that have come."
         ),
         Option("details", .choice(["keep", "drop"]), default: "keep", "What becomes of the typed details."),
