@@ -15,7 +15,7 @@ extension Call {
     /// has rejected the request, or they have seen the head of an answer already.
     func fail(_ error: RPCError, by decider: CallRecord.Decider) {
         guard !isOver else { return }
-        let stands = lanes.response.isEmpty && standsBetweenMessages
+        let stands = standsBetweenMessages
         isClosing = true
         endSuspensions()
         record.decider = decider
@@ -143,7 +143,7 @@ extension Call {
     /// Whether what the caller has got ends between two messages.
     var standsBetweenMessages: Bool {
         if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
-        return mayEndAnswer ?? reader.canEnd
+        return !lanes.response.holdsBytes && (mayEndAnswer ?? reader.canEnd)
     }
 
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it

@@ -49,6 +49,9 @@ struct Lane {
     /// Whether nothing is held.
     var isEmpty: Bool { gates.isEmpty }
 
+    /// Whether bytes wait that may be a part of a message.
+    var holdsBytes: Bool { gates.contains { $0.slots.contains { $0.bytes != nil } } }
+
     /// The gate at a place, if there is one.
     func gate(at place: Int) -> Gate? {
         gates.isEmpty ? nil : gates.first { $0.place == place }
