@@ -135,6 +135,10 @@ final class Conversation {
         hears(upstreamEar, lines, sourceLocation)
     }
 
+    func upstreamHears(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        hears(upstreamEar, lines, sourceLocation)
+    }
+
     private func hears(_ ear: Ear, _ lines: [String], _ sourceLocation: SourceLocation) {
         if lines.isEmpty { scene.settle() } else { scene.until { ear.heard.count >= lines.count } }
         let came = lines.isEmpty ? ear.heard : Array(ear.heard.prefix(lines.count))
