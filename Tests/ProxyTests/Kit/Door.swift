@@ -13,6 +13,14 @@ final class Door {
     /// What tasks wait for.
     let signal = Signal()
 
+    /// How many events wait.
+    var count: Int { waiting.count }
+
+    /// How many gates were made for calls.
+    var instances = 0
+    /// Chances, the same in each run.
+    var random = SeededGenerator(seed: 1)
+
     /// The events that wait, in the order in which they were suspended.
     var events: [String] { waiting.map(\.event) }
 
@@ -32,7 +40,8 @@ final class Door {
         if let place = waiting.firstIndex(where: { event == nil || $0.event == event }) { release(at: place, verdict) }
     }
 
-    private func release(at place: Int, _ verdict: Verdict) {
+    /// Releases the one at this place.
+    func release(at place: Int, _ verdict: Verdict = .next) {
         let suspension = waiting.remove(at: place).suspension
         resumed.append(suspension)
         suspension.resume(verdict)
@@ -40,7 +49,7 @@ final class Door {
 
     /// Releases all that waits now, the last first if told so.
     func releaseAll(lastFirst: Bool = false) {
-        for _ in events { release(at: lastFirst ? waiting.count - 1 : 0, .next) }
+        for _ in events { release(at: lastFirst ? waiting.count - 1 : 0) }
     }
 }
 

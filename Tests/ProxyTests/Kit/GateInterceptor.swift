@@ -16,6 +16,7 @@ final class GateInterceptor: Interceptor {
             options: [
                 Option("sees", .strings, "The events that it asks for; all if absent."),
                 Option("hold", .strings, "The events that wait for the test."),
+                Option("random", .bool, default: "false", "Whether half of all events wait."),
                 Option("work", .strings, "The events that wait for a task."),
                 Option("open", .strings, "The events whose hook releases what waits."),
                 Option("verdict", .string, "The code with which that rejects the first."),
@@ -56,7 +57,11 @@ final class GateInterceptor: Interceptor {
         events = all.filter { sees.isEmpty || sees.contains($0.key) }.reduce(.finished) { $0.union($1.value) }
     }
 
-    func forCall() -> any Interceptor { GateInterceptor(name, options, diary, door) }
+    func forCall() -> any Interceptor {
+        let new = GateInterceptor(name, options, diary, door)
+        door.instances += 1
+        return new
+    }
 
     // MARK: Hooks
 
@@ -106,6 +111,7 @@ final class GateInterceptor: Interceptor {
         for entry in options.map("reject") where entry.name == event {
             return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))
         }
+        if options.bool("random"), Bool.random(using: &door.random) { return .suspend(door.hold(event)) }
         if applies("hold", event) { return .suspend(door.hold(event)) }
         return applies("work", event) ? work(event) : .next
     }

@@ -1,0 +1,67 @@
+import HTTP2Kit
+import Testing
+
+/// Many calls at once, whose events are held and released at random.
+@Suite struct ManyStreamsTests {
+    private static let calls = 1000
+    private static let messages = 3
+
+    @Test func `R19 each of a thousand streams keeps its order, whatever is released first`() {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstreams: {default: {url: "h2c://127.0.0.1:9000", limits: {streams: 1000}}}
+            interceptors: [{name: a, gate: {random: true}}, {name: b, gate: {random: true}}]
+            """
+        play(yaml) { scene in
+            var random = SeededGenerator(seed: 19)
+            let caller = scene.http2Caller([.window: 1 << 20])
+            for call in 0..<Self.calls { caller.send(.say(2 * call + 1, "application/grpc")) }
+            for message in 1...Self.messages {
+                for call in 0..<Self.calls {
+                    let text = envelope("\(call) \(message)")
+                    caller.send(.data(2 * call + 1, text, end: message == Self.messages))
+                }
+            }
+            let upstream = scene.upstream().acceptHTTP2(in: scene, [.streams: 10_000])
+            release(scene, &random)
+            let asked = bodies(upstream)
+            #expect(Set(asked.values) == Set((0..<Self.calls).map(expected)))
+            for (stream, body) in asked {
+                upstream.send(.answer(stream, 200, ["content-type": "application/grpc"]), .data(stream, body))
+                upstream.send(.headers(stream, ["grpc-status": "0"], end: true))
+            }
+            release(scene, &random)
+            let answers = bodies(caller)
+            #expect(answers.count == Self.calls)
+            for call in 0..<Self.calls { #expect(answers[2 * call + 1] == expected(call)) }
+            let ends = caller.rest().filter { $0.contains(" HEADERS/end grpc-status: 0") }
+            #expect(ends.count == Self.calls)
+        }
+    }
+
+    private func expected(_ call: Int) -> String {
+        (1...Self.messages).map { envelope("\(call) \($0)") }.joined()
+    }
+
+    /// Releases what waits, at random, until nothing does.
+    private func release(_ scene: Scene, _ random: inout SeededGenerator) {
+        scene.settle()
+        while true {
+            let (a, b) = (scene.gates["a"], scene.gates["b"])
+            let count = a.events.count + b.events.count
+            guard count > 0 else { return scene.settle() }
+            for _ in 0..<count {
+                let place = Int.random(in: 0..<(a.count + b.count), using: &random)
+                place < a.count ? a.release(at: place) : b.release(at: place - a.count)
+                if a.count + b.count == 0 { break }
+            }
+            scene.settle()
+        }
+    }
+
+    private func bodies(_ peer: HTTP2Peer) -> [Int: String] {
+        peer.frames.reduce(into: [:]) { bodies, frame in
+            if frame.kind == .data { bodies[frame.stream, default: ""] += frame.payload.latin1 }
+        }
+    }
+}
