@@ -7,6 +7,7 @@ COPY scripts scripts
 RUN scripts/install-build-deps
 COPY Package.swift .
 COPY Sources Sources
+COPY Benchmarks Benchmarks
 COPY Tests Tests
 RUN swift test --disable-xctest
 RUN scripts/build-release \

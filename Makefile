@@ -11,10 +11,10 @@ CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
 BINARY := .build/release/martlet
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
 SANITIZED := SWIFT_BACKTRACE=enable=no
-SOURCES := Package.swift Sources Tests Examples
+SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference tsan asan image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench-chain tsan asan image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -52,6 +52,10 @@ format: ## Format the Swift sources in place
 
 reference: build ## Write docs/reference.md anew, from the tables of options
 	$(BINARY) reference > docs/reference.md
+
+bench-chain: build ## Measure what interceptors cost a call: processor time and allocations
+	@scripts/install-test-deps
+	.venv/bin/python Benchmarks/chain/chain.py
 
 tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps

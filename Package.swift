@@ -97,6 +97,16 @@ let testTargets: [Target] = [
     tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Configuration"]),
 ]
 
+// What `make bench-chain` measures: Martlet with one kind more.
+let benchmarks: [Target] = [
+    .executableTarget(
+        name: "chain-bench",
+        dependencies: ["Sidecar", "Proxy"],
+        path: "Benchmarks/chain/Look",
+        swiftSettings: strict
+    )
+]
+
 let package = Package(
     name: "martlet",
     products: [
@@ -106,6 +116,6 @@ let package = Package(
             targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Events", "Bytes"]
         ),
     ],
-    targets: floor0 + floor1 + floor2 + floor3 + floor4 + testTargets,
+    targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + testTargets,
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,68 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Proxy
+internal import RPC
+internal import Sidecar
+
+/// Martlet with two kinds more: `look` and `stream`.
+@main
+enum Main {
+    static func main() {
+        Martlet.main(adding: [LookInterceptor.kind, StreamInterceptor.kind])
+    }
+}
+
+/// Asks for all messages of a call, and changes none.
+final class LookInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "look",
+        summary: "Looks at all messages.",
+        options: [],
+        make: { _, _ in LookInterceptor() }
+    )
+
+    let events: EventSet = [.requestMessages, .responseMessages]
+    /// Bytes seen, so that nothing of it can be left out.
+    private var seen = 0
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        seen &+= payload.count
+        return .next
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        seen &+= payload.count
+        return .next
+    }
+}
+
+/// Answers with a Connect stream of some messages.
+final class StreamInterceptor: Interceptor {
+    static let kind = InterceptorKind(
+        name: "stream",
+        summary: "Answers with a Connect stream.",
+        answers: true,
+        options: [
+            Option("message", .string, required: true, "The message."),
+            Option("times", .integer(in: 1...1000), default: "10", "How many there are of it."),
+        ],
+        make: { section, _ in StreamInterceptor(section) }
+    )
+
+    let events: EventSet = .requestHead
+    private let answer: LocalAnswer
+
+    init(_ section: Section) {
+        let body = ByteQueue()
+        let message = Array(section.string("message").utf8)
+        for _ in 0..<section.integer("times") { body.append(enveloping: message.span) }
+        body.append(enveloping: Array("{}".utf8).span, flags: Envelope.endStream)
+        let type = (name: Array("content-type".utf8), value: Array("application/connect+json".utf8))
+        answer = LocalAnswer(status: 200, headers: [type], body: body.readable.array)
+    }
+
+    func requestHead(_ call: Call) -> Verdict {
+        .respond(answer)
+    }
+}
