@@ -17,6 +17,9 @@ public struct HTTPEdit: Sendable {
     /// What was done.
     public let kind: Kind
     let subject: Subject
+
+    static let path = Array(":path".utf8)
+    static let authority = Array(":authority".utf8)
 }
 
 /// A head as it was; its bytes stay where they are.

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 
 /// The head of a request or an answer, or a trailer section: an ordered multimap of fields, and the control data.
 ///
@@ -28,7 +28,7 @@ public final class HTTPHead {
     private(set) var authorityRange = ByteRange.empty
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.
-    public private(set) var edits: [HTTPEdit] = []
+    private var edits: [HTTPEdit] = []
     /// Whether changes are noted.
     public var notesEdits = false
     private var mark = HTTPHeadMark()
@@ -61,7 +61,7 @@ public final class HTTPHead {
         expectsContinue = false
         acceptsTrailers = false
         notesEdits = false
-        edits.removeAll(keepingCapacity: true)
+        if !edits.isEmpty { edits.removeAll(keepingCapacity: true) }
     }
 
     /// Becomes a copy of `other`.
@@ -289,12 +289,19 @@ public final class HTTPHead {
         if notesEdits { edits.append(HTTPEdit(kind: kind, subject: subject)) }
     }
 
-    /// The name of what was changed; `:path` and `:authority` for what is no field.
-    public func name(of edit: HTTPEdit) -> [UInt8] {
-        switch edit.subject {
-        case .path: Array(":path".utf8)
-        case .authority: Array(":authority".utf8)
-        case .field(let range): bytes(range).array
+    /// How often something has been changed since the changes began to be noted.
+    public var editCount: Int { edits.count }
+
+    /// The changes from `first` on, at most `most` of them: each kind, and its name, which is added to `names`; `:path` and
+    /// `:authority` for what is no field.
+    public func readEdits(_ first: Int, most: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
+        let (path, authority) = (HTTPEdit.path, HTTPEdit.authority)
+        for index in first..<min(edits.count, first + most) {
+            switch edits[index].subject {
+            case .path: read(edits[index].kind, names.add(path.span))
+            case .authority: read(edits[index].kind, names.add(authority.span))
+            case .field(let range): read(edits[index].kind, names.add(bytes(range)))
+            }
         }
     }
 

@@ -25,7 +25,8 @@ extension AccessLogLine {
             field("interceptor", text: Array(call.run.chain.links[note.place].name.utf8).span)
             field("event", text: Array(note.event.rawValue.utf8).span)
             field("verdict", text: Array(note.verdict.rawValue.utf8).span)
-            if !note.changes.isEmpty { field("changes", texts: trace.changes[note.changes].map { trace.text(of: $0) }) }
+            let changes = trace.changes(of: note, in: call.request)
+            if !changes.isEmpty { field("changes", texts: changes) }
             if let time = note.time { field("ms", millisecondsOf: Int(time)) }
             endObject()
         }

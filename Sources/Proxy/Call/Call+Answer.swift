@@ -16,34 +16,43 @@ extension Call {
     func takeAnswer(_ head: HTTPHead, isLast: Bool) -> Bool {
         answers += 1
         isAnswerClosed = false
-        head.notesEdits = true
-        answerForm = .bytes
-        let dialect = classification.dialect
-        answerCompression = head.compression(dialect)
-        if dialect.isUnaryConnect {
-            let isError = head.status != 200
-            if !isError { answerForm = BodyForm(run.answerMeets(.responseMessages), dialect) }
-            holdsAnswer =
-                answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
-            if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
-        } else {
-            let meetsEnd = run.answerMeets(.anyEnd)
-            holdsAnswer = meetsEnd && (isLast && dialect.hasEnvelopes || ownOutcome != nil)
-            let wantsMessages = run.answerMeets(.responseMessages)
-            let isFramed = wantsMessages || meetsEnd && dialect != .grpc
-            if reader.hasMessages, !isLast { answerForm = BodyForm(isFramed, dialect) }
-            if answerForm == .framed {
-                // What is looked at may change, and the length with it.
-                head.contentLength = nil
-                answerReader = makeReader(.answer, wantsMessages: wantsMessages)
-            }
-        }
         isHeadLast = isLast
-        if isLast, holdsAnswer, !dialect.isUnaryConnect { answerTrailers = head }
+        answerForm = .bytes
+        holdsAnswer = false
+        head.notesEdits = true
+        if run.looksAtAnswer { chooseAnswerForm(head, isLast: isLast) }
         let number = answers
         pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
         return !isOver && answers == number
     }
+
+    /// How the body is looked at, and whether the answer waits for its end; somebody on the way asks for more than the head.
+    private func chooseAnswerForm(_ head: HTTPHead, isLast: Bool) {
+        let dialect = classification.dialect
+        answerCompression = head.compression(dialect)
+        guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
+        let meetsEnd = run.answerMeets(.anyEnd)
+        holdsAnswer = meetsEnd && (isLast && dialect.hasEnvelopes || ownOutcome != nil)
+        if isLast, holdsAnswer { answerTrailers = head }
+        let wantsMessages = run.answerMeets(.responseMessages)
+        let isFramed = wantsMessages || meetsEnd && dialect != .grpc
+        if reader.hasMessages, !isLast { answerForm = BodyForm(isFramed, dialect) }
+        guard answerForm == .framed else { return }
+        // What is looked at may change, and the length with it.
+        head.contentLength = nil
+        answerReader = makeReader(.answer, wantsMessages: wantsMessages)
+    }
+
+    private func chooseUnaryForm(_ head: HTTPHead) {
+        let isError = head.status != 200
+        if !isError { answerForm = BodyForm(run.answerMeets(.responseMessages), classification.dialect) }
+        holdsAnswer = answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
+        if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
+    }
+
+    /// Whether the trailers of the answer are in its head, for its interceptors too: in unary Connect, where nobody asks for
+    /// its end.
+    var hasTrailersInHead: Bool { classification.dialect.isUnaryConnect && !holdsAnswer }
 
     /// Whether the head of an answer has set out on its way back.
     var hasAnswer: Bool { answers > 0 }
@@ -117,6 +126,10 @@ extension Call {
     /// The answer has come to its proper end.
     func answerIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
         guard !isAnswerClosed else { return }
+        guard run.looksAtAnswer || !lanes.response.isEmpty else {
+            if !isHeadLast { caller.sendEnd(trailers: trailers) }
+            return conclude(ownOutcome ?? Outcome(conclusion))
+        }
         let number = answers
         if answerForm == .bare { bareMessageCame(.response) }
         guard !isOver, !isAnswerClosed, answers == number else { return }

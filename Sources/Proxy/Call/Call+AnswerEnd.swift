@@ -100,7 +100,7 @@ extension Call {
         let dialect = answerDialect
         guard dialect.hasEnvelopes, dialect != .grpc, answerEndFrame != nil || end.isReplaced else { return nil }
         let trailers = end.trailers
-        if let frame = answerEndFrame, !end.isReplaced, trailers.edits.isEmpty {
+        if let frame = answerEndFrame, !end.isReplaced, trailers.editCount == 0 {
             let body = ByteQueue()
             body.append(message: frame.payload.span, flags: frame.flags, in: dialect)
             return body.readable.array

@@ -9,8 +9,8 @@ internal import Telemetry
 final class RecentCalls {
     /// So many are kept.
     static let most = 64
-    /// So many calls that failed are taken in a second, that a storm of them costs little.
-    static let mostPerSecond = 100
+    /// So many calls are taken in a second, that a storm of them costs little: of those that failed, and of the others.
+    static let mostPerSecond = (failed: 100, others: 5)
 
     private var lines: [(time: Nanoseconds, text: [UInt8])] = []
     private var next = 0
@@ -24,7 +24,8 @@ final class RecentCalls {
         guard call.record.code != .ok || call.isTimed else { return }
         let now = call.record.stages.ended
         if now - second >= .second { (second, taken) = (now, 0) }
-        guard taken < Self.mostPerSecond else { return }
+        let most = call.record.code == .ok ? Self.mostPerSecond.others : Self.mostPerSecond.failed
+        guard taken < most else { return }
         taken += 1
         let line = (Clock.wall, describe(call))
         if lines.count < Self.most { lines.append(line) } else { lines[next] = line }

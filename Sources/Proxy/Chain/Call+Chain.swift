@@ -10,13 +10,11 @@ extension Call {
     ///
     /// `bytes` are those of the event, where they are not held.
     func pass(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) {
-        var place = start
         hooksUnderWay += 1
-        while run.chain.links.indices.contains(place) {
-            guard visit(place, event, bytes, way) else { return leaveHook() }
-            place += way.step
-        }
+        let isThrough =
+            if case .requestHead = event { enterLinks(from: start) } else { walk(event, bytes, way, from: start) }
         leaveHook()
+        guard isThrough else { return }
         switch way {
         case .request: leaveForUpstream(event, bytes)
         case .response: leaveForCaller(event, bytes)
@@ -28,17 +26,45 @@ extension Call {
         pass(event, Span(), way, from: start)
     }
 
+    /// Takes the head of the request to the links that the call is for; false if it does not get to the end.
+    private func enterLinks(from start: Int) -> Bool {
+        let chain = run.chain
+        let asking = chain.mask(.requestHead)
+        for place in start..<max(start, chain.links.count) where joins(place, chain) {
+            guard asking & 1 << UInt64(place) != 0 else { continue }
+            guard visit(place, .requestHead, Span(), .request) else { return false }
+        }
+        return true
+    }
+
+    /// Whether the request's head comes to a link, which has entered the call then.
+    private func joins(_ place: Int, _ chain: CompiledChain) -> Bool {
+        guard !isTriedAgain else { return run.hasEntered(place) && chain.links[place].runsAgain }
+        let bit: UInt64 = 1 << UInt64(place)
+        guard chain.conditional & bit == 0 || chain.links[place].takesPart(in: self) else { return false }
+        run.enter(place)
+        if place == chain.firstPerAttempt { request.setMark() }
+        return true
+    }
+
+    /// Takes an event to those that ask for it, and to those at which something waits; false if it does not get to the end.
+    private func walk(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) -> Bool {
+        guard start >= 0 else { return true }
+        let ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
+        var stops = (run.chain.mask(event.asked(way)) | lanes.gated(way)) & run.links(way) & ahead
+        while stops != 0 {
+            let place = way == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
+            stops &= ~(1 << UInt64(place))
+            guard visit(place, event, bytes, way) else { return false }
+        }
+        return true
+    }
+
     /// Takes an event to a link; true if it goes on to the next.
     private func visit(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Bool {
-        if case .requestHead = event {
-            guard joins(place) else { return true }
-        } else {
-            guard way == .request ? run.hasEntered(place) : run.isOnWayBack(place) else { return true }
-        }
-        let asks = run.chain.links[place].asks(for: event.asked(way), code: event.code)
-        if !lanes[way].isEmpty, let gate = lanes[way].gate(at: place), !gate.isDraining {
-            let isSerial = run.chain.links[place].isSerial
-            guard asks, !isSerial else {
+        let asks = run.chain.asks(place, event, way)
+        if lanes.gated(way) & 1 << UInt64(place) != 0, let gate = lanes[way].gate(at: place), !gate.isDraining {
+            guard asks, !run.chain.links[place].isSerial else {
                 hold(event, bytes, way, at: place, asks ? .undelivered : .ready)
                 return false
             }
@@ -47,18 +73,47 @@ extension Call {
         return settle(askNoting(place, event, bytes, way), place, event, bytes, way)
     }
 
-    /// Whether the request's head comes to a link, which has entered the call then.
-    private func joins(_ place: Int) -> Bool {
-        guard !isTriedAgain else { return run.hasEntered(place) && run.chain.links[place].runsAgain }
-        guard run.chain.links[place].shapes.contains(shape) else { return false }
-        if let condition = run.chain.links[place].condition, !condition.holds(for: self) { return false }
-        run.enter(place)
-        if place == run.chain.firstPerAttempt { request.setMark() }
-        return true
-    }
-
     /// Calls the hook, and notes what comes of it, if that is worth telling.
     func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+        guard !isTimed else { return askTiming(place, event, bytes, way) }
+        let edits = editCount(event)
+        let verdict = ask(place, event, bytes, way)
+        if case .next = verdict, edits == editCount(event), !event.isTouched { return .next }
+        note(verdict, place, event, way, from: edits, time: nil)
+        return verdict
+    }
+
+    /// Likewise, with a look at the clock.
+    private func askTiming(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+        let clock = worker.context.loop.clock
+        let edits = editCount(event)
+        let start = clock.now
+        let verdict = ask(place, event, bytes, way)
+        let time = clock.now - start
+        worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
+        if case .next = verdict, edits == editCount(event), !event.isTouched { return .next }
+        note(verdict, place, event, way, from: edits, time: time)
+        return verdict
+    }
+
+    private func editCount(_ event: ChainEvent) -> Int {
+        switch event {
+        case .requestHead: request.editCount
+        case .responseHead(let head, _): head.editCount
+        case .responseEnd(let end): end.trailers.editCount
+        case .message, .bytes, .requestEnd: 0
+        }
+    }
+
+    private func note(
+        _ verdict: Verdict,
+        _ place: Int,
+        _ event: ChainEvent,
+        _ way: Way,
+        from edits: Int,
+        time: Nanoseconds?
+    ) {
+        guard !isOver else { return }
         let head: HTTPHead? =
             switch event {
             case .requestHead: request
@@ -66,26 +121,11 @@ extension Call {
             case .responseEnd(let end): end.trailers
             case .message, .bytes, .requestEnd: nil
             }
-        let edits = head?.edits.count ?? 0
-        let start = isTimed ? worker.context.loop.clock.now : 0
-        let verdict = ask(place, event, bytes, way)
-        let time = isTimed ? worker.context.loop.clock.now - start : nil
-        guard !isOver else { return verdict }
-        if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
-        let hasChanged = head.map { $0.edits.count > edits } ?? event.isTouched
-        let decision = verdict.decision(on: event)
-        guard hasChanged || decision != .next else { return verdict }
         let trace = self.trace ?? worker.traces.take()
         self.trace = trace
-        trace.note(
-            place,
-            event.label(way),
-            decision,
-            head: head,
-            from: edits,
-            time: decision == .suspend ? nil : time
-        )
-        return verdict
+        let decision = verdict.decision(on: event)
+        let isDone = decision != .suspend
+        trace.note(place, event.label(way), decision, head: head, from: edits, time: isDone ? time : nil)
     }
 
     /// Calls the hook.
@@ -141,7 +181,8 @@ extension Call {
             }
             guard !message.isDropped else { return false }
         }
-        guard !lanes[way].isEmpty, let gate = lanes[way].gate(at: place), !gate.isDraining else { return true }
+        guard lanes.gated(way) & 1 << UInt64(place) != 0 else { return true }
+        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return true }
         hold(event, bytes, way, at: place, .ready)
         return false
     }
@@ -156,9 +197,11 @@ extension Call {
 
     /// The call is over for all links that it came to.
     func passFinished() {
-        guard run.requestMeets(.finished) else { return }
-        for place in run.chain.links.indices.reversed() where run.hasEntered(place) {
-            guard run.chain.links[place].asks(for: .finished, code: record.code.rawValue) else { continue }
+        var stops = run.chain.mask(.finished) & run.entered
+        while stops != 0 {
+            let place = 63 - stops.leadingZeroBitCount
+            stops &= ~(1 << UInt64(place))
+            guard run.chain.takesPart(place, in: record.code.rawValue) else { continue }
             run.interceptor(place).finished(self)
         }
     }

@@ -20,6 +20,8 @@ extension Call {
     }
 
     private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
+        let (counters, counter) = (worker.counters, run.chain.links[place].counter)
+        suspension.resumedAgain = { counters.verdict(counter, .late) }
         guard !suspension.isResumed else { return wasResumed(way, place) }
         suspension.resumed = { [unowned self] in wasResumed(way, place) }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in

@@ -68,6 +68,7 @@ enum ChainEvent {
     var isTouched: Bool {
         switch self {
         case .message(let message): message.isTouched
+        case .responseEnd(let end): end.isNewlyReplaced
         default: false
         }
     }

@@ -43,9 +43,9 @@ struct ChainRun {
         entered & 1 << UInt64(place) != 0
     }
 
-    /// Whether an answer goes through the link.
-    func isOnWayBack(_ place: Int) -> Bool {
-        entered & ~passedOver & 1 << UInt64(place) != 0
+    /// The links that are gone through on a way, a bit each.
+    func links(_ way: Way) -> UInt64 {
+        way == .request ? entered : entered & ~passedOver
     }
 
     /// The interceptor of a link, as this call has it.
@@ -59,6 +59,11 @@ struct ChainRun {
     /// Whether a link that the answer goes through asks for one of the events.
     func answerMeets(_ events: EventSet) -> Bool {
         chain.mask(events) & entered & ~passedOver != 0
+    }
+
+    /// Whether a link that the answer goes through asks for more of it than its head.
+    var looksAtAnswer: Bool {
+        chain.answerMask & entered & ~passedOver != 0
     }
 
     /// Whether a link that the request has come to asks for one of the events.

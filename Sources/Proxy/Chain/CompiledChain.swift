@@ -20,11 +20,12 @@ final class CompiledChain {
         /// Where the verdicts of the interceptor are counted.
         let counter: InterceptorCounter
 
-        /// Whether the interceptor is to see an event of a call; what has an outcome says it.
-        func asks(for event: EventSet, code: UInt8?) -> Bool {
-            guard !events.isDisjoint(with: event) else { return false }
-            guard codes != 0 else { return true }
-            return code.map { codes & 1 << UInt32($0) != 0 } ?? false
+        /// Whether the calls it is for are not all.
+        var isConditional: Bool { condition != nil || shapes != .all }
+
+        /// Whether the call is one of those it is for.
+        func takesPart(in call: Call) -> Bool {
+            shapes.contains(call.shape) && condition?.holds(for: call) ?? true
         }
     }
 
@@ -40,6 +41,12 @@ final class CompiledChain {
     let redactions: Redactions
     /// The first link that runs for each attempt.
     let firstPerAttempt: Int?
+    /// The links that ask for more of an answer than its head, a bit each.
+    private(set) var answerMask: UInt64 = 0
+    /// The links that are not for every call, a bit each.
+    let conditional: UInt64
+    /// The links that are not for every outcome.
+    private let coded: UInt64
     /// For each event, the links that ask for it, a bit each.
     private let masks: [UInt64]
 
@@ -48,14 +55,34 @@ final class CompiledChain {
         self.links = links
         masks = (0..<EventSet.RawValue.bitWidth).map { bit in
             let event = EventSet(rawValue: 1 << EventSet.RawValue(bit))
-            return links.indices.reduce(0) { links[$1].events.contains(event) ? $0 | 1 << UInt64($1) : $0 }
+            return Self.bits(links) { $0.events.contains(event) }
         }
+        conditional = Self.bits(links) { $0.isConditional }
+        coded = Self.bits(links) { $0.codes != 0 }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
         redactions = links.reduce(into: Redactions()) { all, link in
             if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
         }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
         firstPerAttempt = links.firstIndex(where: \.isPerAttempt)
+        answerMask = mask([.responseMessages, .anyEnd])
+    }
+
+    private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {
+        links.indices.reduce(0) { test(links[$1]) ? $0 | 1 << UInt64($1) : $0 }
+    }
+
+    /// Whether a link asks for an event; before the outcome is known, those that are for some outcomes only ask for nothing.
+    func asks(_ place: Int, _ event: ChainEvent, _ way: Way) -> Bool {
+        let bit: UInt64 = 1 << UInt64(place)
+        guard mask(event.asked(way)) & bit != 0 else { return false }
+        guard coded & bit != 0 else { return true }
+        return event.code.map { takesPart(place, in: $0) } ?? false
+    }
+
+    /// Whether a link is for an outcome.
+    func takesPart(_ place: Int, in code: UInt8) -> Bool {
+        coded & 1 << UInt64(place) == 0 || links[place].codes & 1 << UInt32(code) != 0
     }
 
     /// The links that ask for one of the events, a bit each.

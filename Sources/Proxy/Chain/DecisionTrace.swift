@@ -13,8 +13,9 @@ final class DecisionTrace {
         let place: Int
         let event: ChainEvent.Label
         let verdict: Decision
-        /// Where its changes lie in `changes`.
-        fileprivate(set) var changes: Range<Int>
+        /// Its changes: those of the request's head by their place there, since that stays as long as the trace does; of
+        /// others by their place in `changes`.
+        fileprivate let changes: Range<Int>
         /// How long it took in nanoseconds: where it has waited, until it was resumed; nil where nobody looked at a clock.
         var time: Nanoseconds?
     }
@@ -24,8 +25,7 @@ final class DecisionTrace {
         case next, reject, respond, suspend, replace
     }
 
-    /// One change of a head, by name.
-    struct Change {
+    private struct Change {
         let kind: HTTPEdit.Kind
         let name: ByteRange
     }
@@ -35,9 +35,9 @@ final class DecisionTrace {
     static let mostChanges = 64
 
     private(set) var notes: [Note] = []
-    private(set) var changes: [Change] = []
     /// What was not noted any more.
     private(set) var dropped = 0
+    private var changes: [Change] = []
     private let names = ByteArena(capacity: 256)
 
     /// Notes what an interceptor has done to an event; the changes are those of `head` from `first` on.
@@ -49,17 +49,18 @@ final class DecisionTrace {
         from first: Int,
         time: Nanoseconds?
     ) {
-        guard notes.count < Self.mostNotes else {
-            dropped += 1
-            return
-        }
+        guard notes.count < Self.mostNotes else { return dropped += 1 }
+        let range = event == .requestHead ? first..<(head?.editCount ?? first) : keep(head, from: first)
+        notes.append(Note(place: place, event: event, verdict: verdict, changes: range, time: time))
+    }
+
+    /// Keeps the changes of a head that does not stay.
+    private func keep(_ head: HTTPHead?, from first: Int) -> Range<Int> {
         let start = changes.count
-        if let head {
-            for edit in head.edits[first...].prefix(Self.mostChanges - start) {
-                changes.append(Change(kind: edit.kind, name: names.add(head.name(of: edit).span)))
-            }
+        head?.readEdits(first, most: Self.mostChanges - start, names: names) { kind, name in
+            changes.append(Change(kind: kind, name: name))
         }
-        notes.append(Note(place: place, event: event, verdict: verdict, changes: start..<changes.count, time: time))
+        return start..<changes.count
     }
 
     /// Notes how long what an interceptor has suspended has waited.
@@ -69,15 +70,28 @@ final class DecisionTrace {
         notes[index].time = time
     }
 
-    /// A change in words: `set x-env`, `removed x-debug`.
-    func text(of change: Change) -> [UInt8] {
+    /// The changes of a note in words: `set x-env`, `removed x-debug`.
+    func changes(of note: Note, in request: HTTPHead) -> [[UInt8]] {
         let names = names
-        return Array("\(change.kind) ".utf8) + names[change.name].array
+        guard note.event == .requestHead else {
+            return changes[note.changes].map { Self.text($0.kind, names[$0.name]) }
+        }
+        var texts: [[UInt8]] = []
+        let most = min(note.changes.count, Self.mostChanges)
+        let kept = ByteArena(capacity: 256)
+        request.readEdits(note.changes.lowerBound, most: most, names: kept) { kind, name in
+            texts.append(Self.text(kind, kept[name]))
+        }
+        return texts
+    }
+
+    private static func text(_ kind: HTTPEdit.Kind, _ name: Span<UInt8>) -> [UInt8] {
+        Array("\(kind) ".utf8) + name.array
     }
 
     func removeAll() {
         notes.removeAll(keepingCapacity: true)
-        changes.removeAll(keepingCapacity: true)
+        if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
         names.removeAll()
         dropped = 0
     }

@@ -38,7 +38,11 @@ final class Gate {
 
 /// What is held in a chain on one way of a call; nothing, mostly.
 struct Lane {
-    private(set) var gates: [Gate] = []
+    private var gates: [Gate] = [] {
+        didSet { gated = gates.reduce(0) { $0 | 1 << UInt64($1.place) } }
+    }
+    /// The places of the gates, a bit each.
+    private(set) var gated: UInt64 = 0
     /// The events that wait.
     private(set) var events = 0
     /// Their bytes.
@@ -47,7 +51,7 @@ struct Lane {
     var isPaused = false
 
     /// Whether nothing is held.
-    var isEmpty: Bool { gates.isEmpty }
+    var isEmpty: Bool { gated == 0 }
 
     /// Whether bytes wait that may be a part of a message.
     var holdsBytes: Bool { gates.contains { $0.slots.contains { $0.bytes != nil } } }
@@ -97,18 +101,14 @@ struct Lanes {
     var request = Lane()
     var response = Lane()
 
+    /// One of them; not for the way of every call, since it is copied.
     subscript(way: Way) -> Lane {
-        _read {
-            switch way {
-            case .request: yield request
-            case .response: yield response
-            }
-        }
-        _modify {
-            switch way {
-            case .request: yield &request
-            case .response: yield &response
-            }
-        }
+        get { way == .request ? request : response }
+        set { if way == .request { request = newValue } else { response = newValue } }
+    }
+
+    /// The places on a way at which something is held, a bit each.
+    func gated(_ way: Way) -> UInt64 {
+        way == .request ? request.gated : response.gated
     }
 }

@@ -18,6 +18,8 @@ public final class Suspension {
     private var timer: Timer?
     /// When the event began to wait.
     private(set) var began: Nanoseconds = 0
+    /// Told when it is resumed once more.
+    var resumedAgain: (() -> Void)?
     /// Told when the suspension is resumed.
     var resumed: (() -> Void)?
     /// Called once if the call ends before the suspension is resumed: whatever is under way for it is not needed.
@@ -46,7 +48,10 @@ public final class Suspension {
     }
 
     private func resume(_ verdict: @escaping (Suspended) -> Verdict) {
-        guard case .waiting = state else { return }
+        guard case .waiting = state else {
+            if case .resumed = state { resumedAgain?() }
+            return
+        }
         let resumed = resumed
         end(.resumed(verdict))
         resumed?()

@@ -9,7 +9,9 @@ internal import RPC
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
 /// head that would go upstream, or the answer.
 public struct Explanation {
-    /// The explanation for people, line by line. Secrets are not in it.
+    /// The explanation for people, line by line.
+    ///
+    /// Secrets are not in it.
     public private(set) var lines: [String] = []
 
     /// How long interceptors may wait for something.
@@ -24,7 +26,9 @@ public struct Explanation {
     /// - Parameters:
     ///   - request: what a caller would send to the first listener.
     ///   - settings: a checked configuration that names kinds of `kinds`.
+    ///   - kinds: the kinds of interceptors that there are.
     ///   - tokens: the tokens that files have, by path.
+    ///   - tls: what the settings of TLS came to.
     public init(
         of request: ExplainedRequest,
         by settings: Settings,
@@ -129,11 +133,9 @@ public struct Explanation {
         }
         let notes = call.trace?.notes.filter { $0.place == place } ?? []
         let texts = notes.map { note in
-            let changes = call.trace.map { trace in
-                trace.changes[note.changes].map { String(decoding: trace.text(of: $0), as: UTF8.self) }
-            }
+            let changes = call.trace?.changes(of: note, in: call.request) ?? []
             let time = note.time.map { " (\(Double($0 / 1000) / 1000) ms)" } ?? ""
-            let list = changes?.joined(separator: ", ") ?? ""
+            let list = changes.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
             return "\(note.event.rawValue): \(note.verdict.rawValue)\(list.isEmpty ? "" : ", \(list)")\(time)"
         }
         return texts.isEmpty ? ["next"] : texts

@@ -50,7 +50,7 @@ final class HeadersInterceptor: Interceptor {
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         response?.apply(to: head, for: call)
-        if call.classification.dialect.isUnaryConnect { prefixedTrailers?.apply(to: head, for: call) }
+        if call.hasTrailersInHead { prefixedTrailers?.apply(to: head, for: call) }
         return .next
     }
 

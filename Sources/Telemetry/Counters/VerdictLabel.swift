@@ -8,6 +8,8 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case replace
     /// The interceptor has let an event wait.
     case suspend
+    /// The interceptor has resumed an event that had gone on already, which counts for nothing.
+    case late
 
     /// The value of the label.
     public var label: StaticString {
@@ -16,6 +18,7 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
         case .respond: "respond"
         case .replace: "replace"
         case .suspend: "suspend"
+        case .late: "late"
         }
     }
 }
