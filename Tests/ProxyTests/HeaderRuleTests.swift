@@ -110,6 +110,29 @@ import Testing
         }
     }
 
+    @Test func `in Connect unary trailers are changed once, also where somebody asks for the end`() {
+        let rules = "{headers: {trailers: {add: {x-a: new}}}}, {error: {code: aborted}}"
+        play(plain + "\ninterceptors: [\(rules)]") { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let upstream = scene.upstream().accept()
+            upstream.expect(saidUpstream)
+            let type = "content-type: application/json"
+            upstream.send(
+                http(
+                    "HTTP/1.1 404 Not Found",
+                    type,
+                    "trailer-x-b: 1",
+                    "content-length: 20",
+                    body: #"{"code":"not_found"}"#
+                )
+            )
+            let head = caller.head()
+            #expect(head.contains("trailer-x-b: 1\r\ntrailer-x-a: new\r\n"))
+            #expect(head.split(separator: "x-a: new").count == 2)
+        }
+    }
+
     @Test func `in Connect unary trailers are headers with a prefix`() {
         play(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug], rename: {x-b: x-c}}")) { scene in
             let caller = scene.caller()

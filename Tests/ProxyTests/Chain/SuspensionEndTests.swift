@@ -84,6 +84,8 @@ import Testing
             for suspension in gate.resumed { suspension.resume() }
             talk.conclude()
             talk.callerHears("end ok")
+            let late = talk.scene.metrics(#"martlet_interceptor_verdicts_total{interceptor="a",verdict="late"}"#)
+            #expect(late.first?.hasSuffix(" 6") == true)
         }
     }
 

@@ -1,0 +1,81 @@
+import HTTP2Kit
+import Proxy
+import Testing
+
+/// Which interceptors a call goes through once more when it is tried again.
+@Suite struct AttemptTests {
+    private func chain(_ items: String...) -> String {
+        "listen: 127.0.0.1:8080\nupstream: h2c://127.0.0.1:9000\ninterceptors:\n"
+            + items.map { "  - \($0)\n" }.joined()
+    }
+
+    /// A call that is refused once and answered then; the heads that went upstream, without their control data.
+    private func heads(_ scene: Scene) -> [String] {
+        let caller = scene.http2Caller()
+        caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
+        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let first = upstream.next()
+        _ = upstream.next()
+        upstream.send(.reset(1, .refused))
+        let second = upstream.next()
+        upstream.expect("3 DATA/end {}")
+        upstream.send(.answer(3, end: true))
+        #expect(caller.next().hasPrefix("1 HEADERS/end :status: 200"))
+        return [first, second].map {
+            String($0.split(separator: "application/json", omittingEmptySubsequences: false).last!)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `an interceptor that runs for each attempt gets the head as it came to it, and others are not told again`(
+        _ stage: Stage
+    ) {
+        let yaml = chain(
+            "{name: once, probe: {}}",
+            #"{per: attempt, headers: {request: {add: {x-try: "1"}, remove: [x-trace]}}}"#,
+            "{name: behind, probe: {}}",
+            "{headers: {request: {rename: {x-try: x-tried}}}}"
+        )
+        play(stage, yaml) { scene in
+            #expect(heads(scene) == [" | x-tried: 1 | x-trace: behind", " | x-tried: 1"])
+            #expect(scene.diary.take().filter { $0.hasSuffix("request") } == ["once request", "behind request"])
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `what runs for each attempt is told of each`(_ stage: Stage) {
+        play(stage, chain("{name: a, probe: {}}", "{name: b, per: attempt, probe: {}}")) { scene in
+            let trace = " | x-trace: a | x-trace: b"
+            #expect(heads(scene) == [trace, trace])
+            let requests = scene.diary.take().filter { $0.hasSuffix("request") }
+            #expect(requests == ["a request", "b request", "b request"])
+        }
+    }
+
+    @Test func `a token is put into each attempt, be it another by then`() {
+        play(chain("{token: {file: /t}}")) { scene in
+            scene.worker.updateToken("/t", Array("one".utf8))
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            #expect(upstream.next().hasSuffix("authorization: Bearer one"))
+            scene.worker.updateToken("/t", Array("two".utf8))
+            upstream.send(.reset(1, .refused))
+            #expect(upstream.next().hasSuffix("authorization: Bearer two"))
+        }
+    }
+
+    @Test func `a token that has gone meanwhile rejects the call`() {
+        play(chain("{token: {file: /t}}")) { scene in
+            scene.worker.updateToken("/t", Array("one".utf8))
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            scene.worker.updateToken("/t", nil)
+            upstream.send(.reset(1, .refused))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 503"))
+            upstream.expectNothing()
+        }
+    }
+}
