@@ -9,6 +9,17 @@ public enum Conclusion: Equatable, Sendable {
     /// stream, where an `error` that is absent or null means `ok`.
     case json([UInt8], fallback: RPCCode, isEndStream: Bool)
 
+    /// What the frame says that ends the body of an answer in gRPC-Web or a Connect stream; `content` is decompressed.
+    public init(endFrame content: [UInt8], of dialect: Dialect) {
+        if dialect == .connectStream {
+            self = .json(content, fallback: .unknown, isEndStream: true)
+        } else if let status = GRPCStatus(lines: content.span) {
+            self = .code(status.code, message: status.message)
+        } else {
+            self = .code(.unknown)
+        }
+    }
+
     /// The code of an error whose JSON names `name`; the fallback if it names none, or none that there is.
     ///
     /// A code that was known before stays.

@@ -12,7 +12,8 @@ public struct EnvelopedBody: Sendable {
     public private(set) var isBroken = false
     /// The size of the largest message whose envelope has come.
     private(set) var largest = 0
-    /// How many bytes of the piece that was seen last belong to messages that are complete; what follows is begun only.
+    /// How many bytes of the piece that was seen last belong to messages that are complete, up to one that is over the
+    /// limit.
     private(set) var complete = 0
     /// Whether a message said it is compressed.
     private(set) var hasCompressedMessage = false
@@ -22,12 +23,14 @@ public struct EnvelopedBody: Sendable {
     private(set) var end = Capture()
 
     private let endFlag: UInt8
+    private let limit: Int
     private var scanner = EnvelopeScanner()
     private var current: UInt8 = 0
     private var base64: Base64Decoder?
 
     /// Makes a follower that has seen nothing; only answers have a frame that ends them.
-    public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .answer) {
+    public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .answer, limit: Int = .max) {
+        self.limit = limit
         endFlag = dialect.endFlag(direction)
         if dialect == .grpcWebText { base64 = Base64Decoder() }
     }
@@ -67,7 +70,7 @@ public struct EnvelopedBody: Sendable {
                 if isEnd(current) { end.add(bytes.extracting(piece)) }
                 if isLast {
                     finish()
-                    complete = position
+                    if largest <= limit { complete = position }
                 }
             }
         }

@@ -35,7 +35,7 @@ public struct MessageMeter: Sendable {
         self.dialect = dialect
         self.direction = direction
         self.limit = limit ?? .max
-        envelopes = EnvelopedBody(dialect, direction)
+        envelopes = EnvelopedBody(dialect, direction, limit: self.limit)
     }
 
     /// The number of messages that are complete.
