@@ -189,6 +189,7 @@ extension Call {
     func close(with error: RPCError, before place: Int) {
         guard !isAnswerClosed else { return }
         isAnswerClosed = true
+        forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: place)
         attempt?.count(.canceled)
         attempt?.cancel()

@@ -35,7 +35,7 @@ extension Call {
         guard var reader = requestReader else { return }
         requestReader = nil
         var position = 0
-        while !isOver, !isAnswered, let event = reader.next(in: body, from: &position) {
+        while takesRequest, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
             case .pass, .end: break
@@ -59,7 +59,7 @@ extension Call {
         }
         let form = requestForm ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
-        guard !isOver, !isAnswered else { return }
+        guard takesRequest else { return }
         if lanes.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()
         } else {
@@ -71,7 +71,7 @@ extension Call {
 
     /// An event has come through the chain.
     func leaveForUpstream(_ event: ChainEvent, _ bytes: Span<UInt8>) {
-        guard !isOver, !isAnswered else { return }
+        guard takesRequest else { return }
         switch event {
         case .requestHead: requestHeadLeaves()
         case .message(let message): requestMessageLeaves(message, bytes)
@@ -135,7 +135,7 @@ extension Call {
     /// Sends bytes of the body, or keeps them until there is a connection.
     func sendUpstream(_ bytes: Span<UInt8>) {
         guard let attempt, attempt.isConnected else {
-            guard !isAnswered, bytes.count > 0 else { return }
+            guard takesRequest, bytes.count > 0 else { return }
             let queue = outbox ?? worker.context.queues.take()
             outbox = queue
             return queue.append(bytes)

@@ -167,7 +167,7 @@ public final class Call: HTTPStreamUser {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if !isAnswered, heldAnswer == nil { takeRequest(body) }
+        if takesRequest, heldAnswer == nil { takeRequest(body) }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
@@ -175,8 +175,11 @@ public final class Call: HTTPStreamUser {
         requestEnded = true
         meter?.end()
         if let heldAnswer { return answerWhole(heldAnswer.answer, heldAnswer.place) }
-        if !isAnswered { requestIsWhole(trailers: trailers) }
+        if takesRequest { requestIsWhole(trailers: trailers) }
     }
+
+    /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
+    var takesRequest: Bool { !isOver && !isAnswered && !isAnswerClosed }
 
     package func wasReset(_ reason: HTTPReset) {
         switch reason {

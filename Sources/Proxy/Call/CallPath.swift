@@ -28,7 +28,7 @@ extension Call {
         run.begin()
         hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
         pass(.requestHead, .request, from: 0)
-        if requestEnded, !hasRequestLeft, !isOver, !isAnswered { requestIsWhole(trailers: nil) }
+        if requestEnded, !hasRequestLeft, takesRequest { requestIsWhole(trailers: nil) }
     }
 
     private func takeRoute() {
