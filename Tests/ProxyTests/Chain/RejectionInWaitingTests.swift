@@ -46,6 +46,26 @@ import Testing
         }
     }
 
+    @Test func `E7 the rest of a request whose answer was ended is thrown away`() {
+        let chain =
+            "{name: a, gate: {hold: [request message 2, response end]}}, {name: b, gate: {reject: {response message 1: aborted}}}"
+        converse(chain, in: Style.streams) { talk in
+            talk.begin()
+            talk.accept()
+            talk.say("1", "2")
+            talk.answer()
+            talk.reply("x")
+            talk.callerHears("head")
+            _ = talk.scene.diary.take()
+            #expect(talk.scene.gates["a"].canceled == ["request message 2"])
+            talk.say("3", "4", end: true)
+            talk.scene.settle()
+            #expect(talk.scene.diary.take() == [])
+            talk.scene.gates["a"].release()
+            talk.callerHears("end aborted no +google.rpc.RetryInfo")
+        }
+    }
+
     @Test func `E7 a held head that is rejected on release takes the answer with it`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {hold: [response head]}}"
         converse(chain) { talk in

@@ -17,6 +17,7 @@ final class GateInterceptor: Interceptor {
                 Option("sees", .strings, "The events that it asks for; all if absent."),
                 Option("hold", .strings, "The events that wait for the test."),
                 Option("random", .bool, default: "false", "Whether half of all events wait."),
+                Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
                 Option("work", .strings, "The events that wait for a task."),
                 Option("open", .strings, "The events whose hook releases what waits."),
                 Option("verdict", .string, "The code with which that rejects the first."),
@@ -37,7 +38,7 @@ final class GateInterceptor: Interceptor {
 
     let events: EventSet
     let isSerial: Bool
-    private let name: String
+    private var name: String
     private let diary: Diary
     private let door: Door
     private let options: Section
@@ -60,6 +61,7 @@ final class GateInterceptor: Interceptor {
     func forCall() -> any Interceptor {
         let new = GateInterceptor(name, options, diary, door)
         door.instances += 1
+        if options.bool("numbers") { new.name += "#\(door.instances)" }
         return new
     }
 

@@ -1,0 +1,148 @@
+import Dialects
+import HTTP2Kit
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// Calls in which everything happens at random, and what holds for them all the same.
+@Suite struct ChanceTests {
+    private static let chain = """
+        {name: a, gate: {random: true, numbers: true}}, {name: b, gate: {random: true, numbers: true, serial: true}}, \
+        {name: c, gate: {random: true, numbers: true}}
+        """
+
+    @Test(arguments: Style.allCases)
+    func `E4 whatever happens to a call, each interceptor sees a sound sequence, and the caller one end`(_ style: Style)
+    {
+        for seed in 0..<200 {
+            for listener in ["", "limits: {held_events: 1}"] {
+                converse(Self.chain, in: [style], on: [.memory], listener: listener, gzip: seed % 2 == 1) { talk in
+                    var script = RandomScript(talk, seed: UInt64(seed))
+                    script.play()
+                    check(talk, "\(style) \(seed) \(listener)", wasCanceled: script.wasCanceled)
+                }
+            }
+        }
+    }
+
+    private func check(_ talk: Conversation, _ place: String, wasCanceled: Bool) {
+        #expect(talk.scene.livingCalls == 0, "\(place)")
+        // What is still to come of a request that has been answered is refused so.
+        let heard = talk.callerEar.heard.filter { $0 != "reset NO_ERROR" }
+        let ends = heard.filter { $0.hasPrefix("end ") || $0.hasPrefix("reset ") }
+        #expect(ends.count == 1 || wasCanceled && ends.isEmpty, "\(place): \(heard)")
+        #expect(heard.filter { $0 == "head" }.count <= 1, "\(place): \(heard)")
+        let numbers = heard.compactMap { $0.hasPrefix("message") ? Int($0.split(separator: " ").last ?? "") : nil }
+        #expect(numbers == Array(1..<(numbers.count + 1)), "\(place): \(heard)")
+        for (name, events) in Dictionary(grouping: talk.scene.diary.take(), by: { $0.components(" ")[0] }) {
+            let words = events.map {
+                $0.components(" ").dropFirst().prefix { Int($0) == nil }.prefix(2).joined(separator: " ")
+            }
+            #expect(isSound(words.filter { $0.hasPrefix("request") }, "request"), "\(place): \(name) \(events)")
+            #expect(isSound(words.filter { $0.hasPrefix("response") }, "response"), "\(place): \(name) \(events)")
+            #expect(words.filter { $0.hasPrefix("finished") }.count == 1, "\(place): \(name) \(events)")
+            #expect(words.last?.hasPrefix("finished") == true, "\(place): \(name) \(events)")
+        }
+    }
+
+    /// Whether the events are a head, messages and an end, as far as they go.
+    private func isSound(_ events: [String], _ way: String) -> Bool {
+        guard let first = events.first else { return true }
+        guard first == "\(way) head" else { return false }
+        let rest = events.dropFirst()
+        return rest.allSatisfy { $0 == "\(way) message" || $0 == "\(way) end" }
+            && !rest.dropLast().contains("\(way) end")
+    }
+}
+
+/// What the two ends of a call and the test do, at random.
+private struct RandomScript {
+    private let talk: Conversation
+    private var random: SeededGenerator
+    private var said = 0
+    private var replied = 0
+    private var hasHungUp = false
+    private var hasAnswered = false
+    private var isOver = false
+    private(set) var wasCanceled = false
+
+    init(_ talk: Conversation, seed: UInt64) {
+        self.talk = talk
+        random = SeededGenerator(seed: seed)
+        for name in ["a", "b", "c"] { talk.scene.gates[name].random = SeededGenerator(seed: seed &* 31) }
+    }
+
+    mutating func play() {
+        talk.begin(talk.style.timeoutField)
+        for _ in 0..<40 { step(Int.random(in: 0..<24, using: &random)) }
+        // Whatever is left waiting runs into the time of the caller.
+        talk.scene.pass(.seconds(2))
+    }
+
+    private mutating func step(_ chance: Int) {
+        if talk.upstream == nil, talk.scene.upstream().connects > 0 { talk.accept() }
+        switch chance {
+        case 0...5: release(.next)
+        case 6: release(.reject(RPCError(.aborted, "chance")))
+        case 7: release(.respond(LocalAnswer(status: 200, headers: [type], body: [])))
+        case 8...10: say()
+        case 11: hangUp()
+        case 12...20: answer(chance)
+        case 21: talk.scene.settle()
+        case 22: talk.scene.pass(.milliseconds(10))
+        default: if Int.random(in: 0..<8, using: &random) == 0 { cancel() }
+        }
+    }
+
+    private var type: (name: [UInt8], value: [UInt8]) {
+        (Array("content-type".utf8), Array(talk.style.contentType.utf8))
+    }
+
+    private mutating func release(_ verdict: Verdict) {
+        let door = talk.scene.gates[["a", "b", "c"].randomElement(using: &random)!]
+        guard let place = door.events.indices.randomElement(using: &random) else { return }
+        door.release(at: place, verdict)
+        talk.scene.turn()
+    }
+
+    private mutating func say() {
+        guard !hasHungUp, !wasCanceled, talk.style != .connectUnary || said == 0 else { return }
+        said += 1
+        talk.say("\(said)")
+    }
+
+    private mutating func hangUp() {
+        guard !hasHungUp, !wasCanceled else { return }
+        hasHungUp = true
+        talk.hangUp()
+    }
+
+    private mutating func cancel() {
+        guard !wasCanceled else { return }
+        wasCanceled = true
+        talk.cancel()
+    }
+
+    private mutating func answer(_ chance: Int) {
+        guard talk.upstreamEar?.heard.first == "head", !isOver else { return }
+        switch chance {
+        case 12 where !hasAnswered, 13 where !hasAnswered, 14 where !hasAnswered:
+            hasAnswered = true
+            talk.answer()
+        case 15...17 where hasAnswered && (talk.style != .connectUnary || replied == 0):
+            replied += 1
+            talk.reply("\(replied)")
+        case 18 where hasAnswered:
+            isOver = true
+            talk.conclude()
+        case 19 where hasAnswered == (talk.style != .connectUnary):
+            isOver = true
+            talk.fail("unavailable", "later", 14)
+        case 20 where Int.random(in: 0..<4, using: &random) == 0:
+            isOver = true
+            talk.upstream.send(.reset(1, .internalError))
+        default: break
+        }
+    }
+}
