@@ -32,7 +32,9 @@ extension Call {
         answerCompression = head.compression(dialect)
         guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
         let meetsEnd = run.answerMeets(.anyEnd)
-        holdsAnswer = meetsEnd && (isLast && dialect.hasEnvelopes || ownOutcome != nil)
+        // What has no messages, such as the page of a proxy in between, can still become an error of the dialect.
+        let isSmall = isLast || !reader.hasMessages && run.answerMeets([.responseEnd, .responseErrors])
+        holdsAnswer = meetsEnd && (isSmall && dialect.hasEnvelopes || ownOutcome != nil)
         if isLast, holdsAnswer { answerTrailers = head }
         let wantsMessages = run.answerMeets(.responseMessages)
         let isFramed = wantsMessages || meetsEnd && dialect != .grpc
@@ -102,13 +104,18 @@ extension Call {
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
     private func endFrameCame(_ flags: UInt8, _ payload: Span<UInt8>) {
-        answerEndFrame = (flags, payload.array)
-        guard flags & Envelope.compressed != 0 else { return }
-        let plain = worker.context.queues.take()
-        if decompress(payload, .response, into: plain) == nil {
-            answerEndFrame = (flags & ~Envelope.compressed, plain.readable.array)
-            self.reader.end(decompressed: plain.readable)
+        guard flags & Envelope.compressed != 0 else {
+            answerEndFrame = EndFrame(flags: flags, payload: payload.array, content: payload.array)
+            return
         }
+        let plain = worker.context.queues.take()
+        let isSound = decompress(payload, .response, into: plain) == nil
+        if isSound { reader.end(decompressed: plain.readable) }
+        answerEndFrame = EndFrame(
+            flags: flags,
+            payload: payload.array,
+            content: isSound ? plain.readable.array : nil
+        )
         worker.context.queues.give(plain)
     }
 
@@ -161,7 +168,7 @@ extension Call {
         if let answerTrailers { return answerTrailers }
         let trailers = worker.context.heads.take()
         if let arrived { trailers.copy(arrived) }
-        if let frame = answerEndFrame { trailers.add(endFrame: frame.payload, of: classification.dialect) }
+        if let content = answerEndFrame?.content { trailers.add(endFrame: content, of: classification.dialect) }
         trailers.notesEdits = true
         answerTrailers = trailers
         return trailers

@@ -21,10 +21,8 @@ extension Call {
     private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
         if end.isReplaced { rewrite(head, end) } else { appendEndFrame(end) }
         let dialect = classification.dialect
-        if dialect == .grpc {
-            head.contentLength = nil
-        } else if answerForm != .bytes || end.isReplaced {
-            head.contentLength = heldBody?.count ?? 0
+        if answerForm != .bytes || end.isReplaced {
+            head.contentLength = dialect == .grpc ? nil : heldBody?.count ?? 0
         }
         if dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = heldBody
@@ -100,7 +98,7 @@ extension Call {
         let dialect = answerDialect
         guard dialect.hasEnvelopes, dialect != .grpc, answerEndFrame != nil || end.isReplaced else { return nil }
         let trailers = end.trailers
-        if let frame = answerEndFrame, !end.isReplaced, trailers.editCount == 0 {
+        if let frame = answerEndFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
             let body = ByteQueue()
             body.append(message: frame.payload.span, flags: frame.flags, in: dialect)
             return body.readable.array

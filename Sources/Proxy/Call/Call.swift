@@ -85,7 +85,7 @@ public final class Call: HTTPStreamUser {
     var answerMessage: Message?
     var answerCompression = Compression.identity
     /// The frame that has ended the body.
-    var answerEndFrame: (flags: UInt8, payload: [UInt8])?
+    var answerEndFrame: EndFrame?
     var answerTrailers: HTTPHead?
     /// The head is all that there is.
     var isHeadLast = false

@@ -49,7 +49,10 @@ final class DecisionTrace {
         from first: Int,
         time: Nanoseconds?
     ) {
-        guard notes.count < Self.mostNotes else { return dropped += 1 }
+        guard notes.count < Self.mostNotes else {
+            dropped += 1
+            return
+        }
         let range = event == .requestHead ? first..<(head?.editCount ?? first) : keep(head, from: first)
         notes.append(Note(place: place, event: event, verdict: verdict, changes: range, time: time))
     }

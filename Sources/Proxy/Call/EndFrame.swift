@@ -1,0 +1,8 @@
+/// The frame that has ended the body of an answer.
+struct EndFrame {
+    let flags: UInt8
+    /// The payload as it has come.
+    let payload: [UInt8]
+    /// The payload, decompressed; none if it cannot be.
+    let content: [UInt8]?
+}
