@@ -296,7 +296,7 @@ public final class HTTPHead {
     /// `:authority` for what is no field.
     public func readEdits(_ first: Int, most: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
         let (path, authority) = (HTTPEdit.path, HTTPEdit.authority)
-        for index in first..<min(edits.count, first + most) {
+        for index in first..<max(first, min(edits.count, first + most)) {
             switch edits[index].subject {
             case .path: read(edits[index].kind, names.add(path.span))
             case .authority: read(edits[index].kind, names.add(authority.span))

@@ -8,7 +8,7 @@ import pytest
 from support import h2_peer
 
 REJECT = """
-listen: 127.0.0.1:0
+listeners: [ {{ address: 127.0.0.1:0, proxy_status: off }} ]
 upstream: {url}
 interceptors:
   - metrics: {{}}

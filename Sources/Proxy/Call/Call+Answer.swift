@@ -104,18 +104,14 @@ extension Call {
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
     private func endFrameCame(_ flags: UInt8, _ payload: Span<UInt8>) {
-        guard flags & Envelope.compressed != 0 else {
-            answerEndFrame = EndFrame(flags: flags, payload: payload.array, content: payload.array)
-            return
-        }
+        let arrived = payload.array
+        answerEndFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
+        guard flags & Envelope.compressed != 0 else { return }
         let plain = worker.context.queues.take()
         let isSound = decompress(payload, .response, into: plain) == nil
         if isSound { reader.end(decompressed: plain.readable) }
-        answerEndFrame = EndFrame(
-            flags: flags,
-            payload: payload.array,
-            content: isSound ? plain.readable.array : nil
-        )
+        let content = isSound ? plain.readable.array : nil
+        answerEndFrame = EndFrame(flags: flags, payload: arrived, content: content)
         worker.context.queues.give(plain)
     }
 

@@ -186,7 +186,7 @@ extension Call {
         passFinished()
         worker.recent.note(self)
         letGo()
-        worker.context.heads.give(request)
+        if worker.forwards { worker.context.heads.give(request) }
     }
 
     private func letGo() {
@@ -200,7 +200,7 @@ extension Call {
         (outbox, requestTrailers) = (nil, nil)
         (requestReader, requestMessage, answerMessage) = (nil, nil, nil)
         forgetAnswer()
-        // Of a call that is only explained, the trace is still to be read.
+        // Of a call that is only explained, head and trace are still to be read.
         if let trace, worker.forwards {
             worker.traces.give(trace)
             self.trace = nil
