@@ -160,7 +160,10 @@ extension Call {
             if case .responseEnd(let end) = event, end.wasReplaced() { decides(place, .replace) }
             return goesOn(place, event, bytes, way)
         case .suspend(let suspension):
-            guard !isClosing else { return goesOn(place, event, bytes, way) }
+            guard !isClosing else {
+                suspension.cancel()
+                return goesOn(place, event, bytes, way)
+            }
             suspend(suspension, place, event, bytes, way)
         case .reject(let error): rejected(error, at: place, event, way)
         case .respond(let answer): responded(answer, at: place, event, way)
