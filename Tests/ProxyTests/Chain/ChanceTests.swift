@@ -28,8 +28,10 @@ import Testing
     ]
 
     @Test(arguments: Style.allCases, chains)
-    func `E4 whatever happens to a call, each interceptor sees a sound sequence, and the caller one end`(_ style: Style, _ chain: String)
-    {
+    func `E4 whatever happens to a call, each interceptor sees a sound sequence, and the caller one end`(
+        _ style: Style,
+        _ chain: String
+    ) {
         for seed in 0..<40 {
             for listener in ["", "limits: {held_events: 1}"] {
                 converse(chain, in: [style], on: [.memory], listener: listener, gzip: seed % 2 == 1) { talk in

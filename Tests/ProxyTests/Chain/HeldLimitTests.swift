@@ -93,6 +93,25 @@ import Testing
         }
     }
 
+    @Test func `E3 a message that is compressed in a way unknown here cannot be looked at`() {
+        converse(Self.looking, in: Style.streams) { talk in
+            let (field, message) = (talk.style.encodingField, talk.style.framed([1, 2, 3], flags: 1))
+            talk.begin((field, "snappy"))
+            talk.accept()
+            talk.say("plain")
+            talk.upstreamHears("head", "message plain")
+            talk.caller.send(.data(1, message))
+            let words = "messages of the request are compressed in a way that is not supported here"
+            talk.callerHears("head", "end unimplemented \(words); supported: gzip, br, zstd, deflate")
+        }
+        converse(Self.looking, in: Style.streams) { talk in
+            talk.begin()
+            talk.accept()
+            talk.caller.send(.data(1, talk.style.framed([1, 2, 3], flags: 1)))
+            talk.callerHears("head", "end internal a message of the request is compressed, and no header says how")
+        }
+    }
+
     @Test func `E4 a stream whose events wait is read no further than limits held_events`() {
         converse(
             "{name: a, gate: {hold: [request message 1, response message 1]}}",

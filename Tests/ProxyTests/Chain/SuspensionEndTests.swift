@@ -144,6 +144,49 @@ import Testing
         }
     }
 
+    @Test func `E8 a connection of HTTP 2 that breaks cancels what is held of all its calls`() {
+        converse("{name: a, gate: {hold: [request head]}}") { talk in
+            let other = Conversation(talk.scene, talk.style, of: talk.caller, stream: 3)
+            talk.begin()
+            other.begin()
+            talk.scene.settle()
+            talk.caller.peer.reset()
+            talk.scene.until { talk.scene.livingCalls == 0 }
+            #expect(talk.scene.gates["a"].canceled == ["request head", "request head"])
+        }
+    }
+
+    @Test func `E5 an end that nothing may hold up cancels what hooks suspend of it`() {
+        converse("{name: a, gate: {hold: [request head, response head, response end]}}") { talk in
+            talk.begin(talk.style.timeoutField)
+            talk.scene.pass(.milliseconds(1100))
+            talk.callerHears("head", Self.tooLate)
+            #expect(talk.scene.gates["a"].events == [])
+            #expect(talk.scene.gates["a"].canceled == ["request head", "response head", "response end"])
+        }
+    }
+
+    @Test func `E1 a held call goes on with the configuration that it began with`() {
+        converse("{name: a, gate: {hold: [request head, response end]}}, {name: b, gate: {}}") { talk in
+            talk.begin()
+            talk.say("hello", end: true)
+            talk.scene.settle()
+            talk.scene.use("listen: 127.0.0.1:8080\ninterceptors: [{reject: {code: aborted}}]\n")
+            talk.scene.gates["a"].release()
+            talk.accept()
+            talk.upstreamHears("head", "message hello", "end")
+            talk.answer()
+            talk.reply("hi")
+            talk.conclude()
+            talk.scene.settle()
+            talk.scene.gates["a"].release()
+            talk.callerHears("head", "message hi", "end ok")
+            let next = Conversation(talk.scene, talk.style, of: talk.caller, stream: 3)
+            next.begin()
+            next.callerHears("head", "end aborted ")
+        }
+    }
+
     @Test(arguments: Stage.allCases)
     func `E8 a connection of HTTP 1 that closes cancels what is held`(_ stage: Stage) {
         play(stage, plain + "\ninterceptors: [{name: a, gate: {hold: [request head]}}]\n") { scene in

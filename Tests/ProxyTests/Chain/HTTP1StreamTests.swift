@@ -1,0 +1,109 @@
+import Testing
+
+/// Enveloped messages over HTTP/1.1, through chains that look at them.
+@Suite struct HTTP1StreamTests {
+    private func gate(_ options: String) -> String {
+        plain + "\ninterceptors: [{name: a, gate: {\(options)}}]\n"
+    }
+
+    private let type = "content-type: application/connect+json"
+    private let chunked = "transfer-encoding: chunked"
+
+    private func chunk(_ text: String) -> String {
+        String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n"
+    }
+
+    /// The body of the next chunked message.
+    private func body(_ peer: ScriptedPeer) -> String {
+        var body = ""
+        while true {
+            var line = ""
+            while !line.hasSuffix("\r\n"), let byte = peer.take(1).first { line += [byte].latin1Text }
+            guard let count = Int(line.prefix { $0 != "\r\n" }, radix: 16), count > 0 else { break }
+            body += peer.take(count).latin1Text
+            _ = peer.take(2)
+        }
+        _ = peer.take(2)
+        return body
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `R7 messages are changed and added both ways, and the connections go on`(_ stage: Stage) {
+        play(stage, gate("upper: true, add: {request message 1: x, response message 1: y}")) { scene in
+            let (caller, end) = (scene.caller(), envelope("{}", flags: 2))
+            var upstream: ScriptedPeer?
+            for _ in 0..<2 {
+                let sent = envelope("hello")
+                let length = "content-length: \(sent.utf8.count)"
+                caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, length, body: sent))
+                let peer = upstream ?? scene.upstream().accept()
+                upstream = peer
+                #expect(peer.head() == http("POST /pkg.Service/Say HTTP/1.1", "host: 127.0.0.1:9000", type, chunked))
+                #expect(body(peer) == envelope("HELLO") + envelope("x"))
+                let answer = envelope("hi") + end
+                peer.send(http("HTTP/1.1 200 OK", type, "content-length: \(answer.utf8.count)", body: answer))
+                #expect(caller.head() == http("HTTP/1.1 200 OK", type, chunked))
+                #expect(body(caller) == envelope("HI") + envelope("y") + end)
+            }
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `R12 trailers of a request come behind what is held`(_ stage: Stage) {
+        play(stage, gate("hold: [request head]")) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, chunked, "trailer: x-t"))
+            caller.send(chunk(envelope("hello")) + "0\r\nx-t: 1\r\n\r\n")
+            scene.settle()
+            scene.gates["a"].release()
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            upstream.expect(chunk(envelope("hello")) + "0\r\nx-t: 1\r\n\r\n")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `E7 a rejection behind a message ends the body, and the connection goes on`(_ stage: Stage) {
+        play(stage, gate("reject: {response message 2: aborted}, sees: [response message]")) { scene in
+            let caller = scene.caller()
+            caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, "content-length: 0"))
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            upstream.send(http("HTTP/1.1 200 OK", type, chunked, body: chunk(envelope("1") + envelope("2"))))
+            _ = caller.head()
+            let body = body(caller)
+            #expect(body.hasPrefix(envelope("1") + "\u{2}\0\0\0"))
+            #expect(body.contains(#"{"error":{"code":"aborted","message":"no""#))
+            caller.send(say)
+            scene.upstream().accept().expect(saidUpstream)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `E4 a held answer is read no further, and goes on on release`(_ stage: Stage) {
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 16KiB}}]
+            upstream: http://127.0.0.1:9000
+            interceptors: [{name: a, gate: {hold: [response head], sees: [response head]}}]
+            """
+        play(stage, yaml) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            let count = 8 << 20
+            upstream.send(http("HTTP/1.1 200 OK", "content-length: \(count)"))
+            upstream.send([UInt8](repeating: 0x61, count: count))
+            caller.expectNothing()
+            if stage == .memory { #expect(upstream.unsentBytes > count - (1 << 20)) }
+            scene.gates["a"].release()
+            #expect(caller.head() == http("HTTP/1.1 200 OK", "content-length: \(count)"))
+            #expect(caller.take(count).count == count)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// One character for each byte.
+    fileprivate var latin1Text: String { String(String.UnicodeScalarView(map { Unicode.Scalar($0) })) }
+}
