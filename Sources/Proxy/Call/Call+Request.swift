@@ -90,8 +90,8 @@ extension Call {
 
     /// Whether the head goes out only with all that follows it.
     private var waitsForWhole: Bool {
-        if requestEnded { return !hasRequestLeft }
-        return likelyRequestForm == .bare
+        guard !hasRequestLeft else { return false }
+        return likelyRequestForm == .bare || requestEnded && record.requestBytes == 0
     }
 
     /// How the body is looked at, or will be.
