@@ -151,6 +151,32 @@ import Testing
         }
     }
 
+    @Test func `R12 messages go on before a held end, even if all had come before the head went`() {
+        converse("{name: a, gate: {hold: [request head, request end]}}", in: Style.streams) { talk in
+            talk.begin()
+            talk.say("1", "2", end: true)
+            talk.scene.settle()
+            talk.scene.gates["a"].release("request head")
+            talk.accept()
+            talk.upstreamHears("head", "message 1", "message 2")
+            talk.expectSilence()
+            talk.scene.gates["a"].release()
+            talk.upstreamHears("end")
+        }
+    }
+
+    @Test func `R12 a request without a body goes out in one piece when its end is released`() {
+        converse("{name: a, gate: {hold: [request head, request end]}}", in: Style.streams) { talk in
+            talk.begin(end: true)
+            talk.scene.settle()
+            talk.scene.gates["a"].release("request head")
+            talk.scene.upstream().expectNobody()
+            talk.scene.gates["a"].release()
+            let upstream = talk.scene.upstream().acceptHTTP2(in: talk.scene)
+            #expect(upstream.next().hasPrefix("1 HEADERS/end "))
+        }
+    }
+
     @Test func `R12 bytes that nobody looks at wait behind the head as well`() {
         converse("{name: a, gate: {hold: [request head], sees: [request head]}}") { talk in
             talk.begin()

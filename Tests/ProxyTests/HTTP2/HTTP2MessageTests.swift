@@ -88,6 +88,23 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `a message that is too large and has come whole goes nowhere, nor what follows it`(_ stage: Stage) {
+        play(stage, Self.limited("response_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, 200, Self.grpc))
+            upstream.send(.data(1, envelope("first") + envelope("0123456789+") + envelope("third")))
+            _ = caller.next()
+            caller.expect(
+                "1 DATA \(envelope("first"))",
+                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.answer)"
+            )
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `an answer that is announced too large is told in its stead`(_ stage: Stage) {
         play(stage, Self.limited("response_message: 10B")) { scene in
             let caller = scene.http2Caller()
