@@ -30,6 +30,12 @@ import Testing
         #expect(request("add: {x-a: new}", "x-a: 1") == ["x-a: 1", "x-a: new"])
     }
 
+    @Test func `if_absent leaves alone what is there, whatever it is`() {
+        #expect(request("if_absent: {x-a: new}", "x-a: ") == ["x-a: "])
+        #expect(request("if_absent: {x-a: new}, remove: [x-a]", "x-a: 1", "x-b: 2") == ["x-b: 2", "x-a: new"])
+        #expect(request("if_absent: {x-a: late}, set: {x-a: set}") == ["x-a: set"])
+    }
+
     @Test func `remove takes all of a name`() {
         #expect(request("remove: [X-A]", "x-a: 1", "x-b: 2", "X-A: 3") == ["x-b: 2"])
     }

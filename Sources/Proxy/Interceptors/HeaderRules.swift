@@ -20,6 +20,7 @@ final class HeaderRules {
     static let options = [
         Option("set", .map, "Headers to give this value, whatever they had before."),
         Option("add", .map, "Headers to add beside those that are there."),
+        Option("if_absent", .map, "Headers to give this value where there is none of the name."),
         Option("remove", .strings, "Headers to remove."),
         Option("rename", .map, "Headers to give another name."),
         Option("replace", .named(replaceOptions), "Headers to change by a regular expression."),
@@ -35,6 +36,7 @@ final class HeaderRules {
     private let replaced: [Substitution]
     private let set: [Value]
     private let added: [Value]
+    private let fallback: [Value]
     private let scratch = ByteQueue(keeping: 256)
 
     /// Compiles the rules; `prefix` goes before every name.
@@ -54,6 +56,7 @@ final class HeaderRules {
         replaced = section.named("replace").compactMap { Self.substitution($0, name($0.name, $0.mark)) }
         set = values("set")
         added = values("add")
+        fallback = values("if_absent")
     }
 
     private static func substitution(_ rule: NamedSection, _ name: FieldName) -> Substitution? {
@@ -78,6 +81,9 @@ final class HeaderRules {
         for (from, to) in renamed { rename(from, to, in: head) }
         for substitution in replaced { replace(substitution, in: head) }
         for value in set { withValue(value, call) { head.set(value.name, $0) } }
+        for value in fallback where head.first(value.name) == nil {
+            withValue(value, call) { head.add(value.name, $0) }
+        }
         for value in added { withValue(value, call) { head.add(value.name, $0) } }
     }
 

@@ -7,7 +7,8 @@ internal import HTTP
 final class HeadersInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "headers",
-        summary: "Removes, renames, replaces, sets and adds headers, in this order. Values may be templates.",
+        summary:
+            "Removes, renames, replaces and sets headers, gives those that are absent, and adds, in this order. Values may be templates.",
         rewrites: true,
         options: [
             Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
