@@ -5,10 +5,17 @@ internal import Patterns
 
 /// The rules for one head.
 final class HeaderRules {
-    private struct Value {
+    /// A class, so that going through values holds on to one thing for each and not to three.
+    private final class Value {
         let name: FieldName
         let template: Template
         let constant: [UInt8]?
+
+        init(_ name: FieldName, _ template: Template) {
+            self.name = name
+            self.template = template
+            constant = template.constant
+        }
     }
 
     private struct Substitution {
@@ -48,7 +55,7 @@ final class HeaderRules {
         let values = { (key: String) in
             section.map(key).map { entry in
                 let template = Template(entry.text, at: entry.mark, into: diagnostics)
-                return Value(name: name(entry.name, entry.nameMark), template: template, constant: template.constant)
+                return Value(name(entry.name, entry.nameMark), template)
             }
         }
         removed = section.markedStrings("remove").map { name($0.text, $0.mark) }
@@ -77,14 +84,19 @@ final class HeaderRules {
 
     /// Changes the head.
     func apply(to head: HTTPHead, for call: Call) {
-        for name in removed { head.remove(name) }
-        for (from, to) in renamed { rename(from, to, in: head) }
-        for substitution in replaced { replace(substitution, in: head) }
-        for value in set { withValue(value, call) { head.set(value.name, $0) } }
+        // To go through an empty array costs more than to ask whether it is: most rules are of one sort.
+        if !removed.isEmpty { for name in removed { head.remove(name) } }
+        if !renamed.isEmpty { for (from, to) in renamed { rename(from, to, in: head) } }
+        if !replaced.isEmpty { for substitution in replaced { replace(substitution, in: head) } }
+        if !set.isEmpty { for value in set { withValue(value, call) { head.set(value.name, $0) } } }
+        if !fallback.isEmpty { addAbsent(to: head, for: call) }
+        if !added.isEmpty { for value in added { withValue(value, call) { head.add(value.name, $0) } } }
+    }
+
+    private func addAbsent(to head: HTTPHead, for call: Call) {
         for value in fallback where head.first(value.name) == nil {
             withValue(value, call) { head.add(value.name, $0) }
         }
-        for value in added { withValue(value, call) { head.add(value.name, $0) } }
     }
 
     private func rename(_ from: FieldName, _ to: FieldName, in head: HTTPHead) {
