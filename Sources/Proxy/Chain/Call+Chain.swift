@@ -29,10 +29,10 @@ extension Call {
     /// Takes the head of the request to the links that the call is for; false if it does not get to the end.
     private func enterLinks(from start: Int) -> Bool {
         let chain = run.chain
-        let asking = chain.mask(.requestHead)
+        let asking = chain.asking(.requestHead, .request)
         for place in start..<max(start, chain.links.count) where joins(place, chain) {
             guard asking & 1 << UInt64(place) != 0 else { continue }
-            guard visit(place, .requestHead, Span(), .request) else { return false }
+            guard visit(place, asks: true, .requestHead, Span(), .request) else { return false }
         }
         return true
     }
@@ -51,18 +51,25 @@ extension Call {
     private func walk(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) -> Bool {
         guard start >= 0 else { return true }
         let ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
-        var stops = (run.chain.mask(event.asked(way)) | lanes.gated(way)) & run.links(way) & ahead
+        let asking = run.chain.asking(event, way)
+        var stops = (asking | lanes.gated(way)) & run.links(way) & ahead
         while stops != 0 {
             let place = way == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
-            stops &= ~(1 << UInt64(place))
-            guard visit(place, event, bytes, way) else { return false }
+            let bit: UInt64 = 1 << UInt64(place)
+            stops &= ~bit
+            guard visit(place, asks: asking & bit != 0, event, bytes, way) else { return false }
         }
         return true
     }
 
     /// Takes an event to a link; true if it goes on to the next.
-    private func visit(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Bool {
-        let asks = run.chain.asks(place, event, way)
+    private func visit(
+        _ place: Int,
+        asks: Bool,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ way: Way
+    ) -> Bool {
         if lanes.gated(way) & 1 << UInt64(place) != 0, let gate = lanes[way].gate(at: place), !gate.isDraining {
             guard asks, !run.chain.links[place].isSerial else {
                 hold(event, bytes, way, at: place, asks ? .undelivered : .ready)

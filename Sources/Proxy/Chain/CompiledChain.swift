@@ -72,12 +72,13 @@ final class CompiledChain {
         links.indices.reduce(0) { test(links[$1]) ? $0 | 1 << UInt64($1) : $0 }
     }
 
-    /// Whether a link asks for an event; before the outcome is known, those that are for some outcomes only ask for nothing.
-    func asks(_ place: Int, _ event: ChainEvent, _ way: Way) -> Bool {
-        let bit: UInt64 = 1 << UInt64(place)
-        guard mask(event.asked(way)) & bit != 0 else { return false }
-        guard coded & bit != 0 else { return true }
-        return event.code.map { takesPart(place, in: $0) } ?? false
+    /// The links that ask for an event, a bit each; before the outcome is known, those that are for some outcomes only ask
+    /// for nothing.
+    func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
+        let mask = mask(event.asked(way))
+        guard coded & mask != 0 else { return mask }
+        guard let code = event.code else { return mask & ~coded }
+        return links.indices.reduce(mask) { takesPart($1, in: code) ? $0 : $0 & ~(1 << UInt64($1)) }
     }
 
     /// Whether a link is for an outcome.
