@@ -17,6 +17,8 @@ struct ChainAssembly {
 
     /// More than any chain can use: chains that include others twice double at each step.
     private static let longest = 256
+    /// How deep inclusions go: each level is one of the stack as well.
+    private static let deepest = 64
 
     /// Reads the chains of the file and reports what is wrong.
     init(_ section: Section) {
@@ -90,6 +92,10 @@ struct ChainAssembly {
             fail("the chain \(quoted) would include itself (\(ring)); remove one of the inclusions", at: name.mark)
             return []
         }
+        guard path.count < Self.deepest || finished[name.text] != nil else {
+            fail("\(quoted) is included more than \(Self.deepest) levels deep; include it directly", at: name.mark)
+            return []
+        }
         return items(named: name.text)
     }
 
@@ -112,14 +118,16 @@ struct ChainAssembly {
     /// Names the items that the file does not name by their kinds, numbered from the second on.
     private static func numbered(_ items: [ChainItem]) -> [ChainItem] {
         var names = Set(items.compactMap(\.givenName?.text))
+        var numbers: [String: Int] = [:]
         return items.map { item in
             guard item.givenName == nil else { return item }
-            var name = item.kind
-            var number = 1
-            while !names.insert(name).inserted {
+            var number = numbers[item.kind, default: 0]
+            var name: String
+            repeat {
                 number += 1
-                name = "\(item.kind)-\(number)"
-            }
+                name = number == 1 ? item.kind : "\(item.kind)-\(number)"
+            } while !names.insert(name).inserted
+            numbers[item.kind] = number
             return item.named(name)
         }
     }

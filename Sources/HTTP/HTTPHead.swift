@@ -188,6 +188,7 @@ public final class HTTPHead {
     public func add(name: Span<UInt8>, value: Span<UInt8>) {
         let range = arena.add(name, lowercasing: name.count)
         append(Field(name: range, value: arena.add(value), known: KnownField(bytes(range))))
+        note(.added, .field(range))
     }
 
     /// Adds a field whose name has no capitals, and whose bytes lie elsewhere.

@@ -74,6 +74,10 @@ struct ChainCompiler {
         let condition = item.when.map { Condition($0, into: diagnostics) }
         let isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         let interceptor = kind.make(Section(item.options, kind.options, into: diagnostics), context)
+        if let condition, condition.codes != 0, interceptor.events.isDisjoint(with: [.anyEnd, .finished]) {
+            let problem = "\"code\" is known only when an answer ends, and \(kind.name) does nothing then"
+            diagnostics.report("\(problem); remove it", at: item.when?.mark ?? item.mark)
+        }
         return CompiledChain.Link(
             name: item.name,
             condition: condition,

@@ -164,6 +164,7 @@ import Testing
             snapshot.lines("martlet_interceptor") == [
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="reject"} 1"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="respond"} 0"#,
+                #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="reset"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="replace"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="suspend"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="late"} 0"#,

@@ -19,6 +19,7 @@ extension Call {
         isHeadLast = isLast
         answerForm = .bytes
         holdsAnswer = false
+        isReleased = false
         head.notesEdits = true
         if run.looksAtAnswer { chooseAnswerForm(head, isLast: isLast) }
         let number = answers
@@ -73,6 +74,7 @@ extension Call {
             trailers.add(name: name.extracting(prefix.count..<name.count), value: head.value(at: index))
             head.remove(at: index)
         }
+        trailers.notesEdits = true
         return trailers
     }
 
@@ -88,10 +90,11 @@ extension Call {
 
     private func readAnswer(_ body: Span<UInt8>) {
         guard var reader = answerReader else { return }
+        if let answerRest { return answerRest.bytes.append(body) }
         answerReader = nil
         let number = answers
         var position = 0
-        while !isOver, !isAnswerClosed, answers == number, let event = reader.next(in: body, from: &position) {
+        while isOpen(.response, number), !lanes.response.isPaused, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
             case .pass(let place): passFramed(reader.bytes(at: place, in: body))
@@ -99,7 +102,9 @@ extension Call {
             case .fault(let error): answerIsFaulty(error)
             }
         }
-        if !isOver, answers == number { answerReader = reader }
+        guard isOpen(.response, number) else { return }
+        answerReader = reader
+        if lanes.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
     }
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
@@ -135,7 +140,10 @@ extension Call {
         }
         let number = answers
         if answerForm == .bare { bareMessageCame(.response) }
-        guard !isOver, !isAnswerClosed, answers == number else { return }
+        guard isOpen(.response, number) else { return }
+        if answerReader?.isBetweenMessages == false {
+            return answerIsFaulty(RPCError(.internal, "the answer ends within a message"))
+        }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
         guard !lanes.response.isEmpty || holdsAnswer || answerEndFrame != nil || run.answerMeets(asked) else {
@@ -151,6 +159,7 @@ extension Call {
 
     /// What is asked for by those who are to see the end of this answer.
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
+        guard !isReleased else { return [] }
         let dialect = classification.dialect
         var asked: EventSet = .responseEnd
         if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
@@ -177,6 +186,7 @@ extension Call {
         guard !isOver else { return }
         record.decider = .martlet
         guard hasAnswer else { return answer(with: error, before: run.chain.links.count) }
+        if endAfterRest(.response, { [unowned self] in answerFailed(error) }) { return }
         close(with: error, before: run.chain.links.count)
     }
 
@@ -198,6 +208,7 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         let trailers = answerTrailers ?? worker.context.heads.take()
+        trailers.notesEdits = true
         answerTrailers = trailers
         let end = ResponseEnd(failing: error, trailers: trailers)
         pass(.responseEnd(end), .response, from: place - 1)
@@ -242,6 +253,9 @@ extension Call {
         guard let head = heldHead else { return }
         heldHead = nil
         holdsAnswer = false
+        // Nobody is asked about its end any more: that could not be told.
+        isReleased = true
+        if classification.dialect.isUnaryConnect, let answerTrailers { putBackTrailers(answerTrailers, into: head) }
         sendHead(head, end: false)
         guard let body = heldBody else { return }
         heldBody = nil

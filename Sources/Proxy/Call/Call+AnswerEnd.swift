@@ -10,8 +10,8 @@ extension Call {
         if let head = heldHead {
             heldHead = nil
             sendHeld(head, end)
-        } else if !isHeadLast {
-            sendEnd(end)
+        } else if !isHeadLast, !sendEnd(end) {
+            return conclude(Outcome(end.error ?? RPCError(.internal, "the answer was broken off")))
         }
         conclude(end.result)
     }
@@ -28,14 +28,15 @@ extension Call {
         let body = heldBody
         heldBody = nil
         let request = request
-        sendHead(head, end: body == nil || request.method.equals("HEAD"))
+        let trailers = dialect == .grpc && end.trailers !== head && end.trailers.count > 0 ? end.trailers : nil
+        let isWhole = body == nil && trailers == nil || request.method.equals("HEAD")
+        sendHead(head, end: isWhole)
         if end.trailers === answerTrailers, end.trailers === head { answerTrailers = nil }
-        guard let body else { return }
-        if !request.method.equals("HEAD") {
-            caller.send(body: body.readable)
-            caller.sendEnd(trailers: dialect == .grpc && end.trailers.count > 0 ? end.trailers : nil)
+        if !isWhole {
+            if let body { caller.send(body: body.readable) }
+            caller.sendEnd(trailers: trailers)
         }
-        worker.context.queues.give(body)
+        if let body { worker.context.queues.give(body) }
     }
 
     /// Makes the answer one that tells of the error that was set, or of success.
@@ -68,7 +69,7 @@ extension Call {
         body.append(frame)
     }
 
-    private func putBackTrailers(_ trailers: HTTPHead, into head: HTTPHead) {
+    func putBackTrailers(_ trailers: HTTPHead, into head: HTTPHead) {
         let prefix = Array("trailer-".utf8)
         for index in 0..<trailers.count {
             head.add(name: (prefix + trailers.name(at: index).array).span, value: trailers.value(at: index))
@@ -77,20 +78,24 @@ extension Call {
 
     // MARK: The end of an answer that has gone out
 
-    private func sendEnd(_ end: ResponseEnd) {
+    /// Sends the end; false if it could only be told by breaking the answer off.
+    private func sendEnd(_ end: ResponseEnd) -> Bool {
         let dialect = classification.dialect
         if end.isReplaced {
             guard dialect.hasEnvelopes, standsBetweenMessages else {
-                return endAnswer(with: end.error ?? RPCError(.unknown, ""), stands: false)
+                endAnswer(with: end.error ?? RPCError(.internal, ""), stands: false)
+                return false
             }
         }
         if let frame = endFrame(end) {
             caller.send(body: frame.span)
-            return caller.sendEnd(trailers: nil)
+            caller.sendEnd(trailers: nil)
+            return true
         }
         let trailers = end.trailers
         if end.isReplaced { trailers.setOutcome(end.error) }
         caller.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
+        return true
     }
 
     /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.

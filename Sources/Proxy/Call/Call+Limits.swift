@@ -12,18 +12,22 @@ extension Call {
         // A bare message needs no measuring to be counted: it is one, when it has come whole.
         let isCounted = run.chain.countsMessages && classification.dialect.hasEnvelopes
         guard limit != nil || isCounted, classification.dialect != .http else { return }
-        var meter = MessageMeter(classification.dialect, .request, limit: limit)
+        meter = makeMeter()
+    }
+
+    private func makeMeter() -> MessageMeter {
+        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
         let request = request
         let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
         if let length = announced ?? request.contentLength { meter.announce(length) }
         if requestEnded { meter.end() }
-        self.meter = meter
+        return meter
     }
 
     /// Measures the request while its head waits: who answers it later may take one message.
     func measureWaitingRequest() {
         guard meter == nil, !isTriedAgain else { return }
-        meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
+        meter = makeMeter()
     }
 
     /// Whether no message is too large; one that is has ended the call.

@@ -40,6 +40,8 @@ extension Call {
         let message = takeMessage(way)
         message.begin(message.number + 1, isCompressed: isCompressed, decompressed: decompressed)
         pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
+        // Unless somebody keeps it: a stream at rest does not hold its last message.
+        if message === requestMessage || message === answerMessage { message.letGo() }
     }
 
     func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
@@ -138,10 +140,10 @@ extension Call {
             }
         }
         guard message.isCompressed else {
-            return message.withPayload { write($0, isCompressed: false, dialect, to: send) }
+            return message.withPayload(or: bytes) { write($0, isCompressed: false, dialect, to: send) }
         }
         let compressed = worker.context.queues.take()
-        message.withPayload { worker.compressor.compress($0, as: compression(way), into: compressed) }
+        message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(way), into: compressed) }
         write(compressed.readable, isCompressed: true, dialect, to: send)
         worker.context.queues.give(compressed)
     }

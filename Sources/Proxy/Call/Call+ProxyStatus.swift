@@ -15,7 +15,8 @@ extension Call {
         value.append("; details=\"")
         switch record.decider {
         case .interceptor(let name):
-            let event = trace?.notes.last.map { " at \($0.event.rawValue)" } ?? ""
+            let note = trace?.notes.last { $0.place == run.decider && $0.verdict == .reject }
+            let event = note.map { " at \($0.event.rawValue)" } ?? ""
             value.append(quoted: Array("rejected by interceptor \(name)\(event)".utf8).span)
         case .martlet, .upstream, .caller: value.append(quoted: ownOutcome.message.span)
         }

@@ -33,16 +33,19 @@ extension Call {
     private func readRequest(_ body: Span<UInt8>) {
         // Not in the call's hands while hooks run, which may end the call.
         guard var reader = requestReader else { return }
+        if let requestRest { return requestRest.bytes.append(body) }
         requestReader = nil
         var position = 0
-        while takesRequest, let event = reader.next(in: body, from: &position) {
+        while takesRequest, !lanes.request.isPaused, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
             case .pass, .end: break
             case .fault(let error): requestIsFaulty(error)
             }
         }
-        if !isOver { requestReader = reader }
+        guard takesRequest else { return }
+        requestReader = reader
+        if lanes.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
     }
 
     func requestIsFaulty(_ error: RPCError) {
@@ -57,9 +60,13 @@ extension Call {
             kept.copy(trailers)
             requestTrailers = kept
         }
+        if endAfterRest(.request, { [unowned self] in requestIsWhole(trailers: nil) }) { return }
         let form = requestForm ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
         guard takesRequest else { return }
+        if requestReader?.isBetweenMessages == false {
+            return requestIsFaulty(RPCError(.invalidArgument, "the request ends within a message"))
+        }
         if lanes.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()
         } else {
@@ -106,8 +113,7 @@ extension Call {
         let body = worker.context.queues.take()
         write(message, bytes, .request) { body.append($0) }
         if classification.dialect == .connectGet {
-            if message.isChanged { setQuery(message: body.readable) }
-            worker.context.queues.give(body)
+            if message.isChanged { requestQuery = body } else { worker.context.queues.give(body) }
         } else {
             request.contentLength = body.count
             if body.isEmpty { worker.context.queues.give(body) } else { outbox = body }
@@ -115,7 +121,7 @@ extension Call {
     }
 
     /// Gives a Connect GET another message.
-    private func setQuery(message: Span<UInt8>) {
+    func setQuery(message: Span<UInt8>) {
         let request = request
         let target = worker.context.queues.take()
         target.append(request.path)

@@ -5,7 +5,7 @@ public import Events
 internal import HTTP
 public import RPC
 
-/// What interceptors see of a call, beside the head of its request.
+/// What interceptors see of a call, beside the head of its request. Nothing of it is good once `finished` has returned.
 extension Call {
     /// What the caller speaks.
     public var dialect: Dialect { classification.dialect }
@@ -41,10 +41,11 @@ extension Call {
     public var now: Nanoseconds { worker.context.loop.now }
 
     /// Calls `action` on the worker's thread when `time`, in nanoseconds, has passed, unless the timer is cancelled before
-    /// then or let go of.
+    /// then, or the call is over.
     public func timer(after time: Nanoseconds, _ action: @escaping () -> Void) -> Timer {
         let timer = Timer(on: worker.context.loop.timers, action: action)
         timer.arm(after: time)
+        timers.append(timer)
         return timer
     }
 

@@ -52,7 +52,7 @@ public final class Call: HTTPStreamUser {
     // MARK: The request on its way
 
     /// What is wrong with the caller's time.
-    var late: RPCError?
+    var timeFault: RPCError?
     var requestEnded = false
     /// The head is through the chain.
     var hasHeadLeft = false
@@ -66,6 +66,9 @@ public final class Call: HTTPStreamUser {
     var requestReader: MessageReader?
     var requestMessage: Message?
     var requestTrailers: HTTPHead?
+    var requestRest: BodyRest?
+    /// What a Connect GET asks for, if that is other than what has come.
+    var requestQuery: ByteQueue?
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
@@ -86,6 +89,7 @@ public final class Call: HTTPStreamUser {
     var answerCompression = Compression.identity
     /// The frame that has ended the body.
     var answerEndFrame: EndFrame?
+    var answerRest: BodyRest?
     var answerTrailers: HTTPHead?
     /// The head is all that there is.
     var isHeadLast = false
@@ -93,6 +97,8 @@ public final class Call: HTTPStreamUser {
     var isAnswerClosed = false
     /// The answer goes to the caller only when its end is known.
     var holdsAnswer = false
+    /// It has turned out too large to be held.
+    var isReleased = false
     var heldHead: HTTPHead?
     var heldBody: ByteQueue?
     /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
@@ -113,6 +119,8 @@ public final class Call: HTTPStreamUser {
     /// What the counters know the call by, once an interceptor has counted it.
     var counted: StartedCall?
     var callTimer: Timer?
+    /// Those that interceptors have asked for.
+    var timers: [Timer] = []
     /// When the time that the call is allowed is over.
     var deadline: Nanoseconds?
     /// Whether that is sooner than the caller says, if it says anything.

@@ -28,16 +28,11 @@ extension Call {
         answer(with: error, before: isRejection || hasAnswer ? 0 : run.chain.links.count)
     }
 
-    /// Breaks the call off for an interceptor: the caller's stream is reset, and nothing is said.
-    ///
-    /// Not to be called by a hook, after which the engine would go on.
-    func breakOff(by name: String) {
-        guard !isOver else { return }
-        if let link = run.chain.links.first(where: { $0.name == name }) {
-            worker.counters.verdict(link.counter, .reject)
-        }
+    /// An interceptor has broken the call off.
+    func brokenOff(at place: Int) {
+        decides(place, .reset)
         caller.reset(.code(.internalError))
-        finish(code: .internal, by: .interceptor(name))
+        finish(code: .internal, by: record.decider)
     }
 
     /// Answers with an error in the caller's dialect, which goes back through the links before `place`.
@@ -95,7 +90,9 @@ extension Call {
         if let bareMessage { worker.context.queues.give(bareMessage) }
         if let answerTrailers, answerTrailers !== heldHead { worker.context.heads.give(answerTrailers) }
         (heldHead, heldBody, bareMessage, answerTrailers) = (nil, nil, nil, nil)
-        (answerReader, answerEndFrame) = (nil, nil)
+        forgetRest(.response)
+        (answerReader, answerEndFrame, answerMessage, mayEndAnswer) = (nil, nil, nil, nil)
+        heldMessages.answer = 0
     }
 
     /// An interceptor has rejected an event.
@@ -195,10 +192,14 @@ extension Call {
         deadlineTimer?.cancel()
         deadlineTimer = nil
         giveReplay()
+        forgetRest(.request)
         if let outbox { worker.context.queues.give(outbox) }
+        if let requestQuery { worker.context.queues.give(requestQuery) }
         if let requestTrailers { worker.context.heads.give(requestTrailers) }
-        (outbox, requestTrailers) = (nil, nil)
-        (requestReader, requestMessage, answerMessage) = (nil, nil, nil)
+        (outbox, requestQuery, requestTrailers) = (nil, nil, nil)
+        (requestReader, requestMessage) = (nil, nil)
+        for timer in timers { timer.cancel() }
+        timers = []
         forgetAnswer()
         // Of a call that is only explained, head and trace are still to be read.
         if let trace, worker.forwards {

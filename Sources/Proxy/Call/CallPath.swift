@@ -22,7 +22,7 @@ extension Call {
     func start() {
         takeRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        late = takeDeadline()
+        timeFault = takeDeadline()
         measureRequest()
         request.notesEdits = true
         run.begin()
@@ -41,7 +41,7 @@ extension Call {
     /// The head has left the chain: the call goes to its upstream.
     func forward() {
         let request = request
-        if let late { return fail(late, by: .martlet) }
+        if let timeFault { return fail(timeFault, by: .martlet) }
         guard let upstream = route.upstream else {
             return fail(
                 RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
@@ -57,7 +57,7 @@ extension Call {
         if likelyRequestForm == .framed { request.contentLength = nil }
         record.stages.forwarded = worker.context.loop.now
         if let limit = upstream.callTimeout {
-            let timer = Timer(on: worker.context.loop.timers) { [unowned self] in attemptFailed(.callTimeout) }
+            let timer = Timer(on: worker.context.loop.timers) { [unowned self] in timedOut(upstream) }
             callTimer = timer
             timer.arm(after: limit)
         }
@@ -83,7 +83,7 @@ extension Call {
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back.
         let (kept, waiting) = (replay, outbox)
         (replay, outbox) = (nil, nil)
-        passDeadlineOn()
+        completeHead()
         let isBare = kept == nil && waiting == nil && requestTrailers == nil
         attempt.send(head: request, end: hasRequestLeft && isBare)
         if let kept {
@@ -96,6 +96,12 @@ extension Call {
         }
         if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
         caller.resume(.noUpstream)
+    }
+
+    /// Writes into the head what is known only now.
+    func completeHead() {
+        if let requestQuery { setQuery(message: requestQuery.readable) }
+        passDeadlineOn()
     }
 
     /// An interim answer goes to the caller as it is.
@@ -129,8 +135,18 @@ extension Call {
 
     /// The answer is complete.
     func answeredEnd(trailers: HTTPHead?) {
+        if answerRest != nil { return endAnswerAfterRest(trailers) }
         let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
         answerIsWhole(conclusion, trailers: trailers)
+    }
+
+    private func endAnswerAfterRest(_ trailers: HTTPHead?) {
+        var kept: HTTPHead?
+        if let trailers {
+            kept = HTTPHead()
+            kept?.copy(trailers)
+        }
+        _ = endAfterRest(.response) { [unowned self] in answeredEnd(trailers: kept) }
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
@@ -148,9 +164,18 @@ extension Call {
         answerFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
     }
 
+    /// The time that the upstream's settings allow is over, be there an attempt or not.
+    private func timedOut(_ upstream: Upstream) {
+        attempt?.count(.timeout)
+        attempt?.cancel()
+        attempt = nil
+        failure = .callTimeout
+        answerFailed(UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.dialect))
+    }
+
     /// Tries once more: the head goes again through what runs for each attempt, as it entered there.
     private func tryAgain(_ upstream: Upstream) {
-        guard let first = run.chain.firstPerAttempt, run.hasEntered(first) else { return tryUpstream(upstream) }
+        guard let first = run.firstPerAttempt else { return tryUpstream(upstream) }
         attempt = nil
         isTriedAgain = true
         request.returnToMark()

@@ -43,7 +43,10 @@ extension Call {
         let bit: UInt64 = 1 << UInt64(place)
         guard chain.conditional & bit == 0 || chain.links[place].takesPart(in: self) else { return false }
         run.enter(place)
-        if place == chain.firstPerAttempt { request.setMark() }
+        if run.firstPerAttempt == nil, chain.links[place].isPerAttempt {
+            run.mark(place)
+            request.setMark()
+        }
         return true
     }
 
@@ -82,37 +85,27 @@ extension Call {
 
     /// Calls the hook, and notes what comes of it, if that is worth telling.
     func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
-        guard !isTimed else { return askTiming(place, event, bytes, way) }
-        let edits = editCount(event)
+        let edits = head(of: event)?.editCount ?? 0
+        let start = isTimed ? worker.context.loop.clock.now : 0
         let verdict = ask(place, event, bytes, way)
-        if case .next = verdict, edits == editCount(event), !event.isTouched { return .next }
-        note(verdict, place, event, way, from: edits, time: nil)
-        return verdict
-    }
-
-    /// Likewise, with a look at the clock.
-    private func askTiming(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
-        let clock = worker.context.loop.clock
-        let edits = editCount(event)
-        let start = clock.now
-        let verdict = ask(place, event, bytes, way)
-        let time = clock.now - start
-        worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
-        if case .next = verdict, edits == editCount(event), !event.isTouched { return .next }
+        let time = isTimed ? worker.context.loop.clock.now - start : nil
+        if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
         note(verdict, place, event, way, from: edits, time: time)
         return verdict
     }
 
-    private func editCount(_ event: ChainEvent) -> Int {
+    /// The head that an event may change.
+    func head(of event: ChainEvent) -> HTTPHead? {
         switch event {
-        case .requestHead: request.editCount
-        case .responseHead(let head, _): head.editCount
-        case .responseEnd(let end): end.trailers.editCount
-        case .message, .bytes, .requestEnd: 0
+        case .requestHead: request
+        case .responseHead(let head, _): head
+        case .responseEnd(let end): end.trailers
+        case .message, .bytes, .requestEnd: nil
         }
     }
 
-    private func note(
+    /// Notes what an interceptor has said of an event, and changed in it since `edits`, unless that is nothing.
+    func note(
         _ verdict: Verdict,
         _ place: Int,
         _ event: ChainEvent,
@@ -121,13 +114,8 @@ extension Call {
         time: Nanoseconds?
     ) {
         guard !isOver else { return }
-        let head: HTTPHead? =
-            switch event {
-            case .requestHead: request
-            case .responseHead(let head, _): head
-            case .responseEnd(let end): end.trailers
-            case .message, .bytes, .requestEnd: nil
-            }
+        let head = head(of: event)
+        if case .next = verdict, head?.editCount ?? 0 == edits, !event.isTouched { return }
         let trace = self.trace ?? worker.traces.take()
         self.trace = trace
         let decision = verdict.decision(on: event)
@@ -164,7 +152,7 @@ extension Call {
         guard !isOver else { return false }
         switch verdict {
         case .next:
-            if case .responseEnd(let end) = event, end.wasReplaced() { decides(place, .replace) }
+            if case .responseEnd(let end) = event, end.takeReplaced() { decides(place, .replace) }
             return goesOn(place, event, bytes, way)
         case .suspend(let suspension):
             guard !isClosing else {
@@ -174,6 +162,7 @@ extension Call {
             suspend(suspension, place, event, bytes, way)
         case .reject(let error): rejected(error, at: place, event, way)
         case .respond(let answer): responded(answer, at: place, event, way)
+        case .reset: brokenOff(at: place)
         }
         return false
     }
@@ -183,10 +172,11 @@ extension Call {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
+                let number = answers
                 if !message.isDropped, goesOn(place, event, bytes, way) {
                     pass(event, bytes, way, from: place + way.step)
                 }
-                for payload in added where !isOver { add(payload, behind: message, place, way) }
+                for payload in added where isOpen(way, number) { add(payload, behind: message, place, way) }
                 return false
             }
             guard !message.isDropped else { return false }
@@ -195,6 +185,11 @@ extension Call {
         guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return true }
         hold(event, bytes, way, at: place, .ready)
         return false
+    }
+
+    /// Whether what follows on a way is still wanted; `number` is that of the answer it belongs to.
+    func isOpen(_ way: Way, _ number: Int) -> Bool {
+        way == .request ? takesRequest : !isOver && !isAnswerClosed && answers == number
     }
 
     private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ way: Way) {

@@ -14,13 +14,18 @@ extension Call {
         _ bytes: Span<UInt8>,
         _ way: Way
     ) {
-        worker.counters.verdict(run.chain.links[place].counter, .suspend)
+        guard suspension.take() else { return rejected(twice(place), at: place, event, way) }
         hold(event, bytes, way, at: place, .suspended(suspension))
         begin(suspension, place, way)
     }
 
+    private func twice(_ place: Int) -> RPCError {
+        RPCError(.internal, "interceptor \(run.chain.links[place].name) used one suspension for two events")
+    }
+
     private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
         let (counters, counter) = (worker.counters, run.chain.links[place].counter)
+        counters.verdict(counter, .suspend)
         suspension.resumedAgain = { counters.verdict(counter, .late) }
         guard !suspension.isResumed else { return wasResumed(way, place) }
         suspension.resumed = { [unowned self] in wasResumed(way, place) }
@@ -74,7 +79,7 @@ extension Call {
         gate.isDraining = true
         while !isOver, let slot = gate.slots.first {
             guard let verdict = verdict(on: slot, place, way) else { break }
-            if case .suspend(let suspension) = verdict {
+            if case .suspend(let suspension) = verdict, suspension.take() {
                 gate.slots[0].state = .suspended(suspension)
                 begin(suspension, place, way)
                 guard suspension.isResumed else { break }
@@ -104,8 +109,10 @@ extension Call {
         switch slot.state {
         case .ready: return .next
         case .suspended(let suspension):
+            let edits = head(of: slot.event)?.editCount ?? 0
             guard let verdict = suspension.verdict(on: Suspended(self, slot.event)) else { return nil }
             hasResumed(suspension, place, slot.event, way)
+            note(verdict, place, slot.event, way, from: edits, time: nil)
             return verdict
         case .undelivered:
             return askNoting(place, slot.event, Span(), way)
@@ -141,6 +148,8 @@ extension Call {
         guard lanes[way].isPaused else { return }
         guard lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit else { return }
         lanes[way].isPaused = false
+        takeRest(way)
+        guard !isOver, !lanes[way].isPaused else { return }
         way == .request ? caller.resume(.held) : attempt?.resume(.held)
     }
 }

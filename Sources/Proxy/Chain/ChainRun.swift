@@ -9,6 +9,8 @@ struct ChainRun {
     private var passedOver: UInt64 = 0
     /// The instances made for this call, if any link makes some; in the order of the links.
     private var instances: [any Interceptor] = []
+    /// The first link that runs for each attempt of those that the request has come to: a further attempt begins there.
+    private(set) var firstPerAttempt: Int?
     /// The link that decided what the caller gets.
     private(set) var decider: Int?
 
@@ -27,6 +29,11 @@ struct ChainRun {
         if !instances.isEmpty { instances[place] = chain.links[place].interceptor.forCall() }
     }
 
+    /// A further attempt begins at a link.
+    mutating func mark(_ place: Int) {
+        firstPerAttempt = place
+    }
+
     /// A link has decided.
     mutating func decide(_ place: Int) {
         decider = place
@@ -35,7 +42,6 @@ struct ChainRun {
     /// What follows is an answer that sets out on its way back at the link before `place`.
     mutating func answer(before place: Int) {
         passedOver = ~0 << UInt64(place)
-        if place >= 64 { passedOver = 0 }
     }
 
     /// Whether the request has come to the link.
@@ -52,9 +58,6 @@ struct ChainRun {
     func interceptor(_ place: Int) -> any Interceptor {
         instances.isEmpty ? chain.links[place].interceptor : instances[place]
     }
-
-    /// The name of the link that decided.
-    var deciderName: String? { decider.map { chain.links[$0].name } }
 
     /// Whether a link that the answer goes through asks for one of the events.
     func answerMeets(_ events: EventSet) -> Bool {

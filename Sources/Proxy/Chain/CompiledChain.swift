@@ -39,8 +39,6 @@ final class CompiledChain {
     let countsMessages: Bool
     /// What is kept out of all that is shown of the calls.
     let redactions: Redactions
-    /// The first link that runs for each attempt.
-    let firstPerAttempt: Int?
     /// The links that ask for more of an answer than its head, a bit each.
     private(set) var answerMask: UInt64 = 0
     /// The links that are not for every call, a bit each.
@@ -64,7 +62,6 @@ final class CompiledChain {
             if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
         }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
-        firstPerAttempt = links.firstIndex(where: \.isPerAttempt)
         answerMask = mask([.responseMessages, .anyEnd])
     }
 

@@ -22,7 +22,7 @@ final class DecisionTrace {
 
     /// What an interceptor has said of an event.
     enum Decision: String {
-        case next, reject, respond, suspend, replace
+        case next, reject, respond, reset, suspend, replace
     }
 
     private struct Change {

@@ -101,10 +101,15 @@ struct Lanes {
     var request = Lane()
     var response = Lane()
 
-    /// One of them; not for the way of every call, since it is copied.
+    /// One of them; not for the way of every call.
     subscript(way: Way) -> Lane {
         get { way == .request ? request : response }
-        set { if way == .request { request = newValue } else { response = newValue } }
+        _modify {
+            switch way {
+            case .request: yield &request
+            case .response: yield &response
+            }
+        }
     }
 
     /// The places on a way at which something is held, a bit each.

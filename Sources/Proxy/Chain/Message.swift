@@ -29,7 +29,7 @@ public final class Message {
     }
 
     deinit {
-        for queue in [current, arrived, replacement] { if let queue { queues.give(queue) } }
+        letGo()
     }
 
     /// Replaces the message; lengths and compression are made to fit.
@@ -58,9 +58,9 @@ public final class Message {
         return true
     }
 
-    /// Reads the message, where it was suspended.
-    public func withPayload<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        guard let current else { return body(Span()) }
+    /// Reads the message, once it has been suspended; nil before, when the hook has got it as its payload.
+    public func withPayload<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
+        guard let current else { return nil }
         return body(current.readable)
     }
 
@@ -68,13 +68,19 @@ public final class Message {
 
     /// Becomes the next message.
     func begin(_ number: Int, isCompressed: Bool, decompressed: ByteQueue? = nil) {
-        precondition(arrived == nil && replacement == nil && added.isEmpty)
-        if let current { queues.give(current) }
+        letGo()
         current = decompressed
         self.number = number
         self.isCompressed = isCompressed
         isChanged = false
         isDropped = false
+    }
+
+    /// Gives back what is held of the message.
+    func letGo() {
+        for queue in [current, arrived, replacement] { if let queue { queues.give(queue) } }
+        (current, arrived, replacement) = (nil, nil, nil)
+        added = []
     }
 
     /// Does what hooks have asked for.

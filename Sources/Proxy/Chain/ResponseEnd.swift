@@ -48,15 +48,15 @@ public final class ResponseEnd {
             return stored
         }
         set {
-            stored = newValue
-            outcome = Outcome(newValue)
+            stored = newValue?.code == .ok ? nil : newValue
+            outcome = Outcome(stored)
             isReplaced = true
             isNewlyReplaced = true
         }
     }
 
     /// Whether a hook has set the error since this was asked last.
-    func wasReplaced() -> Bool {
+    func takeReplaced() -> Bool {
         defer { isNewlyReplaced = false }
         return isNewlyReplaced
     }

@@ -4,6 +4,8 @@ internal import Events
 ///
 /// Made by a hook, which answers with it and resumes it later. Belongs to the worker's thread. The engine ends the call
 /// with `deadline_exceeded` if that takes longer than the listener's `timeouts.suspension`.
+///
+/// A suspension is for one event.
 public final class Suspension {
     private enum State {
         case waiting
@@ -16,6 +18,8 @@ public final class Suspension {
     private let start: ((LoopTasks, Suspension) -> LoopTask)?
     private var task: LoopTask?
     private var timer: Timer?
+    /// Whether an event waits for it, or has.
+    private var isTaken = false
     /// When the event began to wait.
     private(set) var began: Nanoseconds = 0
     /// Told when it is resumed once more.
@@ -67,6 +71,12 @@ public final class Suspension {
     }
 
     // MARK: What the engine does with it
+
+    /// Takes it for an event; false if it was for another.
+    func take() -> Bool {
+        defer { isTaken = true }
+        return !isTaken
+    }
 
     /// Whether it has been resumed.
     var isResumed: Bool {

@@ -13,6 +13,8 @@ public enum Verdict {
     indirect case reject(RPCError)
     /// The call is answered here, as if the upstream had said so; good until the head of an answer has gone out.
     indirect case respond(LocalAnswer)
+    /// The caller's stream is reset, and nothing is said; the upstream's work is cancelled.
+    case reset
     /// The event waits here until the suspension is resumed, with the verdict that counts then.
     case suspend(Suspension)
 
@@ -45,6 +47,7 @@ extension Verdict {
             return .next
         case .reject: return .reject
         case .respond: return .respond
+        case .reset: return .reset
         case .suspend: return .suspend
         }
     }

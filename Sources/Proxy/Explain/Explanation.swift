@@ -142,27 +142,36 @@ public struct Explanation {
     }
 
     private mutating func describeRequest() {
-        call.passDeadlineOn()
+        call.completeHead()
         let request = call.request
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
         }
-        lines.append("  \(request.method.string) \(request.target.string)")
+        let isHidden = call.classification.dialect == .connectGet && call.run.chain.redactions.hasPointers
+        let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
+        lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }
         describe(request.pairs)
     }
 
     private mutating func describeAnswer() {
-        let decider = call.run.deciderName.map { "interceptor \($0)" } ?? "martlet"
+        let decider = if case .interceptor(let name) = call.record.decider { "interceptor \(name)" } else { "martlet" }
         guard !stream.wasReset else { return lines.append("answer    broken off by \(decider)") }
         lines.append("answer    by \(decider)")
         lines.append("  \(stream.status)")
         describe(stream.fields)
         if !stream.body.isEmpty {
-            let isText = String(validating: stream.body, as: UTF8.self)
-            lines.append("  " + (isText ?? "(\(stream.body.count) bytes)"))
+            lines.append("  \(shown(stream.body))")
         }
         describe(stream.trailers)
+    }
+
+    /// A body as people may see it.
+    private func shown(_ body: [UInt8]) -> String {
+        let redactions = call.run.chain.redactions
+        let plain = redactions.hasPointers ? redactions.masked(body.span) : body
+        guard let plain else { return "\(Redactions.mask)" }
+        return String(validating: plain, as: UTF8.self) ?? "(\(plain.count) bytes)"
     }
 
     private mutating func describe(_ fields: [(name: [UInt8], value: [UInt8])]) {

@@ -8,8 +8,9 @@ final class ErrorInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "error",
         summary: """
-            Changes errors on their way to the caller, those of the upstream and of the chain behind it; the first rule \
-            that is for the code holds. Answers of an upstream in plain HTTP have no such errors.
+            Changes errors on their way to the caller: those of the upstream, those that Martlet tells in its place, and \
+            what interceptors further on make of answers; a request that another interceptor rejects is not among them. The \
+            first rule that is for the code holds. Answers of an upstream in plain HTTP have no such errors.
             """,
         options: ErrorRule.options + [
             Option("map", .sections(ErrorRule.options), "Rules with these options, where there are several.")

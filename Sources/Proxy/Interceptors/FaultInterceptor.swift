@@ -133,8 +133,9 @@ final class FaultInterceptor: Interceptor {
         case .error(let error):
             return delay > 0 ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
         case .reset:
-            // Never within a hook: whoever calls it goes on with the call.
-            return wait(delay, call) { [name] _ in call.breakOff(by: name) }
+            // A reset takes back what has not left yet, and the messages before it are to arrive.
+            let delay = messages > 0 ? max(delay, .millisecond) : delay
+            return delay > 0 ? wait(delay, call) { $0.resume(.reset) } : .reset
         }
     }
 

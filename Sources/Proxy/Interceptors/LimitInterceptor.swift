@@ -126,11 +126,13 @@ final class LimitInterceptor: Interceptor {
             return refusal("the headers have more than \(headerLimit) bytes", httpStatus: status)
         }
         guard let shared else { return .next }
+        // Where each attempt of a call comes here, the call is still one.
+        if let before = taken.removeValue(forKey: ObjectIdentifier(call)) { shared.leave(before) }
         let admission = enter(shared, call)
         if admission.isCrowded { call.worker.counters.limitHit(.keys) }
         switch admission.answer {
         case .admitted:
-            if settings.concurrency != nil { take(admission.slot, for: call) }
+            if settings.concurrency != nil { taken[ObjectIdentifier(call)] = admission.slot }
             return .next
         case .tooMany:
             return refusal("\(settings.concurrency ?? 0) calls are under way, and no more may be")
@@ -156,11 +158,6 @@ final class LimitInterceptor: Interceptor {
         defer { scratch.removeAll() }
         key.render(for: call, to: scratch)
         return shared.enter(scratch.readable, at: call.now)
-    }
-
-    private func take(_ slot: Int, for call: Call) {
-        // Where each attempt of a call comes here, the call is still one.
-        if let before = taken.updateValue(slot, forKey: ObjectIdentifier(call)) { shared?.leave(before) }
     }
 
     private func refusal(

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import HTTP
 internal import Proxy
 
 /// `martlet explain`: says what the configuration does with a request, without sending anything.
@@ -51,23 +52,37 @@ enum Explain {
                 words.append(argument)
                 continue
             }
+            guard ["-c", "--config", "-d", "--data", "-H", "--header"].contains(argument) else {
+                return .misused("unknown option \(argument)")
+            }
             guard let value = rest.popFirst() else { return .misused("\(argument) needs a value") }
             switch argument {
             case "-c", "--config": file = value
             case "-d", "--data": request.body = Array(value.utf8)
-            case "-H", "--header":
-                guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
-                    return .misused("a header is written \"name: value\", not \(value)")
+            default:
+                guard let header = header(value) else {
+                    return .misused("a header is written \"name: value\", not \(Diagnostic.quote(value))")
                 }
-                let text = value[value.index(after: colon)...].drop { $0 == " " }
-                request.headers.append((value[..<colon].lowercased(), String(text)))
-            default: return .misused("unknown option \(argument)")
+                request.headers.append(header)
             }
         }
-        guard words.count == 2, words[1].hasPrefix("/") else {
+        guard words.count == 2, FieldName.isValid(words[0]), words[1].hasPrefix("/"), isVisible(words[1]) else {
             return .misused("explain takes a method and a path, like: martlet explain POST /pkg.Service/Method")
         }
         (request.method, request.target) = (words[0].uppercased(), words[1])
         return .explain(request, file: file)
+    }
+
+    private static func header(_ text: String) -> (name: String, value: String)? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let name = text[..<colon].lowercased()
+        let value = text[text.index(after: colon)...].drop { $0 == " " }
+        guard FieldName.isValid(name), isVisible(value.replacing(" ", with: "")) else { return nil }
+        return (name, String(value))
+    }
+
+    /// Whether nothing of it is a space or a control character.
+    private static func isVisible(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
     }
 }

@@ -4,6 +4,8 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case reject
     /// The interceptor answered the call itself.
     case respond
+    /// The interceptor has broken the call off.
+    case reset
     /// The interceptor has put another outcome in the place of the one that came.
     case replace
     /// The interceptor has let an event wait.
@@ -16,6 +18,7 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
         switch self {
         case .reject: "reject"
         case .respond: "respond"
+        case .reset: "reset"
         case .replace: "replace"
         case .suspend: "suspend"
         case .late: "late"

@@ -140,7 +140,7 @@ import Testing
 
     @Test func `E4 messages that a later hook releases in the same piece go on and the stream is read on`() {
         converse(
-            "{name: a, gate: {hold: [request message 1, response message 1], open: [request message 6, response message 6]}}",
+            "{name: a, gate: {hold: [request message 1, response message 1], open: [request message 3, response message 3]}}",
             in: Style.streams,
             listener: "limits: {held_events: 3}"
         ) { talk in

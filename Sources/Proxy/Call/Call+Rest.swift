@@ -1,0 +1,46 @@
+internal import Bytes
+internal import HTTP
+
+/// What has come of a body and is not looked at yet, since as much as may waits in the chain already.
+struct BodyRest {
+    let bytes: ByteQueue
+    /// What comes behind it: the end.
+    var end: (() -> Void)?
+}
+
+extension Call {
+    /// Keeps what is left of a piece of a body.
+    func keepRest(_ bytes: Span<UInt8>, _ way: Way) {
+        let queue = worker.context.queues.take()
+        queue.append(bytes)
+        if way == .request { requestRest = BodyRest(bytes: queue) } else { answerRest = BodyRest(bytes: queue) }
+    }
+
+    /// Puts the end behind what is not looked at yet; false if there is nothing.
+    func endAfterRest(_ way: Way, _ end: @escaping () -> Void) -> Bool {
+        if way == .request { requestRest?.end = end } else { answerRest?.end = end }
+        return (way == .request ? requestRest : answerRest) != nil
+    }
+
+    /// Looks at what was kept, now that less waits.
+    func takeRest(_ way: Way) {
+        guard let rest = way == .request ? requestRest : answerRest else { return }
+        let number = answers
+        if way == .request {
+            requestRest = nil
+            takeRequest(rest.bytes.readable)
+        } else {
+            answerRest = nil
+            takeAnswer(rest.bytes.readable)
+        }
+        worker.context.queues.give(rest.bytes)
+        guard isOpen(way, number), let end = rest.end, !endAfterRest(way, end) else { return }
+        end()
+    }
+
+    /// Nobody will look at what was kept.
+    func forgetRest(_ way: Way) {
+        if let rest = way == .request ? requestRest : answerRest { worker.context.queues.give(rest.bytes) }
+        if way == .request { requestRest = nil } else { answerRest = nil }
+    }
+}
