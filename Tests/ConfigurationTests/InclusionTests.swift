@@ -148,4 +148,17 @@ struct InclusionTests {
         #expect(reading.errors.first == "13:24: with \"a8\" this chain has over 256 interceptors; include less")
         #expect(reading.settings.chains.allSatisfy { $0.items.count <= 256 })
     }
+
+    @Test func `inclusions go so deep and no deeper, and a long list is named quickly`() {
+        let chains = (1..<6000).map { "  c\($0): [{ include: c\($0 - 1) }]\n" }.joined()
+        let reading = Reading(
+            "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\nchains:\n  c0: [metrics]\n\(chains)interceptors: [{ include: c5999 }]"
+        )
+        #expect(reading.errors.first?.hasSuffix("is included more than 64 levels deep; include it directly") == true)
+        let many = Reading(
+            "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\ninterceptors:\n"
+                + String(repeating: "  - log\n", count: 20_000)
+        )
+        #expect(many.settings.interceptors.last?.name == "log-20000")
+    }
 }

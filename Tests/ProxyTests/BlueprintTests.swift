@@ -32,6 +32,14 @@ struct BlueprintTests {
         #expect(found[0].hasSuffix("a header value cannot have control characters; remove them"))
     }
 
+    @Test(arguments: ["reject: { code: aborted }", "token: { env: HOME }", "headers: { request: { remove: [x-a] } }"])
+    func `an outcome is no condition for what acts before it is known`(_ kind: String) {
+        let found = errors(chain: "{ when: { code: unavailable }, \(kind) }")
+        #expect(found.count == 1)
+        #expect(found[0].contains("\"code\" is known only when an answer ends, and "))
+        #expect(errors(chain: "{ when: { code: unavailable }, log: {} }") == [])
+    }
+
     @Test func `a token for every call does not go to another host in clear text`() {
         let found = errors(chain: "token: { env: HOME }", upstream: "http://id.example")
         #expect(

@@ -78,4 +78,58 @@ import Testing
             upstream.expectNothing()
         }
     }
+
+    @Test func `another attempt begins at the first interceptor for attempts that the call came to`() {
+        play(chain("{when: {host: nobody}, token: {file: /a, header: x-a}}", "{name: t2, token: {file: /t}}")) {
+            scene in
+            scene.worker.updateToken("/a", Array("a".utf8))
+            scene.worker.updateToken("/t", Array("one".utf8))
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            #expect(upstream.next().hasSuffix("authorization: Bearer one"))
+            scene.worker.updateToken("/t", Array("two".utf8))
+            upstream.send(.reset(1, .refused))
+            #expect(upstream.next().hasSuffix("authorization: Bearer two"))
+        }
+    }
+
+    @Test func `the changed message of a GET is that of each attempt`() {
+        play(chain("{message: {on: request, replace: {text: hidden}}}", "{token: {file: /t}}")) { scene in
+            scene.worker.updateToken("/t", Array("one".utf8))
+            let caller = scene.http2Caller()
+            caller.send(.get(1, "/pkg.Service/Say?connect=v1&encoding=json&message=secret"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let message = "connect=v1&base64=1&encoding=json&message=aGlkZGVu"
+            #expect(upstream.next().contains(message))
+            upstream.send(.reset(1, .refused))
+            #expect(upstream.next().contains(message))
+        }
+    }
+
+    @Test func `a limit for each attempt does not count the attempt before`() {
+        play(chain("{per: attempt, limit: {concurrency: 1}}")) { scene in
+            _ = heads(scene)
+        }
+    }
+
+    @Test func `the time of a call runs while the head of another attempt waits`() {
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", proxy_status: off, timeouts: {suspension: 1h}}]
+            upstreams: {u: {url: "h2c://127.0.0.1:9000", timeouts: {call: 2s}}}
+            interceptors: [{per: attempt, gate: {sees: [request head], hold: [request head]}}]
+            """
+        play(yaml) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", end: true))
+            scene.settle()
+            scene.gates["gate"].releaseAll()
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.reset(1, .refused))
+            scene.settle()
+            scene.pass(.seconds(3))
+            #expect(caller.next().contains("grpc-status: 4"))
+        }
+    }
 }

@@ -214,4 +214,26 @@ import Testing
             scene.upstream().accept().expect(saidUpstream)
         }
     }
+
+    @Test func `E4 of many messages in one piece no more wait than limits held_events, and all of them arrive`() {
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", limits: {held_events: 10}}]
+            upstream: h2c://127.0.0.1:9000
+            interceptors: [{gate: {sees: [request message], hold: [request message 1]}}]
+            """
+        play(yaml) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            let piece = [UInt8](repeating: 0, count: 5 * 3000)
+            caller.send(.data(1, piece, end: true))
+            scene.settle()
+            #expect(scene.diary.take().count <= 11)
+            scene.gates["gate"].releaseAll()
+            scene.until { upstream.bodyBytes(1) == piece.count }
+            #expect(upstream.bodyBytes(1) == piece.count)
+            #expect(upstream.frames.last?.flags == Frame.Flag.end)
+        }
+    }
 }

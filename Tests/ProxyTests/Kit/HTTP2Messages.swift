@@ -29,4 +29,15 @@ extension Frame {
             (control + type + fields).flatMap { HPACK.literal($0.0, $0.1) }
         )
     }
+
+    /// A GET without a body.
+    static func get(_ stream: Int, _ target: String) -> Frame {
+        let control = [(":method", "GET"), (":scheme", "http"), (":authority", "app"), (":path", target)]
+        return Frame(
+            .headers,
+            flags: Flag.endHeaders | Flag.end,
+            stream: stream,
+            control.flatMap { HPACK.literal($0.0, $0.1) }
+        )
+    }
 }

@@ -1,0 +1,132 @@
+import HTTP2Kit
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// Ends of answers that are seldom so.
+@Suite struct RareEndTests {
+    private func yaml(_ chain: String, listener: String = "") -> String {
+        """
+        listeners: [{address: "127.0.0.1:8080", proxy_status: off\(listener.isEmpty ? "" : ", " + listener)}]
+        upstream: h2c://127.0.0.1:9000
+        interceptors: [\(chain)]
+        """
+    }
+
+    @Test(arguments: [("{gate: {sees: [response end]}}", 200), ("{error: {code: aborted}}", 503)])
+    func `a unary answer that is too large to be held passes as it is, trailers and all`(_ chain: String, _ status: Int)
+    {
+        play(yaml(chain, listener: "limits: {held_message: 16B}")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            let body = #"{"code":"unavailable","message":"a long, long message"}"#
+            upstream.send(
+                .answer(1, status, ["content-type": "application/json", "trailer-x-t": "u"]),
+                .data(1, body, end: true)
+            )
+            let fields = "content-type: application/json | trailer-x-t: u"
+            caller.expect("1 HEADERS :status: \(status) | \(fields)", "1 DATA/end \(body)")
+        }
+    }
+
+    @Test(arguments: ["application/connect+json", "application/grpc-web+json"])
+    func `metadata alone is added to an error in the last frame`(_ type: String) {
+        play(yaml("{error: {metadata: {x-why: busy}}}")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type), .data(1, envelope("hello"), end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.answer(1, 200, ["content-type": type]))
+            let isConnect = type.contains("connect")
+            let json = envelope(#"{"error":{"code":"not_found","message":"m"}}"#, flags: 2)
+            let end = isConnect ? json : envelope("grpc-status: 5\r\ngrpc-message: m\r\n", flags: 128)
+            upstream.send(.data(1, envelope("{}") + end, end: true))
+            let rest = caller.rest().joined()
+            #expect(rest.contains(isConnect ? #""metadata":{"x-why":["busy"]}"# : "x-why: busy\r\n"))
+            #expect(rest.contains(isConnect ? "not_found" : "grpc-status: 5"))
+        }
+    }
+
+    @Test func `an own answer whose message was dropped still says how it went`() {
+        let chain = "{error: {code: aborted}}, {message: {on: response, drop: true}}, {respond: {json: {a: 1}}}"
+        play(yaml(chain)) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}"), end: true))
+            caller.expect(
+                "1 HEADERS :status: 200 | content-type: application/grpc+json",
+                "1 HEADERS/end grpc-status: 0"
+            )
+        }
+    }
+
+    @Test func `a message that is added behind one that is rejected goes nowhere`() {
+        let chain = """
+            {name: z, gate: {hold: [response end]}}, {name: a, gate: {reject: {response message 1: aborted}}}, \
+            {name: b, gate: {add: {response message 1: y}}}
+            """
+        converse(chain, in: [.grpc], on: [.memory]) { talk in
+            talk.begin(end: true)
+            talk.accept()
+            talk.answer()
+            talk.reply("1")
+            talk.scene.settle()
+            let seen = talk.scene.diary.take().filter { $0.hasPrefix("a response message") }
+            #expect(seen.count == 1)
+            talk.scene.gates["z"].releaseAll()
+            talk.callerHears("head", "end aborted no +google.rpc.RetryInfo")
+        }
+    }
+
+    @Test func `what an interceptor says after it has waited is in the trace`() {
+        play(yaml("{gate: {sees: [request head], hold: [request head]}}")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", end: true))
+            scene.settle()
+            scene.gates["gate"].release(nil, .reject(.init(.aborted, "late")))
+            _ = caller.rest()
+            let line = scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }.joined()
+            #expect(line.contains(#""verdict":"suspend""#))
+            #expect(line.contains(#""event":"request_head","verdict":"reject""#))
+        }
+    }
+
+    // MARK: Messages that are cut in two
+
+    private static let looks =
+        "{message: {on: request, require: {max: 1KiB}}}, {message: {on: response, require: {max: 1KiB}}}"
+
+    @Test(arguments: ["application/grpc", "application/connect+json", "application/grpc-web"])
+    func `a request that ends within a message is refused, and none of that message forwarded`(_ type: String) {
+        play(yaml(Self.looks)) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type), .data(1, envelope("one")))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            caller.send(.data(1, String(envelope("two").dropLast(2)), end: true))
+            upstream.expect("1 RST_STREAM CANCEL")
+            let answer = caller.rest().joined()
+            #expect(answer.contains(type.contains("connect") ? "invalid_argument" : "grpc-status: 3"))
+        }
+    }
+
+    @Test func `an answer that ends within a message is an error`() {
+        play(yaml(Self.looks)) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc"), .data(1, envelope("one"), end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = (upstream.next(), upstream.next())
+            let body = envelope("one") + String(envelope("two").dropLast(2))
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, body))
+            upstream.send(.headers(1, ["grpc-status": "0"], end: true))
+            let message = "grpc-message: the answer ends within a message"
+            caller.expect(
+                "1 HEADERS :status: 200 | content-type: application/grpc",
+                "1 DATA \(envelope("one"))",
+                "1 HEADERS/end grpc-status: 13 | \(message)"
+            )
+        }
+    }
+}
