@@ -1,9 +1,9 @@
 internal import Bytes
 
 /// One change of a head.
-public struct HTTPEdit: Sendable {
+package struct HTTPEdit: Sendable {
     /// What was done.
-    public enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         case set, added, removed, renamed
     }
 
@@ -15,7 +15,7 @@ public struct HTTPEdit: Sendable {
     }
 
     /// What was done.
-    public let kind: Kind
+    package let kind: Kind
     let subject: Subject
 
     static let path = Array(":path".utf8)

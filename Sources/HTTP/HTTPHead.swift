@@ -1,4 +1,4 @@
-public import Bytes
+package import Bytes
 
 /// The head of a request or an answer, or a trailer section: an ordered multimap of fields, and the control data.
 ///
@@ -30,17 +30,17 @@ public final class HTTPHead {
     /// What has been changed since the changes began to be noted.
     private var edits: [HTTPEdit] = []
     /// Whether changes are noted.
-    public var notesEdits = false
+    package var notesEdits = false
     private var mark = HTTPHeadMark()
 
     /// The status of an answer, 100 to 999; 0 in a request.
     public var status = 0
     /// The length of the body in bytes, where the head says it.
-    public var contentLength: Int?
+    public package(set) var contentLength: Int?
     /// Whether the caller of an HTTP/1.0 or 1.1 request waits for `100 Continue` before it sends the body.
-    public var expectsContinue = false
+    public package(set) var expectsContinue = false
     /// Whether `te: trailers` is sent with the head.
-    public var acceptsTrailers = false
+    public package(set) var acceptsTrailers = false
 
     /// Makes an empty head.
     public init() {
@@ -291,11 +291,11 @@ public final class HTTPHead {
     }
 
     /// How often something has been changed since the changes began to be noted.
-    public var editCount: Int { edits.count }
+    package var editCount: Int { edits.count }
 
     /// The changes from `first` on, at most `most` of them: each kind, and its name, which is added to `names`; `:path` and
     /// `:authority` for what is no field.
-    public func readEdits(_ first: Int, most: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
+    package func readEdits(_ first: Int, most: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
         let (path, authority) = (HTTPEdit.path, HTTPEdit.authority)
         for index in first..<max(first, min(edits.count, first + most)) {
             switch edits[index].subject {
@@ -307,7 +307,7 @@ public final class HTTPHead {
     }
 
     /// Remembers the head as it is now.
-    public func setMark() {
+    package func setMark() {
         mark.fields.removeAll(keepingCapacity: true)
         mark.fields.append(contentsOf: fields)
         mark.targetRange = targetRange
@@ -315,7 +315,7 @@ public final class HTTPHead {
     }
 
     /// Becomes again what it was at the mark.
-    public func returnToMark() {
+    package func returnToMark() {
         fields.removeAll(keepingCapacity: true)
         fields.append(contentsOf: mark.fields)
         targetRange = mark.targetRange
@@ -348,20 +348,20 @@ public final class HTTPHead {
 /// Keeps heads for the next call.
 ///
 /// Belongs to one thread.
-public final class HTTPHeadPool {
+package final class HTTPHeadPool {
     private var free: [HTTPHead] = []
     private let limit = 512
 
     /// Makes an empty pool.
-    public init() {}
+    package init() {}
 
     /// An empty head.
-    public func take() -> HTTPHead {
+    package func take() -> HTTPHead {
         free.popLast() ?? HTTPHead()
     }
 
     /// Takes a head back that nobody uses any more.
-    public func give(_ head: HTTPHead) {
+    package func give(_ head: HTTPHead) {
         guard free.count < limit else { return }
         head.removeAll()
         free.append(head)

@@ -1,18 +1,18 @@
-public import Configuration
+package import Configuration
 internal import Telemetry
 
 /// Reads a configuration as a whole: what every part of it can check by itself, and what only the proxy can, which
 /// knows the kinds of interceptors.
-public struct Blueprint {
+package struct Blueprint {
     /// The settings; good for use only if nothing was reported.
-    public let settings: Settings
+    package let settings: Settings
     /// The files that tokens come from.
-    public let tokenFiles: [String]
+    package let tokenFiles: [String]
     /// What the settings of TLS came to.
-    public let tls: TLSContexts
+    package let tls: TLSContexts
 
     /// Reads the root of a file, compiles everything once, and reports what is wrong.
-    public init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
+    package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
         let answering = kinds.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
         let context = CompileContext(tokens: TokenStore(), lineWriters: nil, kinds: kinds)

@@ -1,14 +1,14 @@
-public import Events
+package import Events
 
 /// The writers of all logs, one for each place that lines go to, shared by the threads and kept through reloads.
-public final class LineWriters: Sendable {
+package final class LineWriters: Sendable {
     private let writers = Locked<[LineWriter.Target: LineWriter]>([:])
 
     /// Makes an empty collection.
-    public init() {}
+    package init() {}
 
     /// The writer to `target`, started if it is the first time.
-    public func writer(to target: LineWriter.Target) -> LineWriter {
+    package func writer(to target: LineWriter.Target) -> LineWriter {
         writers.withLock { writers in
             if let writer = writers[target] { return writer }
             let writer = LineWriter(to: target)
@@ -18,12 +18,12 @@ public final class LineWriters: Sendable {
     }
 
     /// Opens all files again by their names.
-    public func reopen() {
+    package func reopen() {
         for writer in all { writer.reopen() }
     }
 
     /// Writes what waits and ends all writers.
-    public func finish() {
+    package func finish() {
         for writer in all { writer.finish() }
     }
 

@@ -1,16 +1,16 @@
-public import Configuration
+package import Configuration
 
 /// All that a configuration's settings of TLS came to when their files were read.
 ///
 /// Made once and shared by all workers, so that none of them has to read files.
-public struct TLSContexts: Sendable {
+package struct TLSContexts: Sendable {
     /// What each listener speaks, by its settings.
-    public internal(set) var listeners: [ListenerTLSSettings: ListenerTLS] = [:]
+    package internal(set) var listeners: [ListenerTLSSettings: ListenerTLS] = [:]
     /// What is spoken to each upstream, by its name.
     private(set) var upstreams: [String: UpstreamTLS] = [:]
 
     /// Makes those of a configuration without TLS.
-    public init() {}
+    package init() {}
 
     /// Reads the files that the settings name, and reports what is wrong with them.
     init(_ settings: Settings, into diagnostics: Diagnostics) {

@@ -1,17 +1,17 @@
 internal import Bytes
 internal import Compressors
-public import Configuration
-public import Events
+package import Configuration
+package import Events
 internal import HTTP
 internal import RPC
-public import Telemetry
+package import Telemetry
 
 /// One thread's share of the proxy: its loop, listeners, generation, pools and counters.
 ///
 /// Nothing of it is shared with other workers. It is made on its thread, and reached from others by a `Mailbox`.
-public final class Worker {
+package final class Worker {
     /// The loop and the memory of the thread.
-    public let context: WireContext
+    package let context: WireContext
     /// What the worker counts.
     let counters = WorkerCounters()
     /// What calls take their ids from.
@@ -52,7 +52,7 @@ public final class Worker {
     ///   - limits: the limits that it shares with other workers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - tell: gets what the daemon should log, on the worker's thread.
-    public convenience init(
+    package convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
         limits: LimitStore,
@@ -91,7 +91,7 @@ public final class Worker {
     // MARK: Configuration
 
     /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
-    public func use(
+    package func use(
         _ settings: Settings,
         number: Int,
         tokens values: [String: [UInt8]?],
@@ -110,12 +110,12 @@ public final class Worker {
     }
 
     /// Takes the token that a file has now; nil if it has none.
-    public func updateToken(_ path: String, _ value: [UInt8]?) {
+    package func updateToken(_ path: String, _ value: [UInt8]?) {
         tokens.update(path, value)
     }
 
     /// How many generations calls go by.
-    public var liveGenerations: Int { older.count + 1 }
+    package var liveGenerations: Int { older.count + 1 }
 
     private func kept(_ settings: UpstreamSettings) -> Upstream? {
         upstreams[settings.name].flatMap {
@@ -146,7 +146,7 @@ public final class Worker {
     // MARK: Listeners
 
     /// Accepts on a descriptor, which the caller keeps and closes after `stopListening`.
-    public func listen(on descriptor: Int32, name: String, settings: ListenerSettings) {
+    package func listen(on descriptor: Int32, name: String, settings: ListenerSettings) {
         let service = CallerService(settings, name: name, worker: self)
         let counter = counters.listener(name)
         let counters = counters
@@ -166,19 +166,19 @@ public final class Worker {
     }
 
     /// Takes the new settings of a listener that stays.
-    public func update(listener name: String, settings: ListenerSettings) {
+    package func update(listener name: String, settings: ListenerSettings) {
         acceptors[name]?.service.use(settings)
         acceptors[name]?.acceptor.limit = settings.limits.connections
     }
 
     /// Takes what the files of these settings have come to now; new connections go by it.
-    public func updateTLS(_ settings: ListenerTLSSettings, _ new: ListenerTLS) {
+    package func updateTLS(_ settings: ListenerTLSSettings, _ new: ListenerTLS) {
         tls.listeners[settings] = new
         for (_, service) in acceptors.values { service.use(new, for: settings) }
     }
 
     /// Accepts no more on a listener, and lets its connections come to their end.
-    public func stopListening(_ name: String) {
+    package func stopListening(_ name: String) {
         guard let (acceptor, _) = acceptors.removeValue(forKey: name) else { return }
         acceptor.stopAccepting()
         acceptor.drain()
@@ -188,23 +188,23 @@ public final class Worker {
     // MARK: The end
 
     /// Accepts no more, closes idle connections, and ends the others with the call under way.
-    public func drain() {
+    package func drain() {
         for name in acceptors.keys.sorted() { stopListening(name) }
     }
 
     /// Ends the calls under way now: callers without an answer are told, and the records are completed.
-    public func abandon() {
+    package func abandon() {
         for (acceptor, _) in acceptors.values { acceptor.abandon() }
         for acceptor in draining { acceptor.abandon() }
     }
 
     /// The number of callers' connections that are open.
-    public var connectionCount: Int {
+    package var connectionCount: Int {
         acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
     }
 
     /// The calls that ended last: the wall time in nanoseconds at which each did, and a line of JSON.
-    public var recentCalls: [(time: Nanoseconds, text: [UInt8])] { recent.all }
+    package var recentCalls: [(time: Nanoseconds, text: [UInt8])] { recent.all }
 
     /// Whether the hooks of the next call are timed: those of one in sixteen, since a look at the clock costs as much as
     /// a hook.
@@ -214,7 +214,7 @@ public final class Worker {
     }
 
     /// What the worker has counted until now.
-    public func snapshot() -> CountersSnapshot {
+    package func snapshot() -> CountersSnapshot {
         counters.snapshot()
     }
 }

@@ -1,13 +1,13 @@
-public import Bytes
+package import Bytes
 
 /// What all HTTP/2 sessions of one thread share, so that one call uses again what another has left.
-public final class HTTP2Resources {
+package final class HTTP2Resources {
     let heads: HTTPHeadPool
     let queues: ByteQueuePool
     let memory = HTTP2Memory()
 
     /// Makes what sessions share, around the pools of the thread.
-    public init(heads: HTTPHeadPool, queues: ByteQueuePool) {
+    package init(heads: HTTPHeadPool, queues: ByteQueuePool) {
         self.heads = heads
         self.queues = queues
     }

@@ -1,15 +1,15 @@
-public import Configuration
+package import Configuration
 internal import TLS
 
 /// What a listener's settings of TLS came to when their files were read.
-public struct ListenerTLS: Equatable, Sendable {
+package struct ListenerTLS: Equatable, Sendable {
     let context: TLSServerContext
     private let fingerprint: [UInt8]
     /// When the certificate ceases to be good, in seconds since 1970.
-    public let expires: Int
+    package let expires: Int
 
     /// Reads the files, and reports what is wrong with them.
-    public init?(_ settings: ListenerTLSSettings, into diagnostics: Diagnostics) {
+    package init?(_ settings: ListenerTLSSettings, into diagnostics: Diagnostics) {
         var files = TLSFiles(into: diagnostics)
         let authorities = settings.clientAuthorities.map { files.authorities($0) }
         guard let identity = files.identity(settings.identity) else { return nil }
@@ -31,7 +31,7 @@ public struct ListenerTLS: Equatable, Sendable {
     }
 
     /// Whether two come of files that say the same.
-    public static func == (left: ListenerTLS, right: ListenerTLS) -> Bool {
+    package static func == (left: ListenerTLS, right: ListenerTLS) -> Bool {
         left.fingerprint == right.fingerprint
     }
 }

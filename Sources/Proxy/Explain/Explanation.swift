@@ -1,5 +1,5 @@
 internal import Bytes
-public import Configuration
+package import Configuration
 internal import Dialects
 internal import Events
 private import Glibc
@@ -8,11 +8,11 @@ internal import RPC
 
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
 /// head that would go upstream, or the answer.
-public struct Explanation {
+package struct Explanation {
     /// The explanation for people, line by line.
     ///
     /// Secrets are not in it.
-    public private(set) var lines: [String] = []
+    package private(set) var lines: [String] = []
 
     /// How long interceptors may wait for something.
     private static let patience = 10 * Nanoseconds.second
@@ -29,7 +29,7 @@ public struct Explanation {
     ///   - kinds: the kinds of interceptors that there are.
     ///   - tokens: the tokens that files have, by path.
     ///   - tls: what the settings of TLS came to.
-    public init(
+    package init(
         of request: ExplainedRequest,
         by settings: Settings,
         kinds: Registry,

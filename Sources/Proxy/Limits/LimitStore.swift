@@ -3,7 +3,7 @@ internal import Events
 /// The limits that are kept for the whole process: shared by its workers, and kept through reloads.
 ///
 /// A limit is there as long as some generation of some worker has it.
-public final class LimitStore: Sendable {
+package final class LimitStore: Sendable {
     private struct Entry {
         weak var limit: SharedLimit?
     }
@@ -11,7 +11,7 @@ public final class LimitStore: Sendable {
     private let limits = Locked<[LimitSettings: Entry]>([:])
 
     /// Makes an empty store.
-    public init() {}
+    package init() {}
 
     /// The one limit that has these settings.
     func limit(_ settings: LimitSettings) -> SharedLimit {

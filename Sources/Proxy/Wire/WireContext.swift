@@ -1,17 +1,17 @@
-public import Bytes
-public import Events
-public import HTTP
+package import Bytes
+package import Events
+package import HTTP
 
 /// What all wires of one thread share: the loop, and the memory that goes from one call to the next.
-public final class WireContext {
+package final class WireContext {
     /// The loop of the thread.
-    public let loop: EventLoop
+    package let loop: EventLoop
     /// Buffers for what waits to be sent.
-    public let buffers = BufferPool()
+    package let buffers = BufferPool()
     /// Heads for the next messages.
-    public let heads = HTTPHeadPool()
+    package let heads = HTTPHeadPool()
     /// Queues that one call needs for a while.
-    public let queues = ByteQueuePool()
+    package let queues = ByteQueuePool()
     /// What HTTP/2 connections share.
     let http2: HTTP2Resources
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
@@ -25,7 +25,7 @@ public final class WireContext {
     static let readSize = 64 * 1024
 
     /// Makes what a thread needs around its loop.
-    public init(loop: EventLoop) {
+    package init(loop: EventLoop) {
         self.loop = loop
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }
