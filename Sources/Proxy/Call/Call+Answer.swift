@@ -186,7 +186,7 @@ extension Call {
         guard !isOver else { return }
         record.decider = .martlet
         guard hasAnswer else { return answer(with: error, before: run.chain.links.count) }
-        if endAfterRest(.response, { [unowned self] in answerFailed(error) }) { return }
+        guard answerRest == nil else { return endAfterRest(.response) { [unowned self] in answerFailed(error) } }
         close(with: error, before: run.chain.links.count)
     }
 

@@ -60,7 +60,9 @@ extension Call {
             kept.copy(trailers)
             requestTrailers = kept
         }
-        if endAfterRest(.request, { [unowned self] in requestIsWhole(trailers: nil) }) { return }
+        guard requestRest == nil else {
+            return endAfterRest(.request) { [unowned self] in requestIsWhole(trailers: nil) }
+        }
         let form = requestForm ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
         guard takesRequest else { return }

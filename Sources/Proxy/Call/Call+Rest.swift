@@ -16,10 +16,9 @@ extension Call {
         if way == .request { requestRest = BodyRest(bytes: queue) } else { answerRest = BodyRest(bytes: queue) }
     }
 
-    /// Puts the end behind what is not looked at yet; false if there is nothing.
-    func endAfterRest(_ way: Way, _ end: @escaping () -> Void) -> Bool {
+    /// Puts the end behind what is not looked at yet.
+    func endAfterRest(_ way: Way, _ end: @escaping () -> Void) {
         if way == .request { requestRest?.end = end } else { answerRest?.end = end }
-        return (way == .request ? requestRest : answerRest) != nil
     }
 
     /// Looks at what was kept, now that less waits.
@@ -34,8 +33,8 @@ extension Call {
             takeAnswer(rest.bytes.readable)
         }
         worker.context.queues.give(rest.bytes)
-        guard isOpen(way, number), let end = rest.end, !endAfterRest(way, end) else { return }
-        end()
+        guard isOpen(way, number), let end = rest.end else { return }
+        if (way == .request ? requestRest : answerRest) == nil { end() } else { endAfterRest(way, end) }
     }
 
     /// Nobody will look at what was kept.

@@ -146,7 +146,7 @@ extension Call {
             kept = HTTPHead()
             kept?.copy(trailers)
         }
-        _ = endAfterRest(.response) { [unowned self] in answeredEnd(trailers: kept) }
+        endAfterRest(.response) { [unowned self] in answeredEnd(trailers: kept) }
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
