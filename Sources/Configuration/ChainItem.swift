@@ -22,6 +22,8 @@ public struct ChainItem: Equatable, Sendable {
     public let applies: CallShapes
     /// How often it runs; none is as its kind has it.
     public let per: Per?
+    /// Whether what it rejects goes back through the interceptors before it.
+    public let unwinds: Bool
     /// The options of the kind, to be read by the kind's own table.
     public let options: Node
     /// Where the item stands.
@@ -35,8 +37,18 @@ public struct ChainItem: Equatable, Sendable {
             .section(ConditionSettings.options),
             "The calls that the interceptor takes part in; all if absent."
         ),
-        Option("applies", .choices(CallShapes.words), "The shapes of those calls, one or a list; both if absent."),
+        Option(
+            "applies",
+            .choices(CallShapes.words),
+            "The shapes of those calls, one or a list; both if absent. All of gRPC counts as stream, plain HTTP as unary."
+        ),
         Option("per", .choice(Per.allCases.map(\.rawValue)), "Whether it runs once for a call, or for each attempt."),
+        Option(
+            "unwind",
+            .bool,
+            default: "false",
+            "Whether interceptors before it hear of a request that it rejects, as of an answer of the upstream."
+        ),
     ]
 
     /// Reads the keys of an item and reports what is wrong.
@@ -50,6 +62,7 @@ public struct ChainItem: Equatable, Sendable {
         when = section.has("when") ? ConditionSettings(section.section("when")) : nil
         applies = Self.shapes(section)
         per = section.string(ifGiven: "per").flatMap(Per.init)
+        unwinds = section.bool("unwind")
         let given = section.marked("name")
         if let given { Name.check(given.text, at: given.mark, into: diagnostics) }
         guard let kind = Self.kind(of: entries.filter { !isCommon($0) }, at: mark, into: diagnostics) else {

@@ -38,6 +38,8 @@ extension Node.Entry {
     }
 
     private var isSecret: Bool {
+        // A key by itself is that of a certificate, in a file, or a template.
+        guard key != "key" else { return false }
         let words = key.lowercased().split { "-_. ".contains($0) }
         guard let last = words.last, !["file", "path", "env", "url"].contains(last) else { return false }
         return last == "key" || words.contains { Self.secretWords.contains(String($0)) }

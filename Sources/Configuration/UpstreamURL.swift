@@ -68,7 +68,9 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
         // Before anything is quoted: what stands before the "@" may be a password.
         if text.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
-            throw Malformed("\(Diagnostic.quote(text)) is no URL; write http://host:port, https://host or unix:/path")
+            throw Malformed(
+                "\(Diagnostic.quote(text)) is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"
+            )
         }
         guard let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
             let given = Diagnostic.quote(text[..<colon].lowercased() + "://")

@@ -86,6 +86,7 @@ struct ChainCompiler {
             interceptor: interceptor,
             events: interceptor.events,
             isSerial: interceptor.isSerial,
+            unwinds: item.unwinds,
             isPerAttempt: isPerAttempt,
             runsAgain: isPerAttempt || kind.rewrites,
             counter: counters.interceptor(item.name)

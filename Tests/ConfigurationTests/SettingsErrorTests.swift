@@ -120,8 +120,11 @@ struct SettingsErrorTests {
     }
 
     @Test(arguments: [
-        ("http:/host", "\"http:/host\" is no URL; write http://host:port, https://host or unix:/path"),
-        ("localhost:9000", "\"localhost:9000\" is no URL; write http://host:port, https://host or unix:/path"),
+        ("http:/host", "\"http:/host\" is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"),
+        (
+            "localhost:9000",
+            "\"localhost:9000\" is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"
+        ),
         ("ftp://a", "\"ftp://\" is not supported; write http://, https:// or h2c:// and a host, or unix:/path"),
         ("https://a:0", "\"a:0\" is no host with a port; write https://host:port"),
         ("unix+h2c:a", "\"unix+h2c:a\" is no socket; write unix+h2c:/path, at most 107 bytes long"),

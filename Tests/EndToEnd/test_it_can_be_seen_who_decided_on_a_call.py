@@ -17,7 +17,7 @@ interceptors:
     reject: {{ code: permission_denied, message: "no" }}
 """
 CALLERS = [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB, dialect.PLAIN]
-CLOSED = 'martlet; error=http_request_denied; details="rejected by interceptor closed at request_head"'
+CLOSED = 'martlet; error=http_request_denied; details="rejected at request_head by interceptor closed"'
 
 
 def trace(record):

@@ -120,7 +120,7 @@ import Testing
         let second = begin(scene)
         #expect(second.head().hasPrefix("HTTP/1.1 429 "), sourceLocation: sourceLocation)
         second.expect(
-            #"{"code":"resource_exhausted","message":"1 calls are under way, and no more may be"}"#,
+            #"{"code":"resource_exhausted","message":"another call is under way"}"#,
             sourceLocation: sourceLocation
         )
         first.close()

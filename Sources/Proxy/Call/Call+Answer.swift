@@ -239,8 +239,13 @@ extension Call {
         worker.context.heads.give(head)
     }
 
+    func sendBody(_ bytes: Span<UInt8>) {
+        record.responseBytes += bytes.count
+        caller.send(body: bytes)
+    }
+
     private func sendCaller(_ bytes: Span<UInt8>) {
-        guard heldHead != nil else { return caller.send(body: bytes) }
+        guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.context.queues.take()
         heldBody = body
         body.append(bytes)
@@ -259,7 +264,7 @@ extension Call {
         sendHead(head, end: false)
         guard let body = heldBody else { return }
         heldBody = nil
-        caller.send(body: body.readable)
+        sendBody(body.readable)
         worker.context.queues.give(body)
     }
 }

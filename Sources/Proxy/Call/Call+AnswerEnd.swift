@@ -33,7 +33,7 @@ extension Call {
         sendHead(head, end: isWhole)
         if end.trailers === answerTrailers, end.trailers === head { answerTrailers = nil }
         if !isWhole {
-            if let body { caller.send(body: body.readable) }
+            if let body { sendBody(body.readable) }
             caller.sendEnd(trailers: trailers)
         }
         if let body { worker.context.queues.give(body) }
@@ -54,6 +54,7 @@ extension Call {
         head.removeOutcome()
         for (name, _) in answer.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
         for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
+        addProxyStatus(to: head, end.result)
         if let heldBody { worker.context.queues.give(heldBody) }
         heldBody = nil
         guard !answer.body.isEmpty else { return }
@@ -88,12 +89,15 @@ extension Call {
             }
         }
         if let frame = endFrame(end) {
-            caller.send(body: frame.span)
+            sendBody(frame.span)
             caller.sendEnd(trailers: nil)
             return true
         }
         let trailers = end.trailers
-        if end.isReplaced { trailers.setOutcome(end.error) }
+        if end.isReplaced {
+            trailers.setOutcome(end.error)
+            addProxyStatus(to: trailers, end.result)
+        }
         caller.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
         return true
     }

@@ -6,27 +6,34 @@ internal import RPC
 extension Call {
     private static let proxyStatus = FieldName("proxy-status")
 
-    /// Says in the head of an answer of our own why it is one, if callers of the listener are told.
-    func addProxyStatus(to head: HTTPHead) {
-        guard listener.tellsProxyStatus, let ownOutcome, ownOutcome.isError else { return }
+    /// Says in the head of an answer, or in its trailers, why it is an error, if that was decided here and callers of the
+    /// listener are told.
+    func addProxyStatus(to head: HTTPHead, _ outcome: Outcome) {
+        guard listener.tellsProxyStatus, outcome.isError else { return }
         let value = worker.context.queues.take()
         value.append("martlet; error=")
-        value.append(errorType(ownOutcome.code))
+        value.append(errorType(outcome.code))
         value.append("; details=\"")
         switch record.decider {
-        case .interceptor(let name):
-            let note = trace?.notes.last { $0.place == run.decider && $0.verdict == .reject }
-            let event = note.map { " at \($0.event.rawValue)" } ?? ""
-            value.append(quoted: Array("rejected by interceptor \(name)\(event)".utf8).span)
-        case .martlet, .upstream, .caller: value.append(quoted: ownOutcome.message.span)
+        case .interceptor(let name): value.append(quoted: Array("\(deed) by interceptor \(name)".utf8).span)
+        case .martlet, .upstream, .caller: value.append(quoted: outcome.message.span)
         }
         value.append("\"")
         head.set(Self.proxyStatus, value.readable)
         worker.context.queues.give(value)
     }
 
+    /// What the interceptor that decided has done, and at which event.
+    private var deed: String {
+        guard let note = trace?.notes.last(where: { $0.place == run.decider && $0.verdict != .next }) else {
+            return "decided"
+        }
+        let verb = note.verdict == .replace ? "replaced" : "rejected"
+        return "\(verb) at \(note.event.rawValue)"
+    }
+
     private func errorType(_ code: RPCCode) -> StaticString {
-        if case .interceptor = record.decider { return "http_request_denied" }
+        if case .interceptor = record.decider { return hasAnswer ? "proxy_internal_response" : "http_request_denied" }
         if let failure { return failure.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"

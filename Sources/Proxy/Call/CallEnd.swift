@@ -24,8 +24,13 @@ extension Call {
             endAnswer(with: error, stands: stands)
             return finish(code: error.code, by: decider)
         }
-        let isRejection = if case .interceptor = decider { true } else { false }
-        answer(with: error, before: isRejection || hasAnswer ? 0 : run.chain.links.count)
+        answer(with: error, before: hasAnswer ? 0 : hearers(of: decider))
+    }
+
+    /// The links before this place hear of a call that ends without an answer.
+    private func hearers(of decider: CallRecord.Decider) -> Int {
+        guard case .interceptor = decider, let place = run.decider else { return run.chain.links.count }
+        return run.chain.links[place].unwinds ? place : 0
     }
 
     /// An interceptor has broken the call off.
@@ -61,10 +66,9 @@ extension Call {
         run.answer(before: place)
         let head = worker.context.heads.take()
         head.fill(with: answer)
-        addProxyStatus(to: head)
+        addProxyStatus(to: head, outcome)
         reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
         reader.read(head, classification.dialect)
-        record.responseBytes += answer.body.count
         let request = request
         let isLast = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
         guard takeAnswer(head, isLast: isLast) else { return }
@@ -150,7 +154,7 @@ extension Call {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return caller.reset(.code(isOurs ? .cancel : .internalError))
         }
-        if !ending.body.isEmpty { caller.send(body: ending.body.span) }
+        if !ending.body.isEmpty { sendBody(ending.body.span) }
         guard !ending.trailers.isEmpty else { return caller.sendEnd(trailers: nil) }
         let trailers = worker.context.heads.take()
         for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }

@@ -125,7 +125,6 @@ extension Call {
 
     /// Bytes of the answer's body have come.
     func answered(body: Span<UInt8>) {
-        record.responseBytes += body.count
         let stoodBetween = listener.responseMessageLimit != nil && reader.canEnd
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }

@@ -32,8 +32,10 @@ extension Call {
         let asking = chain.asking(.requestHead, .request)
         for place in start..<max(start, chain.links.count) where joins(place, chain) {
             guard asking & 1 << UInt64(place) != 0 else { continue }
+            run.reach(place)
             guard visit(place, asks: true, .requestHead, Span(), .request) else { return false }
         }
+        run.reach(chain.links.count)
         return true
     }
 

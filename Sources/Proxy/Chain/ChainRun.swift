@@ -11,6 +11,8 @@ struct ChainRun {
     private var instances: [any Interceptor] = []
     /// The first link that runs for each attempt of those that the request has come to: a further attempt begins there.
     private(set) var firstPerAttempt: Int?
+    /// How far the request's head has come.
+    private(set) var reached = 0
     /// The link that decided what the caller gets.
     private(set) var decider: Int?
 
@@ -27,6 +29,11 @@ struct ChainRun {
     mutating func enter(_ place: Int) {
         entered |= 1 << UInt64(place)
         if !instances.isEmpty { instances[place] = chain.links[place].interceptor.forCall() }
+    }
+
+    /// The request's head has come this far, and no further yet.
+    mutating func reach(_ place: Int) {
+        reached = place
     }
 
     /// A further attempt begins at a link.

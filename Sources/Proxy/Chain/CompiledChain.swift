@@ -13,6 +13,8 @@ final class CompiledChain {
         let interceptor: any Interceptor
         let events: EventSet
         let isSerial: Bool
+        /// Whether what it rejects goes back through the links before it.
+        let unwinds: Bool
         /// Whether it runs for each attempt.
         let isPerAttempt: Bool
         /// Whether it is applied again where an attempt before it begins again.

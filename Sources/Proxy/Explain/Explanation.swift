@@ -119,15 +119,13 @@ package struct Explanation {
 
     private var routeName: String {
         guard let number = call.route.number else { return "none takes the call" }
-        let isOnly = settings.routes.count == 1 && settings.routes[0].match == nil
-        let chain = settings.routes[number].chain ?? "interceptors"
-        return (isOnly ? "everything" : "\(number + 1) of \(settings.routes.count)") + ", chain \(chain)"
+        return "\(number), chain \(settings.routes[number].chain ?? "interceptors")"
     }
 
     /// What an interceptor has done, a line for each event.
     private func deeds(of place: Int) -> [String] {
         guard call.run.hasEntered(place) else {
-            if let decider = call.run.decider, place > decider { return ["not reached"] }
+            if place > call.run.reached { return ["not reached"] }
             let isShape = call.run.chain.links[place].shapes.contains(call.shape)
             return ["no part in this call: \(isShape ? "when" : "applies")"]
         }

@@ -135,7 +135,8 @@ final class LimitInterceptor: Interceptor {
             if settings.concurrency != nil { taken[ObjectIdentifier(call)] = admission.slot }
             return .next
         case .tooMany:
-            return refusal("\(settings.concurrency ?? 0) calls are under way, and no more may be")
+            let most = settings.concurrency ?? 0
+            return refusal(most == 1 ? "another call is under way" : "\(most) calls are under way, and no more may be")
         case .tooFast(let wait):
             let seconds = (wait + .second - 1) / .second
             return refusal("calls come too fast; try again in \(seconds)s", metadata: [("retry-after", "\(seconds)")])

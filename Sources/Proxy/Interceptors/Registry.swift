@@ -27,7 +27,9 @@ public struct Registry: Sendable {
     /// - Precondition: no two kinds have the same name.
     public func adding(_ more: [InterceptorKind]) -> Registry {
         let all = kinds + more
-        precondition(Set(all.map(\.name)).count == all.count, "two kinds of interceptors have the same name")
+        for (index, kind) in all.enumerated() where all[..<index].contains(where: { $0.name == kind.name }) {
+            preconditionFailure("two kinds of interceptors are named \(kind.name)")
+        }
         return Registry(kinds: all)
     }
 

@@ -93,6 +93,28 @@ import Testing
         }
     }
 
+    // MARK: Who hears of a rejection
+
+    private static let rejected =
+        "{name: z, gate: {}}, {error: {code: aborted}}, {unwind: true, reject: {code: not_found, message: no}}"
+
+    @Test func `a rejection that unwinds is an answer to those before it`() {
+        converse(Self.rejected) { talk in
+            talk.begin(end: true)
+            talk.callerHears("head", "end aborted no")
+            let seen = talk.scene.diary.take()
+            #expect(seen.contains("z response head") && seen.contains("z response end aborted"), "\(seen)")
+        }
+    }
+
+    @Test func `any other ends where it is`() {
+        converse(Self.rejected.replacing("unwind: true, ", with: "")) { talk in
+            talk.begin(end: true)
+            talk.callerHears("head", "end not_found no")
+            #expect(!talk.scene.diary.take().contains { $0.contains("response") })
+        }
+    }
+
     // MARK: Messages that are cut in two
 
     private static let looks =
