@@ -82,22 +82,36 @@ extension Call {
             }
         }
         guard asks else { return true }
-        return settle(askNoting(place, event, bytes, way), place, event, bytes, way)
+        let verdict = askNoting(place, event, bytes, way)
+        // What most answer; nothing waits there.
+        if case .next = verdict, event.isHead, lanes.gated(way) & 1 << UInt64(place) == 0 { return !isOver }
+        return settle(verdict, place, event, bytes, way)
     }
 
     /// Calls the hook, and notes what comes of it, if that is worth telling.
     func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
-        let edits = head(of: event)?.editCount ?? 0
+        let edits = editCount(of: event)
         let start = isTimed ? worker.context.loop.clock.now : 0
         let verdict = ask(place, event, bytes, way)
         let time = isTimed ? worker.context.loop.clock.now - start : nil
         if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
+        if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return .next }
         note(verdict, place, event, way, from: edits, time: time)
         return verdict
     }
 
+    /// How many changes of its head an event has seen.
+    func editCount(of event: ChainEvent) -> Int {
+        switch event {
+        case .requestHead: request.editCount
+        case .responseHead(let head, _): head.editCount
+        case .responseEnd(let end): end.trailers.editCount
+        case .message, .bytes, .requestEnd: 0
+        }
+    }
+
     /// The head that an event may change.
-    func head(of event: ChainEvent) -> HTTPHead? {
+    private func head(of event: ChainEvent) -> HTTPHead? {
         switch event {
         case .requestHead: request
         case .responseHead(let head, _): head
@@ -116,8 +130,8 @@ extension Call {
         time: Nanoseconds?
     ) {
         guard !isOver else { return }
+        if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
         let head = head(of: event)
-        if case .next = verdict, head?.editCount ?? 0 == edits, !event.isTouched { return }
         let trace = self.trace ?? worker.traces.take()
         self.trace = trace
         let decision = verdict.decision(on: event)

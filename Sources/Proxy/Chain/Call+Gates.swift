@@ -109,7 +109,7 @@ extension Call {
         switch slot.state {
         case .ready: return .next
         case .suspended(let suspension):
-            let edits = head(of: slot.event)?.editCount ?? 0
+            let edits = editCount(of: slot.event)
             guard let verdict = suspension.verdict(on: Suspended(self, slot.event)) else { return nil }
             hasResumed(suspension, place, slot.event, way)
             note(verdict, place, slot.event, way, from: edits, time: nil)

@@ -73,6 +73,14 @@ enum ChainEvent {
         }
     }
 
+    /// Whether it is what a request or an answer begins with.
+    var isHead: Bool {
+        switch self {
+        case .requestHead, .responseHead: true
+        default: false
+        }
+    }
+
     /// Whether it is what an answer begins with.
     var isAnswerHead: Bool {
         if case .responseHead = self { true } else { false }
