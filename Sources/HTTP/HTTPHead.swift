@@ -169,9 +169,12 @@ public final class HTTPHead {
 
     /// The index of the first field with the name at or after `start`.
     public func first(_ name: FieldName, from start: Int = 0) -> Int? {
+        guard name.known == .other else { return first(name.known, from: start) }
+        let count = Int32(truncatingIfNeeded: name.bytes.count)
         var index = start
         while index < fields.count {
-            if has(name, at: index) { return index }
+            // Most names differ in their length already.
+            if fields[index].name.count == count, has(name, at: index) { return index }
             index += 1
         }
         return nil

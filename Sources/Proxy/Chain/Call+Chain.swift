@@ -95,7 +95,6 @@ extension Call {
         let verdict = ask(place, event, bytes, way)
         let time = isTimed ? worker.context.loop.clock.now - start : nil
         if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
-        if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return .next }
         note(verdict, place, event, way, from: edits, time: time)
         return verdict
     }
@@ -129,17 +128,20 @@ extension Call {
         from edits: Int,
         time: Nanoseconds?
     ) {
-        guard !isOver else { return }
         if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
-        let head = head(of: event)
-        let trace = self.trace ?? worker.traces.take()
-        self.trace = trace
+        guard !isOver else { return }
+        if trace == nil { trace = worker.traces.take() }
         let decision = verdict.decision(on: event)
-        let isDone = decision != .suspend
-        trace.note(place, event.label(way), decision, head: head, from: edits, time: isDone ? time : nil)
+        let time = decision == .suspend ? nil : time
+        guard case .requestHead = event else {
+            trace?.note(place, event.label(way), decision, head: head(of: event), from: edits, time: time)
+            return
+        }
+        trace?.noteRequestHead(place, decision, edits: edits..<request.editCount, time: time)
     }
 
     /// Calls the hook.
+    @inline(__always)
     func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
         let interceptor = run.interceptor(place)
         switch event {

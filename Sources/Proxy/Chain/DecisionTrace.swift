@@ -40,7 +40,12 @@ final class DecisionTrace {
     private var changes: [Change] = []
     private let names = ByteArena(capacity: 256)
 
-    /// Notes what an interceptor has done to an event; the changes are those of `head` from `first` on.
+    /// Notes what an interceptor has done to the head of the request; `edits` are its changes there.
+    func noteRequestHead(_ place: Int, _ verdict: Decision, edits: Range<Int>, time: Nanoseconds?) {
+        add(Note(place: place, event: .requestHead, verdict: verdict, changes: edits, time: time))
+    }
+
+    /// Notes what an interceptor has done to another event; the changes are those of `head` from `first` on.
     func note(
         _ place: Int,
         _ event: ChainEvent.Label,
@@ -49,12 +54,15 @@ final class DecisionTrace {
         from first: Int,
         time: Nanoseconds?
     ) {
+        add(Note(place: place, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
+    }
+
+    private func add(_ note: Note) {
         guard notes.count < Self.mostNotes else {
             dropped += 1
             return
         }
-        let range = event == .requestHead ? first..<(head?.editCount ?? first) : keep(head, from: first)
-        notes.append(Note(place: place, event: event, verdict: verdict, changes: range, time: time))
+        notes.append(note)
     }
 
     /// Keeps the changes of a head that does not stay.
