@@ -1,0 +1,84 @@
+internal import Bytes
+package import Documents
+package import Events
+internal import RPC
+
+/// What the claims of our own tokens are made of (RFC 7519 §4.1).
+package struct JWTClaims: Equatable, Sendable {
+    /// The claim `iss`.
+    package var issuer: String?
+    /// The claim `sub`.
+    package var subject: String?
+    /// The claim `aud`: one is a string, several are a list, none leaves it out.
+    package var audience: [String]
+    /// From `iat` to `exp`; at least a second.
+    package var lifetime: Nanoseconds
+    /// By how much `nbf` lies before `iat`, for verifiers whose clock is behind; nil leaves `nbf` out.
+    package var notBeforeLeeway: Nanoseconds?
+    /// All others in their order; one that has the name of a claim above takes its place.
+    package var others: [JSONValue.Member]
+
+    /// Says what tokens are to claim.
+    package init(
+        issuer: String? = nil,
+        subject: String? = nil,
+        audience: [String] = [],
+        lifetime: Nanoseconds = 300 * .second,
+        notBeforeLeeway: Nanoseconds? = nil,
+        others: [JSONValue.Member] = []
+    ) {
+        self.issuer = issuer
+        self.subject = subject
+        self.audience = audience
+        self.lifetime = lifetime
+        self.notBeforeLeeway = notBeforeLeeway
+        self.others = others
+    }
+
+    /// The claims by which a client authenticates at a token endpoint (`private_key_jwt`, RFC 7523 §3).
+    package static func clientAssertion(
+        clientID: String,
+        audience: String,
+        lifetime: Nanoseconds = 60 * .second
+    ) -> JWTClaims {
+        JWTClaims(issuer: clientID, subject: clientID, audience: [audience], lifetime: lifetime)
+    }
+
+    /// The claims of a token that is made at the wall time `now`; its times are whole seconds, and `id` is its `jti`.
+    package func members(at now: Nanoseconds, id: String?) -> [JSONValue.Member] {
+        let issued = Int(now / .second)
+        var members: [JSONValue.Member] = []
+        func add(_ name: String, _ value: JSONValue?) {
+            if let value { members.append(JSONValue.Member(name, value)) }
+        }
+        add("iss", issuer.map(JSONValue.string))
+        add("sub", subject.map(JSONValue.string))
+        switch audience.count {
+        case 0: break
+        case 1: add("aud", .string(audience[0]))
+        default: add("aud", .array(audience.map(JSONValue.string)))
+        }
+        add("iat", .integer(issued))
+        add("nbf", notBeforeLeeway.map { .integer(issued - Int($0 / .second)) })
+        add("exp", .integer(issued + max(1, Int(lifetime / .second))))
+        add("jti", id.map(JSONValue.string))
+        for other in others {
+            if let index = members.firstIndex(where: { $0.name == other.name }) {
+                members[index].value = other.value
+            } else {
+                members.append(other)
+            }
+        }
+        return members
+    }
+
+    /// A `jti` that no other token has: 128 random bits in base64url.
+    ///
+    /// The generator is one that cannot be foretold: the system's, outside of tests.
+    package static func makeID(using generator: inout some RandomNumberGenerator) -> String {
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let queue = ByteQueue()
+        queue.append(base64: bytes.span, .urlSafe)
+        return queue.readable.string
+    }
+}
