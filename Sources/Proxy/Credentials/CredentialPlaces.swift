@@ -1,0 +1,18 @@
+package import Documents
+
+/// Where an answer in JSON has a credential, and when that ends.
+package struct CredentialPlaces: Equatable, Sendable {
+    /// The value, a string.
+    package var value: JSONPointer
+    /// For how many seconds it is good, a number or a string.
+    package var expiresIn: JSONPointer?
+    /// When it ends: seconds since 1970, a number or a string, or a time of RFC 3339.
+    package var expiresAt: JSONPointer?
+
+    /// Says where things are; if both tell the end and differ, the earlier counts.
+    package init(value: JSONPointer, expiresIn: JSONPointer? = nil, expiresAt: JSONPointer? = nil) {
+        self.value = value
+        self.expiresIn = expiresIn
+        self.expiresAt = expiresAt
+    }
+}
