@@ -1,0 +1,64 @@
+package import Events
+
+/// When a credential is fetched anew.
+///
+/// Pure: times and chance come from outside. A random number is from 0 up to, and without, 1.
+package struct RefreshSchedule: Equatable, Sendable {
+    /// How long before its end a credential is fetched anew, if it is good for long.
+    package let ahead: Nanoseconds
+    /// How many fetches have failed since one succeeded.
+    package private(set) var failures = 0
+
+    /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
+    package static let shortLifetime: Nanoseconds = 300 * .second
+    /// The shortest time between two fetches that succeed.
+    package static let shortestPause: Nanoseconds = .second
+    /// What the first failed fetch is followed by; doubled by each that follows, up to `longestBackOff`.
+    package static let firstBackOff: Nanoseconds = 250 * .millisecond
+    /// The longest time until a fetch is tried again.
+    package static let longestBackOff: Nanoseconds = 30 * .second
+    /// The longest `Retry-After` that is obeyed.
+    package static let longestRetryAfter: Nanoseconds = 300 * .second
+
+    /// Makes a schedule that has seen no failure.
+    package init(ahead: Nanoseconds) {
+        self.ahead = max(0, ahead)
+    }
+
+    /// How long after a fetch the next one is due.
+    ///
+    /// The lead, from there to the expiry, is `ahead`, but no more than half the lifetime, and no less than a fifth of a
+    /// short one. Chance makes it up to a tenth longer, so that many who have fetched at once do not do so again.
+    ///
+    /// - Parameters:
+    ///   - fetched: the wall time of the fetch.
+    ///   - expiry: the wall time at which the credential ends.
+    ///   - random: the random number.
+    /// - Returns: the pause; nil if the credential does not end.
+    package func pause(fetched: Nanoseconds, expiry: Nanoseconds?, random: Double) -> Nanoseconds? {
+        guard let expiry else { return nil }
+        let lifetime = expiry.addingSaturated(-fetched)
+        var lead = min(ahead, lifetime / 2)
+        if lifetime <= Self.shortLifetime { lead = max(lead, lifetime / 5) }
+        return max(Self.shortestPause, lifetime - lead - Nanoseconds(clamping: Double(lead) * 0.1 * random))
+    }
+
+    /// Notes a fetch that has succeeded.
+    package mutating func succeeded() {
+        failures = 0
+    }
+
+    /// Notes a fetch that has failed, and tells how long to wait before the next.
+    ///
+    /// - Parameters:
+    ///   - random: the random number, which half of the time depends on.
+    ///   - retryAfter: what the server has asked for; a wait that is shorter is prolonged to it.
+    /// - Returns: the pause.
+    package mutating func failed(random: Double, retryAfter: Nanoseconds? = nil) -> Nanoseconds {
+        // The seventh doubling is beyond the longest.
+        let full = min(Self.longestBackOff, Self.firstBackOff << Nanoseconds(min(failures, 7)))
+        failures += 1
+        let pause = full / 2 + Nanoseconds(clamping: Double(full / 2) * random)
+        return max(pause, min(retryAfter ?? 0, Self.longestRetryAfter))
+    }
+}
