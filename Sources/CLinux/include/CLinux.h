@@ -57,4 +57,21 @@ struct martlet_inotify_event {
 bool martlet_inotify_next(const void *_Nonnull bytes, size_t count, size_t *_Nonnull offset,
                           struct martlet_inotify_event *_Nonnull event);
 
+// A program that was started.
+typedef struct {
+    pid_t pid;
+    int output; // what it writes to its standard output; non-blocking
+    int handle; // can be read once it has ended
+} martlet_child;
+
+// Starts a program without a shell, argv[0] being its path; its input and its errors are /dev/null. Returns an errno, or 0.
+int martlet_spawn(const char *_Nullable const *_Nonnull argv, const char *_Nullable const *_Nonnull envp,
+                  martlet_child *_Nonnull child);
+
+// Kills a program and what it has started.
+void martlet_kill(pid_t pid);
+
+// The exit status of a program that has ended, 128 + n if signal n ended it; -1 if it has not.
+int martlet_reap(pid_t pid);
+
 #endif
