@@ -1,7 +1,7 @@
 /// A request that Martlet makes by itself: for a token, or before a call is tried again.
-package struct FetchRequest: Equatable, Sendable {
+package struct FetchRequest: Hashable, Sendable {
     /// One header.
-    package struct Field: Equatable, Sendable {
+    package struct Field: Hashable, Sendable {
         /// The name, in small letters.
         package let name: String
         /// The value.

@@ -5,7 +5,7 @@ internal import HTTP
 internal import Telemetry
 
 /// One try of a call on one upstream connection.
-final class Attempt: HTTPStreamUser {
+final class Attempt: HTTPStreamUser, ConnectionSeeker {
     let upstream: Upstream
     private let call: Call
     private var connection: UpstreamConnection?

@@ -13,7 +13,7 @@ final class Pool: UpstreamConnection.Owner {
     private unowned let upstream: Upstream
     /// The connections that can begin another exchange; the last one is taken first.
     private var available: [UpstreamConnection] = []
-    private var waiting: [Attempt] = []
+    private var waiting: [any ConnectionSeeker] = []
     private var dials: [Dial] = []
     private(set) var open = 0
     private var isDraining = false
@@ -33,7 +33,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
-    func acquire(for attempt: Attempt) {
+    func acquire(for attempt: any ConnectionSeeker) {
         while let connection = available.last {
             if connection.room > 0 { return use(connection, for: attempt) }
             // One that is just ending tells the calls that it had, which may come back here before it is off the list.
@@ -47,7 +47,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     /// The attempt waits no more.
-    func withdraw(_ attempt: Attempt) {
+    func withdraw(_ attempt: any ConnectionSeeker) {
         let before = waiting.count
         waiting.removeAll { $0 === attempt }
         if waiting.count < before, dials.count > dialsWanted { dials.removeLast().cancel() }
@@ -63,7 +63,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     /// Gives those that wait away, since they are to be served otherwise.
-    func takeWaiting() -> [Attempt] {
+    func takeWaiting() -> [any ConnectionSeeker] {
         let taken = waiting
         waiting = []
         for dial in dials { dial.cancel() }
@@ -160,7 +160,7 @@ final class Pool: UpstreamConnection.Owner {
         dialIfNeeded()
     }
 
-    private func use(_ connection: UpstreamConnection, for attempt: Attempt) {
+    private func use(_ connection: UpstreamConnection, for attempt: any ConnectionSeeker) {
         attempt.connected(connection)
         if connection.room == 0 { remove(connection) }
     }

@@ -102,12 +102,12 @@ final class Upstream {
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
     ///
     /// A call keeps its version of HTTP unless the upstream speaks only the other.
-    func acquire(for attempt: Attempt) {
+    func acquire(for attempt: any ConnectionSeeker) {
         pool(only ?? attempt.version).acquire(for: attempt)
     }
 
     /// The attempt waits no more.
-    func withdraw(_ attempt: Attempt) {
+    func withdraw(_ attempt: any ConnectionSeeker) {
         http1.withdraw(attempt)
         http2.withdraw(attempt)
     }

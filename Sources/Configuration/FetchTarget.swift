@@ -1,0 +1,62 @@
+/// Where a request of our own goes: a server, and the path with the query there.
+public struct FetchTarget: Equatable, Sendable {
+    /// The options of a section with a target, beside the URL.
+    public static let options = [
+        Option("tls", .section(UpstreamTLSSettings.options), "How the server of an https:// URL is spoken to."),
+        Option("timeout", .timeout, default: "10s", "The longest time that the answer may take."),
+        Option(
+            "allow_clear_text",
+            .bool,
+            default: "false",
+            "Whether the request may go to another machine without TLS, or to whoever answers."
+        ),
+    ]
+
+    /// The server.
+    public let server: UpstreamSettings
+    /// The path with the query.
+    public let target: String
+
+    /// Reads the URL of `key` and what `options` say of its server; none if something is wrong, which is reported.
+    ///
+    /// - Parameter url: the URL where the section does not have it.
+    public init?(_ section: Section, _ key: String, url fixed: String? = nil) {
+        guard let text = fixed ?? section.string(ifGiven: key) else { return nil }
+        let start = text.range(ofPath: "://")
+        let path = text[start...]
+        target = path.isEmpty ? "/" : path.first == "?" ? "/\(path)" : String(path)
+        let mark = section.mark(of: key)
+        var entries = [Node.Entry(key: "url", keyMark: mark, value: .plain(String(text[..<start]), at: mark))]
+        if let tls = section.given["tls"] { entries.append(tls) }
+        let diagnostics = Diagnostics()
+        let node = Node(.mapping(entries), at: mark)
+        let named = NamedSection(
+            name: "fetch",
+            mark: mark,
+            section: Section(node, UpstreamSettings.options, into: diagnostics)
+        )
+        let server = UpstreamSettings(named)
+        for problem in diagnostics.sorted { section.diagnostics.report(problem.message, at: problem.mark) }
+        guard let server, case .tcp = server.url.endpoint, !target.contains("#") else {
+            if diagnostics.isEmpty { section.report("write a URL such as https://id.example/token", at: key) }
+            return nil
+        }
+        self.server = server
+        if !server.isConfidential, !section.bool("allow_clear_text") {
+            let whither = server.tls == nil ? "in clear text" : "to whoever answers (tls.insecure)"
+            section.report(
+                "what is sent to \(server.url) would go \(whither); add allow_clear_text: true if that is meant",
+                at: key
+            )
+        }
+    }
+}
+
+extension String {
+    /// Where the path of a URL begins, or its query, if there is no path.
+    fileprivate func range(ofPath separator: String) -> Index {
+        var rest = self[...]
+        if let scheme = firstRange(of: separator) { rest = self[scheme.upperBound...] }
+        return rest.firstIndex { $0 == "/" || $0 == "?" } ?? endIndex
+    }
+}

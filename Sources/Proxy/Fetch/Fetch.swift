@@ -1,0 +1,163 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// Why a request of our own has got no answer.
+package struct FetchFailure: Error, Equatable, Sendable {
+    /// The cause in words, without any value that was sent.
+    package let text: String
+}
+
+/// One request of our own and its answer, which is kept whole.
+///
+/// Redirects are not followed: what is sent is for the server that the configuration names. Belongs to its loop's thread.
+final class Fetch: HTTPStreamUser, ConnectionSeeker {
+    typealias Completion = (Result<FetchedAnswer, FetchFailure>) -> Void
+
+    let version: HTTPVersion = .http1
+    let needsHTTP2 = false
+    private let request: FetchRequest
+    private let upstream: Upstream
+    private let limit: Int
+    private var done: Completion?
+    private var stream: (any HTTPStream)?
+    private var timer: Timer?
+    private var status = 0
+    private var fields: [FetchRequest.Field] = []
+    private var body: [UInt8] = []
+    private var wasSentAgain = false
+    private var sentBefore = 0
+    private var connection: UpstreamConnection?
+
+    /// Sends a request; `done` is called once, not before this has returned, unless the fetch is cancelled.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest body of an answer, in bytes.
+    ///   - timeout: how long all of it may take, from now on.
+    init(_ request: FetchRequest, on upstream: Upstream, limit: Int, done: @escaping Completion) {
+        self.request = request
+        self.upstream = upstream
+        self.limit = limit
+        self.done = done
+    }
+
+    /// Begins.
+    func start(timeout: Nanoseconds?) {
+        if let timeout {
+            let timer = Timer(on: upstream.context.loop.timers) { [weak self] in self?.fail("no answer in time") }
+            self.timer = timer
+            timer.arm(after: timeout)
+        }
+        upstream.acquire(for: self)
+    }
+
+    var isOver: Bool { done == nil }
+
+    /// Ends it; nobody is told.
+    func cancel() {
+        guard done != nil else { return }
+        done = nil
+        letGo()
+    }
+
+    private func letGo() {
+        timer?.cancel()
+        timer = nil
+        if connection == nil { upstream.withdraw(self) }
+        let stream = stream
+        self.stream = nil
+        stream?.reset(.canceled)
+    }
+
+    private func end(_ result: Result<FetchedAnswer, FetchFailure>) {
+        guard let done else { return }
+        self.done = nil
+        upstream.context.loop.keep(self)
+        letGo()
+        done(result)
+    }
+
+    private func fail(_ text: String) {
+        end(.failure(FetchFailure(text: text)))
+    }
+
+    // MARK: What the pool tells
+
+    func connected(_ connection: UpstreamConnection) {
+        guard !isOver else { return }
+        guard let stream = connection.open(for: self) else { return failed(.lost) }
+        self.connection = connection
+        self.stream = stream
+        sentBefore = connection.bytesSent
+        let (head, body) = (makeHead(), request.body)
+        stream.send(head: head, end: body.isEmpty)
+        upstream.context.heads.give(head)
+        guard !body.isEmpty else { return }
+        self.stream?.send(body: body.span)
+        self.stream?.sendEnd(trailers: nil)
+    }
+
+    private func makeHead() -> HTTPHead {
+        let head = upstream.context.heads.take()
+        let (method, target, authority) = (Array(request.method.utf8), request.target, upstream.authority ?? [])
+        head.setMethod(method.span)
+        head.setTarget(target.span)
+        head.setAuthority(authority.span)
+        for field in request.fields {
+            let (name, value) = (Array(field.name.utf8), field.value)
+            head.add(name: name.span, value: value.span)
+        }
+        if !request.body.isEmpty || request.method != "GET" { head.contentLength = request.body.count }
+        return head
+    }
+
+    func failed(_ failure: UpstreamFailure) {
+        fail(failure.error(upstream: upstream.settings.url.description, for: .http).message)
+    }
+
+    // MARK: The answer
+
+    func received(informational head: HTTPHead) {}
+
+    func received(head: HTTPHead, end isLast: Bool) {
+        status = head.status
+        for index in 0..<head.count {
+            let name = String(decoding: head.name(at: index).array, as: UTF8.self)
+            fields.append(FetchRequest.Field(name, head.value(at: index).array))
+        }
+        upstream.context.heads.give(head)
+        if isLast { complete() }
+    }
+
+    func received(body bytes: Span<UInt8>) {
+        guard !isOver else { return }
+        guard body.count + bytes.count <= limit else { return fail("the answer is larger than \(limit) bytes") }
+        body += bytes.array
+    }
+
+    func receivedEnd(trailers: HTTPHead?) { complete() }
+
+    private func complete() {
+        stream = nil
+        end(.success(FetchedAnswer(status: status, fields: fields, body: body)))
+    }
+
+    func wasReset(_ reason: HTTPReset) {
+        stream = nil
+        guard let connection, !isOver else { return }
+        // A pooled connection that its server has closed meanwhile is nobody's failure.
+        let mayResend = !wasSentAgain && status == 0 && connection.hasBeenIdle && connection.bytesSent == sentBefore
+        guard mayResend || reason == .unprocessed && !wasSentAgain else {
+            let failure: UpstreamFailure = if case .fault(let fault) = reason { .badAnswer(fault) } else { .lost }
+            return failed(failure)
+        }
+        wasSentAgain = true
+        self.connection = nil
+        upstream.acquire(for: self)
+    }
+
+    func drained() {}
+}

@@ -1,0 +1,86 @@
+package import Configuration
+package import Events
+internal import HTTP
+internal import Telemetry
+
+/// A server that requests of our own go to, with what its settings of TLS came to.
+package struct FetchServer: Equatable, Sendable {
+    let settings: UpstreamSettings
+    let tls: UpstreamTLS?
+
+    /// Reads the files that the settings name; what is wrong with them is reported.
+    package init(_ settings: UpstreamSettings, into diagnostics: Diagnostics) {
+        self.settings = settings
+        tls = settings.tls.flatMap { UpstreamTLS($0, of: settings.url, at: settings.mark, into: diagnostics) }
+    }
+}
+
+/// Makes the requests of our own on one thread, over connections that it keeps for the next ones.
+package final class Fetcher {
+    private let context: WireContext
+    private let network: any Network
+    private let names: NameService
+    private let notices: Notices
+    private let counters = WorkerCounters()
+    private var upstreams: [(server: FetchServer, upstream: Upstream)] = []
+    /// The servers that connections are kept to.
+    private static let mostServers = 64
+
+    init(context: WireContext, network: any Network, names: NameService, notices: Notices) {
+        self.context = context
+        self.network = network
+        self.names = names
+        self.notices = notices
+    }
+
+    /// Makes one for a thread that is no worker's.
+    package convenience init(loop: EventLoop) {
+        self.init(
+            context: WireContext(loop: loop),
+            network: SystemNetwork(),
+            names: NameService(loop: loop),
+            notices: Notices(loop: loop) { _ in }
+        )
+    }
+
+    /// Sends a request to a server.
+    ///
+    /// - Parameters:
+    ///   - limit: the largest body of an answer, in bytes.
+    ///   - timeout: how long all of it may take.
+    ///   - done: gets the whole answer, or why there is none, unless the fetch is cancelled.
+    func fetch(
+        _ request: FetchRequest,
+        from server: FetchServer,
+        limit: Int = 1 << 20,
+        timeout: Nanoseconds?,
+        done: @escaping Fetch.Completion
+    ) -> Fetch {
+        let fetch = Fetch(request, on: upstream(server), limit: limit, done: done)
+        fetch.start(timeout: timeout)
+        return fetch
+    }
+
+    private func upstream(_ server: FetchServer) -> Upstream {
+        if let known = upstreams.first(where: { $0.server == server }) { return known.upstream }
+        if upstreams.count >= Self.mostServers { upstreams.removeFirst().upstream.drain() }
+        let upstream = Upstream(
+            server.settings,
+            context: context,
+            network: network,
+            names: names,
+            counter: counters.upstream("fetch"),
+            exceeded: { _ in },
+            notices: notices,
+            tls: server.tls
+        )
+        upstreams.append((server, upstream))
+        return upstream
+    }
+
+    /// Closes what is idle, and keeps nothing for later.
+    package func drain() {
+        for (_, upstream) in upstreams { upstream.drain() }
+        upstreams = []
+    }
+}
