@@ -168,6 +168,7 @@ import Testing
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="replace"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="suspend"} 0"#,
                 #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="late"} 0"#,
+                #"martlet_interceptor_verdicts_total{interceptor="auth",verdict="retry"} 0"#,
                 #"martlet_interceptor_duration_seconds_sum{interceptor="auth"} 0.000000005"#,
                 #"martlet_interceptor_duration_seconds_count{interceptor="auth"} 1"#,
             ]

@@ -27,6 +27,7 @@ extension AccessLogLine {
             field("verdict", text: Array(note.verdict.rawValue.utf8).span)
             let changes = trace.changes(of: note, in: call.request)
             if !changes.isEmpty { field("changes", texts: changes) }
+            if let reason = note.reason { field("reason", text: Array("\(reason)".utf8).span) }
             if let time = note.time { field("ms", millisecondsOf: Int(time)) }
             endObject()
         }

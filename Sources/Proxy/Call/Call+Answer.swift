@@ -135,7 +135,7 @@ extension Call {
     func answerIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
         guard !isAnswerClosed else { return }
         guard run.looksAtAnswer || !lanes.response.isEmpty else {
-            if !isHeadLast { caller.sendEnd(trailers: trailers) }
+            sendEnd(trailers: trailers)
             return conclude(ownOutcome ?? Outcome(conclusion))
         }
         let number = answers
@@ -147,7 +147,7 @@ extension Call {
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
         guard !lanes.response.isEmpty || holdsAnswer || answerEndFrame != nil || run.answerMeets(asked) else {
-            if !isHeadLast { caller.sendEnd(trailers: trailers) }
+            sendEnd(trailers: trailers)
             return conclude(outcome)
         }
         pass(
@@ -229,12 +229,24 @@ extension Call {
     }
 
     private func answerHeadLeaves(_ head: HTTPHead, isLast: Bool) {
-        if holdsAnswer { heldHead = head } else { sendHead(head, end: isLast) }
+        if holdsAnswer {
+            heldHead = head
+        } else if !isLast, waitsForMore {
+            hold(head)
+        } else {
+            sendHead(head, end: isLast)
+        }
+    }
+
+    private func sendEnd(trailers: HTTPHead?) {
+        releaseHead()
+        if !isHeadLast { caller.sendEnd(trailers: trailers) }
     }
 
     func sendHead(_ head: HTTPHead, end: Bool) {
         record.status = head.status
         headSent = true
+        if keepsRequest { giveReplay() }
         caller.send(head: head, end: end)
         worker.context.heads.give(head)
     }
@@ -245,6 +257,7 @@ extension Call {
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
+        releaseHead()
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.context.queues.take()
         heldBody = body

@@ -7,6 +7,7 @@ internal import RPC
 /// The end of an answer on its way out of the chain: written as the dialect has it, with what interceptors have changed.
 extension Call {
     func answerEndLeaves(_ end: ResponseEnd) {
+        releaseHead()
         if let head = heldHead {
             heldHead = nil
             sendHeld(head, end)

@@ -18,6 +18,8 @@ public final class Call: HTTPStreamUser {
     static let mostAttempts = 3
     /// How much of a request's body is kept to be sent once more.
     static let replayLimit = 64 * 1024
+    /// How long the head of an answer waits for what follows, where that may lead to another attempt.
+    static let headPatience = 20 * Nanoseconds.millisecond
 
     let worker: Worker
     let generation: Generation
@@ -74,6 +76,8 @@ public final class Call: HTTPStreamUser {
     /// The body as far as it has been sent; nil if there is none, or too much of it.
     var replay: ByteQueue?
     var canReplay = true
+    /// Somebody may have the call tried again: what is sent of it is kept until something of an answer goes out.
+    var keepsRequest = false
 
     // MARK: The answer on its way
 
@@ -100,6 +104,9 @@ public final class Call: HTTPStreamUser {
     /// It has turned out too large to be held.
     var isReleased = false
     var heldHead: HTTPHead?
+    /// Only the head waits, until something follows it.
+    var holdsHead = false
+    var headTimer: Timer?
     var heldBody: ByteQueue?
     /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
     var mayEndAnswer: Bool?
@@ -175,7 +182,7 @@ public final class Call: HTTPStreamUser {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if takesRequest, heldAnswer == nil { takeRequest(body) }
+        if takesRequest, heldAnswer == nil { takeRequest(body) } else { canReplay = false }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
@@ -211,7 +218,7 @@ public final class Call: HTTPStreamUser {
     var isReplayable: Bool { canReplay && !headSent }
 
     func keepForReplay(_ body: Span<UInt8>) {
-        guard canReplay, attempt?.mayNeedReplay == true else { return }
+        guard canReplay, !headSent, keepsRequest || attempt?.mayNeedReplay == true else { return }
         let queue = replay ?? worker.context.queues.take()
         replay = queue
         queue.append(body)

@@ -88,12 +88,15 @@ extension Call {
     }
 
     /// Nothing goes out of the answer that has come.
-    private func forgetAnswer() {
+    func forgetAnswer() {
         if let heldHead { worker.context.heads.give(heldHead) }
         if let heldBody { worker.context.queues.give(heldBody) }
         if let bareMessage { worker.context.queues.give(bareMessage) }
         if let answerTrailers, answerTrailers !== heldHead { worker.context.heads.give(answerTrailers) }
         (heldHead, heldBody, bareMessage, answerTrailers) = (nil, nil, nil, nil)
+        holdsHead = false
+        headTimer?.cancel()
+        headTimer = nil
         forgetRest(.response)
         (answerReader, answerEndFrame, answerMessage, mayEndAnswer) = (nil, nil, nil, nil)
         heldMessages.answer = 0

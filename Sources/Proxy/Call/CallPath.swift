@@ -52,6 +52,7 @@ extension Call {
             return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
         isForwarded = true
+        keepsRequest = run.requestMeets(.retries)
         guard isWithinLimit() else { return }
         // Messages that are looked at may change, and the length with them.
         if likelyRequestForm == .framed { request.contentLength = nil }
@@ -102,6 +103,7 @@ extension Call {
     func completeHead() {
         if let requestQuery { setQuery(message: requestQuery.readable) }
         passDeadlineOn()
+        tellOfRetries()
     }
 
     /// An interim answer goes to the caller as it is.
@@ -113,7 +115,7 @@ extension Call {
 
     /// The head of the upstream's answer has come.
     func answered(head: HTTPHead, end: Bool) {
-        giveReplay()
+        if !keepsRequest { giveReplay() }
         record.stages.answered = worker.context.loop.now
         reader.read(head, classification.dialect)
         if reader.isOverLimit {
@@ -173,7 +175,7 @@ extension Call {
     }
 
     /// Tries once more: the head goes again through what runs for each attempt, as it entered there.
-    private func tryAgain(_ upstream: Upstream) {
+    func tryAgain(_ upstream: Upstream) {
         guard let first = run.firstPerAttempt else { return tryUpstream(upstream) }
         attempt = nil
         isTriedAgain = true

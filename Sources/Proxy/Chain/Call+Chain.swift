@@ -144,6 +144,7 @@ extension Call {
     @inline(__always)
     func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
         let interceptor = run.interceptor(place)
+        run.call(place)
         switch event {
         case .requestHead: return interceptor.requestHead(self)
         case .requestEnd: return interceptor.requestEnd(self)
@@ -181,6 +182,13 @@ extension Call {
         case .reject(let error): rejected(error, at: place, event, way)
         case .respond(let answer): responded(answer, at: place, event, way)
         case .reset: brokenOff(at: place)
+        case .retry(let reason):
+            guard let obstacle = retryObstacle(at: place, way) else {
+                retry(reason, at: place, event)
+                return false
+            }
+            skipRetry(obstacle, at: place, event.label(way))
+            return goesOn(place, event, bytes, way)
         }
         return false
     }

@@ -110,6 +110,7 @@ extension Call {
         case .ready: return .next
         case .suspended(let suspension):
             let edits = editCount(of: slot.event)
+            run.call(place)
             guard let verdict = suspension.verdict(on: Suspended(self, slot.event)) else { return nil }
             hasResumed(suspension, place, slot.event, way)
             note(verdict, place, slot.event, way, from: edits, time: nil)

@@ -15,6 +15,10 @@ struct ChainRun {
     private(set) var reached = 0
     /// The link that decided what the caller gets.
     private(set) var decider: Int?
+    /// The link whose hook was called last.
+    private(set) var current = 0
+    /// How often links have let the call be tried again.
+    private var retries: [(place: Int, count: Int)] = []
 
     init(_ chain: CompiledChain) {
         self.chain = chain
@@ -49,6 +53,32 @@ struct ChainRun {
     /// What follows is an answer that sets out on its way back at the link before `place`.
     mutating func answer(before place: Int) {
         passedOver = ~0 << UInt64(place)
+    }
+
+    /// A hook of the link is called.
+    mutating func call(_ place: Int) {
+        current = place
+    }
+
+    /// The link lets the call be tried again: what is answered next comes to all links.
+    mutating func tryAgain(_ place: Int) {
+        passedOver = 0
+        decider = nil
+        if let index = retries.firstIndex(where: { $0.place == place }) {
+            retries[index].count += 1
+        } else {
+            retries.append((place, 1))
+        }
+    }
+
+    /// How often the link whose hook was called last has let the call be tried again.
+    var retriesOfCurrent: Int {
+        retries.first { $0.place == current }?.count ?? 0
+    }
+
+    /// How often the call was tried again.
+    var retryCount: Int {
+        retries.reduce(0) { $0 + $1.count }
     }
 
     /// Whether the request has come to the link.

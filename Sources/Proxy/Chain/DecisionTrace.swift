@@ -12,17 +12,20 @@ final class DecisionTrace {
         /// Its place in the chain.
         let place: Int
         let event: ChainEvent.Label
-        let verdict: Decision
+        fileprivate(set) var verdict: Decision
         /// Its changes: those of the request's head by their place there, since that stays as long as the trace does; of
         /// others by their place in `changes`.
         fileprivate let changes: Range<Int>
         /// How long it took in nanoseconds: where it has waited, until it was resumed; nil where nobody looked at a clock.
         var time: Nanoseconds?
+        /// Why it came to nothing, if it did.
+        fileprivate(set) var reason: StaticString?
     }
 
     /// What an interceptor has said of an event.
     enum Decision: String {
-        case next, reject, respond, reset, suspend, replace
+        case next, reject, respond, reset, suspend, replace, retry
+        case retrySkipped = "retry_skipped"
     }
 
     private struct Change {
@@ -72,6 +75,16 @@ final class DecisionTrace {
             changes.append(Change(kind: kind, name: name))
         }
         return start..<changes.count
+    }
+
+    /// Notes that the call was not tried again by the link that has just said so, or would have.
+    func retrySkipped(_ place: Int, _ event: ChainEvent.Label, _ reason: StaticString) {
+        if notes.last?.place != place || notes.last?.verdict != .retry {
+            add(Note(place: place, event: event, verdict: .retry, changes: 0..<0))
+        }
+        guard let last = notes.indices.last, notes[last].place == place else { return }
+        notes[last].verdict = .retrySkipped
+        notes[last].reason = reason
     }
 
     /// Notes how long what an interceptor has suspended has waited.

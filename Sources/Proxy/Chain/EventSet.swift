@@ -30,6 +30,11 @@ public struct EventSet: OptionSet, Sendable {
     public static let finished = EventSet(rawValue: 256)
     /// Messages are counted in both directions.
     static let messageCounts = EventSet(rawValue: 512)
+    /// No event: the interceptor may answer `retry`.
+    ///
+    /// What goes upstream of a request is kept, up to the upstream's `limits.replay`, and the head of an answer that has
+    /// envelopes waits a moment for what follows, until something of it goes out.
+    public static let retries = EventSet(rawValue: 1024)
 
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]

@@ -46,8 +46,8 @@ public struct InterceptorKind: Sendable {
 public final class CompileContext {
     /// The name of the interceptor that is being made.
     public internal(set) var name = ""
-    /// The tokens that are kept up to date from outside.
-    let tokens: TokenStore
+    /// The credentials that are kept up to date from outside.
+    let credentials: CredentialStore
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
     /// The limits that all workers share.
@@ -56,12 +56,12 @@ public final class CompileContext {
     let kinds: Registry
 
     init(
-        tokens: TokenStore,
+        credentials: CredentialStore,
         lineWriters: LineWriters?,
         limits: LimitStore = LimitStore(),
         kinds: Registry = .builtIn
     ) {
-        self.tokens = tokens
+        self.credentials = credentials
         self.lineWriters = lineWriters
         self.limits = limits
         self.kinds = kinds

@@ -51,7 +51,8 @@ public final class Suspension {
         resume { _ in verdict }
     }
 
-    private func resume(_ verdict: @escaping (Suspended) -> Verdict) {
+    /// Likewise, with a verdict that is made when the event goes on.
+    func resume(_ verdict: @escaping (Suspended) -> Verdict) {
         guard case .waiting = state else {
             if case .resumed = state { resumedAgain?() }
             return

@@ -1,6 +1,7 @@
 public import Dialects
 public import HTTP
 public import RPC
+public import Telemetry
 
 /// What an interceptor answers to an event.
 public enum Verdict {
@@ -15,6 +16,11 @@ public enum Verdict {
     indirect case respond(LocalAnswer)
     /// The caller's stream is reset, and nothing is said; the upstream's work is cancelled.
     case reset
+    /// The answer that has come is dropped, and the call is tried once more; what runs for each attempt runs again.
+    ///
+    /// For hooks of the answer of interceptors that ask for `retries`. Where it cannot be, as `Call.retryObstacle` says,
+    /// that is noted and the event goes on.
+    case retry(RetryReason)
     /// The event waits here until the suspension is resumed, with the verdict that counts then.
     case suspend(Suspension)
 
@@ -49,6 +55,7 @@ extension Verdict {
         case .respond: return .respond
         case .reset: return .reset
         case .suspend: return .suspend
+        case .retry: return .retry
         }
     }
 }

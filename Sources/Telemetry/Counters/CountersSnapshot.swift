@@ -22,6 +22,8 @@ public struct CountersSnapshot: Sendable {
     var badRequests = NamedCounts(columns: 1)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
+    var retries = [Int](repeating: 0, count: RetryReason.allCases.count)
+    var skippedRetries = [Int](repeating: 0, count: RetryObstacle.allCases.count)
     var droppedLogLines = 0
 
     /// Makes a snapshot in which nothing was counted.
@@ -36,6 +38,8 @@ public struct CountersSnapshot: Sendable {
         badRequests.merge(other.badRequests)
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
+        for index in retries.indices { retries[index] &+= other.retries[index] }
+        for index in skippedRetries.indices { skippedRetries[index] &+= other.skippedRetries[index] }
         droppedLogLines &+= other.droppedLogLines
         for (name, protocols) in other.calls {
             for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }

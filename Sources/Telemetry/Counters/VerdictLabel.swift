@@ -12,6 +12,8 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case suspend
     /// The interceptor has resumed an event that had gone on already, which counts for nothing.
     case late
+    /// The interceptor has let the call be tried once more.
+    case retry
 
     /// The value of the label.
     public var label: StaticString {
@@ -22,6 +24,7 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
         case .replace: "replace"
         case .suspend: "suspend"
         case .late: "late"
+        case .retry: "retry"
         }
     }
 }

@@ -16,6 +16,8 @@ public final class WorkerCounters {
     private var badRequests = NamedCounts(columns: 1)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
+    private var retries = [Int](repeating: 0, count: RetryReason.allCases.count)
+    private var skippedRetries = [Int](repeating: 0, count: RetryObstacle.allCases.count)
     private var droppedLogLines = 0
 
     /// Makes counters at zero that count at most `methodLimit` methods by name.
@@ -104,6 +106,16 @@ public final class WorkerCounters {
         upstreams[upstream.row, CountersSnapshot.resends] &+= 1
     }
 
+    /// Counts that a call was tried once more.
+    public func retry(_ reason: RetryReason) {
+        retries[Int(reason.rawValue)] &+= 1
+    }
+
+    /// Counts that a call was not tried once more.
+    public func retrySkipped(_ obstacle: RetryObstacle) {
+        skippedRetries[Int(obstacle.rawValue)] &+= 1
+    }
+
     /// Counts a verdict other than to go on.
     public func verdict(_ interceptor: InterceptorCounter, _ verdict: VerdictLabel) {
         interceptors[interceptor.row, Int(verdict.rawValue)] &+= 1
@@ -162,6 +174,8 @@ public final class WorkerCounters {
         copy.badRequests = badRequests
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
+        copy.retries = retries
+        copy.skippedRetries = skippedRetries
         copy.droppedLogLines = droppedLogLines
         calls.methods.add(to: &copy)
         return copy

@@ -10,6 +10,8 @@ extension CountersSnapshot {
             MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
             upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
             MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
+            MetricFamily(.retries, RetryReason.allCases.map(sample)),
+            MetricFamily(.retriesSkipped, RetryObstacle.allCases.map(sample)),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.tlsFailures, listeners.samples { .number(listeners[$0, Self.handshakeFailures]) }),
@@ -34,6 +36,14 @@ extension CountersSnapshot {
 
     private func sample(of limit: HTTP2LimitLabel) -> MetricSample {
         MetricSample([limit.label.description], .number(http2LimitHits[Int(limit.rawValue)]))
+    }
+
+    private func sample(of reason: RetryReason) -> MetricSample {
+        MetricSample([reason.label.description], .number(retries[Int(reason.rawValue)]))
+    }
+
+    private func sample(of obstacle: RetryObstacle) -> MetricSample {
+        MetricSample([obstacle.label.description], .number(skippedRetries[Int(obstacle.rawValue)]))
     }
 
     private func callFamilies(_ codeNames: [StaticString]) -> [MetricFamily] {

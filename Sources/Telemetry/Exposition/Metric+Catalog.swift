@@ -74,6 +74,18 @@ extension Metric {
         "Calls sent again: the upstream surely had not processed them, or they may be repeated.",
         labels: ["upstream"]
     )
+    static let retries = Metric(
+        "martlet_retries_total",
+        .counter,
+        "Calls that were tried once more since an interceptor said so.",
+        labels: ["reason"]
+    )
+    static let retriesSkipped = Metric(
+        "martlet_retry_skipped_total",
+        .counter,
+        "Calls that were not tried once more though an interceptor said so, by what was in the way.",
+        labels: ["reason"]
+    )
     /// 1 for an upstream that anybody can pass for, 0 for one whose certificate is verified, by `upstream`.
     public static let upstreamInsecure = Metric(
         "martlet_upstream_insecure",

@@ -1,0 +1,110 @@
+internal import Dialects
+internal import Events
+internal import HTTP
+public import Telemetry
+
+/// Another try of a call, since an interceptor says so: what has come of an answer is dropped, and the request goes again
+/// through what runs for each attempt.
+extension Call {
+    /// How often a call is tried at most, whoever would have it tried again.
+    static let mostTries = 32
+
+    /// Why the call cannot be tried once more, if it cannot.
+    public var retryObstacle: RetryObstacle? {
+        if headSent || isOver || isClosing { return .delivered }
+        guard isForwarded, canReplay, keepsRequest else { return .buffer }
+        if record.attempts >= Self.mostTries { return .attempts }
+        if let deadline, deadline <= worker.context.loop.now { return .deadline }
+        return nil
+    }
+
+    /// How often the interceptor that asks has let the call be tried again.
+    public var retries: Int { run.retriesOfCurrent }
+
+    /// Whether the answer that has come is the upstream's.
+    var isAnsweredByUpstream: Bool { ownOutcome == nil && !isAnswered }
+
+    /// Notes that the interceptor that says so would have let the call be tried once more, and what was in the way.
+    public func skipRetry(_ obstacle: RetryObstacle) {
+        skipRetry(obstacle, at: run.current, hasAnswer ? .responseHead : .requestHead)
+    }
+
+    func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label) {
+        worker.counters.retrySkipped(obstacle)
+        let trace = self.trace ?? worker.traces.take()
+        self.trace = trace
+        trace.retrySkipped(place, event, obstacle.text)
+    }
+
+    /// Likewise, for an interceptor that has answered `retry` to an event.
+    func retryObstacle(at place: Int, _ way: Way) -> RetryObstacle? {
+        guard way == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
+        return retryObstacle
+    }
+
+    /// Drops the answer and tries again.
+    func retry(_ reason: RetryReason, at place: Int, _ event: ChainEvent) {
+        guard let upstream = route.upstream else { return }
+        worker.counters.retry(reason)
+        worker.counters.verdict(run.chain.links[place].counter, .retry)
+        attempt?.count(attemptResult)
+        attempt?.cancel()
+        attempt = nil
+        forgetWaiting(.response, from: 0)
+        if case .responseHead(let head, _) = event { forget(head) }
+        forgetAnswer()
+        answers += 1
+        isAnswered = false
+        isAnswerClosed = false
+        ownOutcome = nil
+        failure = nil
+        answerForm = .bytes
+        record.decider = .upstream
+        record.message = []
+        reader = AnswerReader(
+            dialect: classification.dialect,
+            codec: classification.codec,
+            messageLimit: listener.responseMessageLimit
+        )
+        run.tryAgain(place)
+        tryAgain(upstream)
+    }
+
+    /// What becomes of an attempt whose answer is dropped: the upstream did answer.
+    private var attemptResult: AttemptResult { .ok }
+
+    /// Says in a gRPC request how often it was sent before (gRFC A6).
+    func tellOfRetries() {
+        let count = run.retryCount
+        guard count > 0, classification.dialect == .grpc else { return }
+        request.set(Self.previousAttempts, Array("\(count)".utf8).span)
+    }
+
+    private static let previousAttempts = FieldName("grpc-previous-rpc-attempts")
+
+    // MARK: The head of an answer
+
+    /// Whether the head of an answer waits for what follows, since that may lead to another attempt.
+    var waitsForMore: Bool {
+        keepsRequest && classification.dialect.hasEnvelopes && run.answerMeets(.retries) && retryObstacle == nil
+    }
+
+    /// Holds the head for a moment: an error that follows at once comes with it.
+    func hold(_ head: HTTPHead) {
+        heldHead = head
+        holdsHead = true
+        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in releaseHead() }
+        headTimer = timer
+        timer.arm(after: Self.headPatience)
+    }
+
+    /// Something follows the head, or nothing does for too long.
+    func releaseHead() {
+        guard holdsHead, let head = heldHead else { return }
+        headTimer?.cancel()
+        headTimer = nil
+        holdsHead = false
+        heldHead = nil
+        sendHead(head, end: false)
+    }
+}

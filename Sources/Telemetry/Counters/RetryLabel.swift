@@ -1,0 +1,63 @@
+/// Why a call was tried once more, as the label `reason` names it.
+public enum RetryReason: UInt8, CaseIterable, Sendable {
+    /// The upstream did not take the credential.
+    case unauthenticated
+    /// A rule of the configuration says so.
+    case rule
+
+    /// The value of the label.
+    public var label: StaticString {
+        switch self {
+        case .unauthenticated: "unauthenticated"
+        case .rule: "rule"
+        }
+    }
+}
+
+/// Why a call was not tried once more, though an interceptor would have it so; as the label `reason` names it.
+public enum RetryObstacle: UInt8, CaseIterable, Sendable {
+    /// Something of the answer has gone out to the caller.
+    case delivered
+    /// More of the request has gone out than is kept.
+    case buffer
+    /// It has been tried as often as is allowed.
+    case attempts
+    /// There is no time left.
+    case deadline
+    /// The upstream's budget for retries is used up.
+    case budget
+    /// The request may do twice what was to be done once.
+    case notIdempotent
+    /// The upstream asks not to be tried again.
+    case pushback
+    /// There is no other credential than the one that was refused.
+    case credential
+
+    /// The value of the label.
+    public var label: StaticString {
+        switch self {
+        case .delivered: "delivered"
+        case .buffer: "buffer"
+        case .attempts: "attempts"
+        case .deadline: "deadline"
+        case .budget: "budget"
+        case .notIdempotent: "not_idempotent"
+        case .pushback: "pushback"
+        case .credential: "credential"
+        }
+    }
+
+    /// What the trace of a call says.
+    public var text: StaticString {
+        switch self {
+        case .delivered: "part of the answer has gone out"
+        case .buffer: "the request is larger than what is kept of it"
+        case .attempts: "it was tried as often as allowed"
+        case .deadline: "there is no time left"
+        case .budget: "the upstream's retry budget is used up"
+        case .notIdempotent: "the request may not be repeated"
+        case .pushback: "the upstream asks not to be tried again"
+        case .credential: "there is no newer credential"
+        }
+    }
+}
