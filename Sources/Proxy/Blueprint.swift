@@ -8,6 +8,8 @@ package struct Blueprint {
     package let settings: Settings
     /// The files that tokens come from.
     package let tokenFiles: [String]
+    /// The credentials that interceptors name.
+    package let credentials: [NamedCredential]
     /// What the settings of TLS came to.
     package let tls: TLSContexts
 
@@ -15,7 +17,7 @@ package struct Blueprint {
     package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
         let answering = kinds.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
-        let context = CompileContext(tokens: TokenStore(), lineWriters: nil, kinds: kinds)
+        let context = CompileContext(credentials: CredentialStore(), lineWriters: nil, kinds: kinds)
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         for route in settings.routes {
@@ -26,7 +28,8 @@ package struct Blueprint {
         }
         self.settings = settings
         tls = TLSContexts(settings, into: diagnostics)
-        tokenFiles = context.tokens.paths
+        tokenFiles = context.credentials.paths
+        credentials = context.credentials.named
     }
 }
 

@@ -29,7 +29,7 @@ package final class Worker {
     private(set) lazy var compressor = Compressor()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
-    private let tokens = TokenStore()
+    private let credentials: CredentialStore
     private let lineWriters: LineWriters?
     private let limits: LimitStore
     private let network: any Network
@@ -51,12 +51,14 @@ package final class Worker {
     ///   - lineWriters: where access logs go.
     ///   - limits: the limits that it shares with other workers.
     ///   - kinds: the interceptors that configurations may name.
+    ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     package convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
         limits: LimitStore,
         kinds: Registry,
+        orders: @escaping @Sendable (CredentialOrder) -> Void,
         tell: @escaping @Sendable (Notice) -> Void
     ) {
         self.init(
@@ -65,6 +67,7 @@ package final class Worker {
             limits: limits,
             network: SystemNetwork(),
             kinds: kinds,
+            orders: orders,
             tell: tell
         )
     }
@@ -76,6 +79,7 @@ package final class Worker {
         limits: LimitStore = LimitStore(),
         network: any Network,
         kinds: Registry = .builtIn,
+        orders: @escaping @Sendable (CredentialOrder) -> Void = { _ in },
         tell: @escaping @Sendable (Notice) -> Void = { _ in }
     ) {
         context = WireContext(loop: loop)
@@ -84,6 +88,7 @@ package final class Worker {
         self.limits = limits
         self.network = network
         self.kinds = kinds
+        credentials = CredentialStore(on: loop, order: orders)
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
     }
@@ -100,9 +105,10 @@ package final class Worker {
         self.tls = tls
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
-        let compile = CompileContext(tokens: tokens, lineWriters: lineWriters, limits: limits, kinds: kinds)
+        credentials.begin()
+        let compile = CompileContext(credentials: credentials, lineWriters: lineWriters, limits: limits, kinds: kinds)
         let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
-        for (path, value) in values { tokens.update(path, value) }
+        for (path, value) in values { updateToken(path, value) }
         retire(generation)
         generation = new
         for (name, upstream) in upstreams where next[name] !== upstream { upstream.drain() }
@@ -111,7 +117,13 @@ package final class Worker {
 
     /// Takes the token that a file has now; nil if it has none.
     package func updateToken(_ path: String, _ value: [UInt8]?) {
-        tokens.update(path, value)
+        let state = value.map { CredentialState(Credential(value: $0, expiry: JWT.expiry(of: $0)), at: 0) }
+        credentials.update(.file(path), state ?? CredentialState())
+    }
+
+    /// Takes what is known of a credential now.
+    package func update(_ source: CredentialSource, _ state: CredentialState) {
+        credentials.update(source, state)
     }
 
     /// How many generations calls go by.
@@ -223,7 +235,7 @@ extension Generation {
     /// What a worker has before its first configuration.
     fileprivate static func none(lineWriters: LineWriters?) -> Generation {
         let empty = Settings(nil, into: Diagnostics())
-        let context = CompileContext(tokens: TokenStore(), lineWriters: lineWriters)
+        let context = CompileContext(credentials: CredentialStore(), lineWriters: lineWriters)
         return Generation(empty, number: 0, upstreams: [:], context: context, counters: WorkerCounters())
     }
 }

@@ -251,7 +251,7 @@ import Testing
             let diagnostics = Diagnostics()
             let node = YAML.parse(Array(options.utf8), into: diagnostics)!
             let section = Section(node, LimitInterceptor.kind.options, into: diagnostics)
-            return LimitInterceptor(section, CompileContext(tokens: TokenStore(), lineWriters: nil)).events
+            return LimitInterceptor(section, CompileContext(credentials: CredentialStore(), lineWriters: nil)).events
         }
         #expect(events("{rate: 1/s}") == [.requestHead])
         #expect(events("{rate: 1/s, concurrency: 1}") == [.requestHead, .finished])

@@ -12,7 +12,7 @@ import Testing
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array("interceptors:\n\(chain)".utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics)
-        let context = CompileContext(tokens: TokenStore(), lineWriters: nil)
+        let context = CompileContext(credentials: CredentialStore(), lineWriters: nil)
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         return compiler.chains(of: settings).default.redactions
     }

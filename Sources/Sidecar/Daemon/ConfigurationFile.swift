@@ -11,6 +11,8 @@ struct ConfigurationFile {
         let settings: Settings
         /// The files that tokens come from.
         let tokenFiles: [String]
+        /// The credentials that interceptors name.
+        let credentials: [NamedCredential]
         /// What the settings of TLS came to.
         let tls: TLSContexts
         /// What may go wrong with the file nevertheless: lines for people.
@@ -48,6 +50,7 @@ struct ConfigurationFile {
         return Loaded(
             settings: blueprint.settings,
             tokenFiles: blueprint.tokenFiles,
+            credentials: blueprint.credentials,
             tls: blueprint.tls,
             warnings: diagnostics.warnings.map { $0.line(file: name) }
         )

@@ -23,6 +23,7 @@ final class Daemon {
     private var signals: Signals?
     private(set) var listeners: ListenerSet?
     private var tokens: TokenFiles?
+    private(set) var credentials: CredentialKeeper?
     private(set) var certificates: CertificateFiles?
     private var admin: AdminServer?
     private var memory: MemoryKeeper?
@@ -69,6 +70,7 @@ final class Daemon {
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
             workers?.tell { $0.updateToken(path, token) }
         }
+        credentials = makeKeeper()
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
         memory = MemoryKeeper(loop: loop)
         apply(loaded, change) { [self] in
@@ -77,6 +79,15 @@ final class Daemon {
             log.log(.info, "ready", ("generation", "\(reloads.generation)"), ("workers", "\(count)"))
             manager.ready("serving")
         }
+    }
+
+    private func makeKeeper() -> CredentialKeeper {
+        CredentialKeeper(
+            loop: loop,
+            fetcher: Fetcher(loop: loop),
+            publish: { [unowned self] source, state in workers?.tell { $0.update(source, state) } },
+            tell: { [log] in log.log($0) }
+        )
     }
 
     // MARK: Reload
@@ -138,6 +149,7 @@ final class Daemon {
             }
         })
         watchCertificates(tls)
+        credentials?.use(loaded.credentials)
         workers?.ask { _ in
             true
         } then: { [self] _ in

@@ -37,9 +37,14 @@ final class WorkerPool {
         _ limits: LimitStore
     ) {
         let loop = EventLoop()
-        let worker = Worker(loop: loop, lineWriters: lineWriters, limits: limits, kinds: registry) { notice in
-            control.post { $0.log.log(notice) }
-        }
+        let worker = Worker(
+            loop: loop,
+            lineWriters: lineWriters,
+            limits: limits,
+            kinds: registry,
+            orders: { order in control.post { $0.credentials?.take(order) } },
+            tell: { notice in control.post { $0.log.log(notice) } }
+        )
         let slot = MailSlot(mailbox, for: worker, on: loop)
         withExtendedLifetime(slot) { loop.run() }
     }

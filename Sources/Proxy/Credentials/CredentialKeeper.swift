@@ -1,0 +1,125 @@
+package import Events
+
+/// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
+///
+/// Those that the configuration names are fetched at once and kept fresh; others are while calls want them. A fetch that
+/// fails is tried again with growing pauses, and the credential before is good until its end. Belongs to one thread.
+package final class CredentialKeeper {
+    private let loop: EventLoop
+    private let fetcher: Fetcher
+    private let publish: (CredentialSource, CredentialState) -> Void
+    private let tell: (Notice) -> Void
+    private var kept: [CredentialSource: KeptCredential] = [:]
+    private var names: [CredentialSource: [String]] = [:]
+    private var random = Xoshiro256()
+    /// The most credentials that are kept, beside those that the configuration names.
+    private static let most = 1000
+
+    /// Makes a keeper of nothing.
+    ///
+    /// - Parameters:
+    ///   - publish: is told whenever something else is known of a credential.
+    ///   - tell: gets what the daemon should log.
+    package init(
+        loop: EventLoop,
+        fetcher: Fetcher,
+        publish: @escaping (CredentialSource, CredentialState) -> Void,
+        tell: @escaping (Notice) -> Void
+    ) {
+        self.loop = loop
+        self.fetcher = fetcher
+        self.publish = publish
+        self.tell = tell
+    }
+
+    /// Goes over to the credentials of a configuration: those of before that nobody names are kept while they are wanted.
+    package func use(_ credentials: [NamedCredential]) {
+        names = [:]
+        for named in credentials where named.source.isFetched { names[named.source, default: []].append(named.name) }
+        for (source, credential) in kept where names[source] == nil {
+            kept[source] = nil
+            credential.end()
+        }
+        for named in credentials where named.source.isFetched {
+            keep(named.source, refreshAhead: named.refreshAhead, isNamed: true).fetchIfNeeded()
+        }
+    }
+
+    /// Does what a worker asks for.
+    package func take(_ order: CredentialOrder) {
+        switch order {
+        case .want(let source) where source.isFetched: keep(source).want()
+        case .refused(let source, let value) where source.isFetched: keep(source).refused(value)
+        case .want(let source), .refused(let source, _): publish(source, CredentialState())
+        }
+    }
+
+    /// What is known of those that the configuration names, by name.
+    package var report: [(name: String, source: CredentialSource, state: CredentialState, isFetching: Bool)] {
+        names.flatMap { source, names in
+            names.compactMap { name in kept[source].map { (name, source, $0.state, $0.isFetching) } }
+        }
+        .sorted { $0.name < $1.name }
+    }
+
+    /// How many fetches have come to what, by the name of the credential.
+    package var refreshes: [(name: String, succeeded: Int, failed: Int)] {
+        names.flatMap { source, names in
+            names.compactMap { name in kept[source].map { (name, $0.succeeded, $0.failed) } }
+        }
+        .sorted { $0.name < $1.name }
+    }
+
+    private func keep(_ source: CredentialSource, refreshAhead: Nanoseconds? = nil, isNamed: Bool = false)
+        -> KeptCredential
+    {
+        if let known = kept[source] { return known }
+        if kept.count >= Self.most + names.count { dropOldest() }
+        let name = names[source]?.first ?? source.kind
+        let credential = KeptCredential(
+            source,
+            refreshAhead: refreshAhead ?? KeptCredential.refreshAhead,
+            isNamed: isNamed,
+            loop: loop,
+            fetcher: fetcher,
+            random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },
+            changed: { [unowned self] state, failure in
+                publish(source, state)
+                guard let failure else { return }
+                tell(Notice(text: "no credential", fields: [("credential", name), ("reason", failure.text)]))
+            }
+        )
+        kept[source] = credential
+        return credential
+    }
+
+    private func dropOldest() {
+        let oldest = kept.filter { names[$0.key] == nil }.min { $0.value.wanted < $1.value.wanted }
+        guard let oldest else { return }
+        kept[oldest.key] = nil
+        oldest.value.end()
+    }
+}
+
+/// A credential that the configuration names.
+package struct NamedCredential: Sendable {
+    /// The name of the interceptor.
+    package let name: String
+    /// Where it comes from.
+    package let source: CredentialSource
+    /// How long before its end it is fetched anew, in nanoseconds.
+    let refreshAhead: Nanoseconds
+}
+
+extension CredentialSource {
+    /// The key of the source in the file.
+    package var kind: String {
+        switch self {
+        case .fixed: "value"
+        case .file: "file"
+        case .exec: "exec"
+        case .http(let source): source.kind
+        case .jwt: "jwt"
+        }
+    }
+}

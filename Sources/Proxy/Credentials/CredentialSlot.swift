@@ -1,0 +1,106 @@
+internal import Events
+
+/// One credential as a worker knows it.
+final class CredentialSlot {
+    let source: CredentialSource
+    /// Whether the configuration names it.
+    var isNamed = false
+    /// The value, good or not.
+    private(set) var value: [UInt8]?
+    /// Counts the values, so that what is made of one can be kept until the next.
+    private(set) var version = 0
+    /// Why the last fetch has brought none.
+    private(set) var failure: CredentialFailure?
+    private let loop: EventLoop?
+    private let order: (CredentialOrder) -> Void
+    /// Until when the value is used, and from when on another is ordered, by the loop's clock.
+    private var end = Nanoseconds.max
+    private var refresh = Nanoseconds.max
+    private var isOrdered = false
+    private var waiting: [Int: () -> Void] = [:]
+    private var nextWaiting = 0
+
+    /// A value is used no more when so much of its time is left: it could end on its way.
+    private static let margin = 2 * Nanoseconds.second
+
+    init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
+        self.source = source
+        self.loop = loop
+        self.order = order
+        if case .fixed(let value) = source {
+            take(CredentialState(Credential(value: value, expiry: JWT.expiry(of: value)), at: 0))
+        }
+    }
+
+    /// Whether the value may be used; one that ends soon is ordered anew meanwhile.
+    var isGood: Bool {
+        guard let loop, value != nil else { return value != nil }
+        guard loop.now < end else { return false }
+        if loop.now >= refresh, !isOrdered { want() }
+        return true
+    }
+
+    /// Whether to wait for it would be in vain: nobody fetches it, and it is not a file whose content is to change.
+    var isHopeless: Bool { source.isFetched ? failure?.isRefusal == true : value == nil || !source.mayChange }
+
+    /// Whether calls wait for it.
+    var isAwaited: Bool { !waiting.isEmpty }
+
+    /// Orders the credential.
+    func want() {
+        guard source.isFetched, !isOrdered else { return }
+        isOrdered = true
+        order(.want(source))
+    }
+
+    /// An upstream has refused this value.
+    func refused(_ value: [UInt8]) {
+        guard self.value == value, source.isFetched else { return }
+        self.value = nil
+        version += 1
+        isOrdered = true
+        order(.refused(source, value: value))
+    }
+
+    /// Takes what is known of it now, and tells those that wait.
+    func take(_ state: CredentialState) {
+        isOrdered = false
+        failure = state.failure
+        end = .max
+        refresh = .max
+        if value != state.credential?.value {
+            value = state.credential?.value
+            version += 1
+        }
+        if let loop, let credential = state.credential {
+            let offset = loop.clock.now - Clock.wall
+            if let expiry = credential.expiry {
+                let lifetime = state.fetched > 0 ? expiry - state.fetched : .max
+                end = expiry.addingSaturated(offset).addingSaturated(-min(Self.margin, lifetime / 10))
+            }
+            if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }
+        }
+        let told = waiting
+        for (_, action) in told.sorted(by: { $0.key < $1.key }) { action() }
+        if isAwaited, !isGood { want() }
+    }
+
+    /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.
+    func wait(_ action: @escaping () -> Void) -> Int {
+        nextWaiting += 1
+        waiting[nextWaiting] = action
+        return nextWaiting
+    }
+
+    /// Somebody waits no more.
+    func leave(_ number: Int) {
+        waiting[number] = nil
+    }
+}
+
+extension CredentialSource {
+    /// Whether another value may come.
+    var mayChange: Bool {
+        if case .fixed = self { false } else { true }
+    }
+}

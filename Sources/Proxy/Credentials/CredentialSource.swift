@@ -1,0 +1,95 @@
+internal import Events
+internal import TLS
+
+/// Where a credential comes from, and all that it takes to get it there.
+///
+/// Two sources that are equal give the same credential: it is fetched once for both.
+package enum CredentialSource: Hashable, Sendable {
+    /// The configuration or the environment; it never changes.
+    case fixed([UInt8])
+    /// A file that others write.
+    case file(String)
+    /// A program.
+    case exec(ExecSource)
+    /// A server that is asked.
+    case http(HTTPSource)
+    /// A token that is signed here.
+    case jwt(JWTSource)
+
+    /// Whether another credential can be had by asking for one.
+    package var isFetched: Bool {
+        switch self {
+        case .fixed, .file: false
+        case .exec, .http, .jwt: true
+        }
+    }
+}
+
+/// A program whose output is a credential.
+package struct ExecSource: Hashable, Sendable {
+    /// Its path and its arguments.
+    let command: [String]
+    /// Variables beside those of this process.
+    let environment: [String: String]
+    /// What it writes.
+    @HashedByType var answer: CredentialAnswer
+    let timeout: Nanoseconds?
+}
+
+/// A server whose answer to a request has a credential.
+package struct HTTPSource: Hashable, Sendable {
+    /// How the caller of the server says who it is.
+    enum Authentication: Hashable, Sendable {
+        case none
+        /// The header `authorization: Bearer` with this secret.
+        case bearer(Secret)
+        /// The client's id and secret as user and password (RFC 6749 §2.3.1).
+        case basic(id: String, Secret)
+        /// The same in the form that is sent.
+        case post(id: String, Secret)
+        /// An assertion that is signed here (RFC 7523 §2.2).
+        case privateKeyJWT(id: String, SigningSource)
+        /// The id alone, of a client without a secret.
+        case id(String)
+    }
+
+    /// The key of the source in the file.
+    let kind: String
+    @HashedByType var server: FetchServer
+    /// What is sent; where there is a form, the body is made of that.
+    var request: FetchRequest
+    /// The parameters of a form in their order.
+    var form: [Parameter]
+    var authentication: Authentication
+    @HashedByType var answer: CredentialAnswer
+    let timeout: Nanoseconds?
+
+    /// One parameter of a form.
+    struct Parameter: Hashable, Sendable {
+        let name: String
+        let value: Secret
+    }
+}
+
+/// A private key and what is signed by it.
+package struct SigningSource: Hashable, Sendable {
+    let key: Secret
+    let algorithm: SigningAlgorithm
+    let keyID: String?
+}
+
+/// A token that is signed here.
+package struct JWTSource: Hashable, Sendable {
+    let signing: SigningSource
+    @HashedByType var claims: JWTClaims
+}
+
+/// A part of a key that is compared, but does not count for its hash.
+@propertyWrapper
+package struct HashedByType<Value: Equatable & Sendable>: Hashable, Sendable {
+    package var wrappedValue: Value
+
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+
+    package func hash(into hasher: inout Hasher) {}
+}

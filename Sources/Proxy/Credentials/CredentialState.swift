@@ -1,0 +1,46 @@
+package import Events
+
+/// Why a credential could not be fetched; it never holds one, or what it was to be made of.
+package struct CredentialFailure: Error, Equatable, Sendable {
+    /// The cause in words.
+    package let text: String
+    /// Whether it has been refused, so that to wait helps nobody.
+    package let isRefusal: Bool
+    /// How long the server asks to be left alone.
+    let retryAfter: Nanoseconds?
+
+    init(_ text: String, isRefusal: Bool = false, retryAfter: Nanoseconds? = nil) {
+        self.text = text
+        self.isRefusal = isRefusal
+        self.retryAfter = retryAfter
+    }
+}
+
+/// What is known of a credential; times are wall time.
+package struct CredentialState: Equatable, Sendable {
+    /// The last one that was fetched, unless it is known to be good no more.
+    package var credential: Credential?
+    /// When that was.
+    package var fetched: Nanoseconds = 0
+    /// From when on it should be fetched anew.
+    package var refresh: Nanoseconds?
+    /// Why the last fetch has brought none, if that is so.
+    package var failure: CredentialFailure?
+
+    /// Nothing is known.
+    package init() {}
+
+    /// A credential that has just come.
+    package init(_ credential: Credential, at time: Nanoseconds) {
+        self.credential = credential
+        fetched = time
+    }
+}
+
+/// What workers ask of the keeper of credentials.
+package enum CredentialOrder: Sendable {
+    /// A call needs it, or soon will.
+    case want(CredentialSource)
+    /// An upstream has refused this value of it.
+    case refused(CredentialSource, value: [UInt8])
+}

@@ -1,0 +1,133 @@
+internal import Events
+
+/// One credential as its keeper has it: at most one fetch is under way, and it has its time.
+final class KeptCredential {
+    static let refreshAhead = 30 * Nanoseconds.second
+    /// How many refusals by upstreams are believed at once, and how long it is until one more is: each leads to a fetch,
+    /// and an upstream that refuses whatever it gets shall not have the provider asked for each call.
+    private static let mostRefusals = 5
+    private static let refusalPause = 10 * Nanoseconds.second
+
+    private let source: CredentialSource
+    private let isNamed: Bool
+    private let loop: EventLoop
+    private let fetcher: Fetcher
+    private let random: () -> Double
+    private let changed: (CredentialState, CredentialFailure?) -> Void
+    private(set) var state = CredentialState()
+    /// When it was last asked for.
+    private(set) var wanted: Nanoseconds = 0
+    private(set) var succeeded = 0
+    private(set) var failed = 0
+    private var schedule: RefreshSchedule
+    private var fetch: CredentialFetch?
+    private var timer: Timer?
+    /// Before that nobody is asked again.
+    private var restUntil: Nanoseconds = 0
+    private var isWanted = false
+    private var refusals = 0
+    private var lastRefusal: Nanoseconds = 0
+
+    init(
+        _ source: CredentialSource,
+        refreshAhead: Nanoseconds,
+        isNamed: Bool,
+        loop: EventLoop,
+        fetcher: Fetcher,
+        random: @escaping () -> Double,
+        changed: @escaping (CredentialState, CredentialFailure?) -> Void
+    ) {
+        self.source = source
+        self.isNamed = isNamed
+        self.loop = loop
+        self.fetcher = fetcher
+        self.random = random
+        self.changed = changed
+        schedule = RefreshSchedule(ahead: refreshAhead)
+    }
+
+    deinit {
+        end()
+    }
+
+    var isFetching: Bool { fetch != nil }
+
+    /// Fetches nothing any more.
+    func end() {
+        timer?.cancel()
+        fetch?.cancel()
+        (timer, fetch) = (nil, nil)
+    }
+
+    /// Fetches it unless there is one.
+    func fetchIfNeeded() {
+        if state.credential == nil { start() } else { changed(state, nil) }
+    }
+
+    /// Somebody needs it, or will soon.
+    func want() {
+        wanted = loop.now
+        isWanted = true
+        let isDue = state.refresh.map { Clock.wall >= $0 } ?? (state.credential == nil)
+        isDue ? start() : changed(state, nil)
+    }
+
+    /// An upstream has refused a value of it.
+    func refused(_ value: [UInt8]) {
+        wanted = loop.now
+        isWanted = true
+        guard state.credential == nil || state.credential?.value == value else { return changed(state, nil) }
+        guard state.credential == nil || believes() else { return changed(state, nil) }
+        state.credential = nil
+        start()
+    }
+
+    private func believes() -> Bool {
+        let now = loop.now
+        refusals = max(0, refusals - Int((now - lastRefusal) / Self.refusalPause))
+        lastRefusal = now
+        guard refusals < Self.mostRefusals else { return false }
+        refusals += 1
+        return true
+    }
+
+    private func start() {
+        guard fetch == nil else { return }
+        guard loop.now >= restUntil else { return arm(at: restUntil) }
+        isWanted = false
+        let fetch = CredentialFetch(source, with: fetcher, on: loop) { [unowned self] in ended($0) }
+        self.fetch = fetch
+        fetch.start()
+    }
+
+    private func ended(_ result: Result<Credential, CredentialFailure>) {
+        if let fetch { loop.keep(fetch) }
+        fetch = nil
+        let now = Clock.wall
+        switch result {
+        case .success(let credential):
+            succeeded += 1
+            schedule.succeeded()
+            restUntil = 0
+            state = CredentialState(credential, at: now)
+            if let pause = schedule.pause(fetched: now, expiry: credential.expiry, random: random()) {
+                state.refresh = now + pause
+                if isNamed { arm(at: loop.now + pause) }
+            }
+            changed(state, nil)
+        case .failure(let failure):
+            failed += 1
+            state.failure = failure
+            if let expiry = state.credential?.expiry, expiry <= now { state.credential = nil }
+            restUntil = loop.now + schedule.failed(random: random(), retryAfter: failure.retryAfter)
+            if isNamed || isWanted { arm(at: restUntil) }
+            changed(state, failure)
+        }
+    }
+
+    private func arm(at time: Nanoseconds) {
+        let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in start() }
+        self.timer = timer
+        timer.arm(at: time)
+    }
+}

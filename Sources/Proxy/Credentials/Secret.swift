@@ -1,0 +1,53 @@
+internal import Configuration
+internal import Events
+private import Glibc
+
+/// Something that nobody may see, and where it is read.
+///
+/// A file is read when the secret is needed, so that another content counts from then on.
+package enum Secret: Hashable, Sendable {
+    /// The configuration, or the environment, has it.
+    case value([UInt8])
+    /// A file has it.
+    case file(String)
+    /// A program writes it: its path and arguments.
+    case exec([String])
+
+    static let options = [
+        Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file that holds it."),
+        Option("env", .string, oneOf: "secret", "The environment variable that holds it, read at load."),
+        Option("exec", .strings, oneOf: "secret", "The program, with its arguments, that writes it."),
+        Option("value", .string, oneOf: "secret", "The text itself; a file is safer."),
+    ]
+
+    /// The text that `value` or `env` of a section has; nil if there is none, which is reported.
+    static func text(_ section: Section) -> [UInt8]? {
+        if let text = section.string(ifGiven: "value") { return Array(text.utf8) }
+        guard let name = section.string(ifGiven: "env") else { return nil }
+        guard let text = unsafe getenv(name) else {
+            section.report("the environment variable \(name) is not set", at: "env")
+            return nil
+        }
+        return Array(unsafe String(cString: text).utf8)
+    }
+
+    /// Reads a section that names a secret; nil if it names none, which is reported.
+    init?(_ section: Section) {
+        if let path = section.string(ifGiven: "file") {
+            self = .file(path)
+        } else if section.has("value") || section.has("env") {
+            guard let text = Self.text(section) else { return nil }
+            self = .value(text)
+        } else {
+            let command = section.strings("exec")
+            guard let program = command.first, program.hasPrefix("/") else {
+                if section.has("exec") { section.report("the program is named by its whole path", at: "exec") }
+                return nil
+            }
+            self = .exec(command)
+        }
+    }
+
+    /// The largest one, in bytes.
+    static let limit = 64 * 1024
+}

@@ -1,0 +1,36 @@
+internal import Configuration
+internal import RPC
+
+/// What a call gets when its token cannot be had.
+enum OnFailure {
+    case goOn
+    case reject(RPCCode, message: String?)
+
+    static let options = [
+        Option("code", .choice(RPCCode.errorNames), default: "unavailable", "The code of the rejection."),
+        Option("message", .string, "The message of the rejection; what went wrong if absent."),
+    ]
+
+    init(_ section: Section) {
+        guard let node = section.node("on_failure") else {
+            self = .reject(.unavailable, message: nil)
+            return
+        }
+        if node.text == "continue" {
+            self = .goOn
+            return
+        }
+        let options = Section(node, Self.options, into: section.diagnostics)
+        self = .reject(
+            RPCCode(name: options.string("code")) ?? .unavailable,
+            message: options.string(ifGiven: "message")
+        )
+    }
+
+    func verdict(_ cause: String) -> Verdict {
+        switch self {
+        case .goOn: .next
+        case .reject(let code, let message): .reject(RPCError(code, message ?? cause))
+        }
+    }
+}

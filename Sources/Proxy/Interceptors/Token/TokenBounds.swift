@@ -1,0 +1,127 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// Where a token may go, and for whom.
+struct TokenBounds {
+    /// What is done with a call.
+    enum Ruling {
+        /// It gets the token.
+        case proceed
+        /// It goes on as it is.
+        case leave
+        /// The token must not go where the call goes.
+        case withhold(String)
+        case reject(RPCError)
+    }
+
+    /// What becomes of a token that the caller has sent itself.
+    private enum OfCaller: String {
+        case replace, keep, strip, reject
+    }
+
+    private let header: FieldName
+    private let ofCaller: OfCaller
+    private let hosts: [String]
+    private let allowsClearText: Bool
+    private let phantom: Phantom?
+
+    init(_ section: Section, header: FieldName) {
+        self.header = header
+        ofCaller = OfCaller(rawValue: section.string("caller")) ?? .replace
+        hosts = section.strings("hosts").map { $0.lowercased() }
+        allowsClearText = section.bool("allow_clear_text")
+        phantom = section.has("phantom") ? Phantom(section.section("phantom")) : nil
+    }
+
+    /// The headers whose values nobody may see, beside that of the token.
+    var secretHeaders: [FieldName] { phantom.map { [$0.header] } ?? [] }
+
+    func objection(to upstream: UpstreamSettings) -> String? {
+        if !allows(upstream) {
+            return "the token does not go to \(upstream.url), which is not among its hosts"
+        }
+        guard !allowsClearText, !upstream.isConfidential else { return nil }
+        guard upstream.tls == nil else {
+            let problem = "the token would go to \(upstream.url), whoever that is (tls.insecure)"
+            return "\(problem); add allow_clear_text: true if that is meant"
+        }
+        return "the token would go to \(upstream.url) in clear text; add allow_clear_text: true if that is meant"
+    }
+
+    private func allows(_ upstream: UpstreamSettings) -> Bool {
+        guard !hosts.isEmpty, case .tcp(let address) = upstream.url.endpoint else { return true }
+        return hosts.contains(address.host.lowercased()) || hosts.contains("\(address)".lowercased())
+    }
+
+    /// What is done with a call; a token of the caller's that shall not go on is taken out.
+    func ruling(on call: Call) -> Ruling {
+        if let upstream = call.route.upstream {
+            if !upstream.isConfidential, !allowsClearText {
+                return .withhold("the token does not go to \(upstream.settings.name) in clear text")
+            }
+            if !hosts.isEmpty, !allows(upstream.settings) {
+                return .withhold("the token does not go to \(upstream.settings.name), which is not among its hosts")
+            }
+        }
+        let request = call.request
+        if let phantom, let error = phantom.swap(in: request) { return .reject(error) }
+        guard ofCaller != .replace, !call.isTriedAgain, request.first(header) != nil else { return .proceed }
+        switch ofCaller {
+        case .keep: return .leave
+        case .reject:
+            let name = String(decoding: header.bytes, as: UTF8.self)
+            return .reject(RPCError(.permissionDenied, "callers must not send \(name) themselves"))
+        case .replace, .strip:
+            request.remove(header)
+            return .proceed
+        }
+    }
+}
+
+/// What a caller has to show to get the token in its place.
+private struct Phantom {
+    let header: FieldName
+    private let value: [UInt8]
+
+    init?(_ section: Section) {
+        header = HeaderName.checked(section.string("header"), at: "header", of: section)
+        let secret: [UInt8]?
+        if let path = section.string(ifGiven: "file") {
+            switch SmallFile.read(path, limit: Secret.limit) {
+            case .success(let content): secret = content.span.trimmed.array
+            case .failure(let error):
+                section.report("\(path): \(error.text)", at: "file")
+                return nil
+            }
+        } else {
+            secret = Secret.text(section)
+        }
+        guard let secret, !secret.isEmpty else { return nil }
+        value = Array(section.string("prefix").utf8) + secret
+    }
+
+    /// Takes the phantom token out of a request; an error if it is not there.
+    func swap(in request: HTTPHead) -> RPCError? {
+        guard let index = request.first(header) else {
+            return RPCError(.unauthenticated, "the caller shows no token that could be swapped")
+        }
+        guard request.value(at: index).isEqualInConstantTime(to: value) else {
+            return RPCError(.unauthenticated, "the caller shows a token that is not the one to be swapped")
+        }
+        request.remove(header)
+        return nil
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes are these; the time does not tell where they differ.
+    fileprivate func isEqualInConstantTime(to other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        var difference: UInt8 = 0
+        for index in indices { difference |= self[index] ^ other[index] }
+        return difference == 0
+    }
+}

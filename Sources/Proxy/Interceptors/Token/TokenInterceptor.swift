@@ -1,0 +1,155 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// Puts a credential into a header of every request, and has a call tried again whose credential the upstream has refused.
+final class TokenInterceptor: Interceptor, Redacting {
+    let events: EventSet
+    private let source: TokenTemplate?
+    /// The credential, where it is the same for all calls.
+    private let slot: CredentialSlot?
+    private let credentials: CredentialStore
+    private let header: FieldName
+    private let format: TokenFormat
+    private let bounds: TokenBounds
+    private let failure: OnFailure
+    private let patience: Nanoseconds
+    private var value: [UInt8] = []
+    private var version = -1
+
+    init(_ section: Section, _ context: CompileContext) {
+        header = HeaderName.checked(section.string("header"), at: "header", of: section)
+        format = TokenFormat(section)
+        bounds = TokenBounds(section, header: header)
+        failure = OnFailure(section)
+        patience = section.duration("wait").map { Nanoseconds($0) } ?? .max
+        credentials = context.credentials
+        source = TokenTemplate(section, context)
+        let ahead = section.duration("refresh_ahead").map { Nanoseconds($0) } ?? 0
+        if case .constant(let source) = source {
+            slot = context.credentials.slot(source, name: context.name, refreshAhead: ahead)
+        } else {
+            slot = nil
+        }
+        let mayRetry = section.bool("retry") && slot?.source.mayChange ?? true
+        events = mayRetry ? [.requestHead, .responseHead, .responseErrors, .retries] : .requestHead
+    }
+
+    var redactions: Redactions { Redactions(headers: [header] + bounds.secretHeaders) }
+
+    func objection(to upstream: UpstreamSettings) -> String? { bounds.objection(to: upstream) }
+
+    // MARK: The request
+
+    func requestHead(_ call: Call) -> Verdict {
+        switch bounds.ruling(on: call) {
+        case .proceed: break
+        case .leave: return .next
+        case .withhold(let cause): return failure.verdict(cause)
+        case .reject(let error): return .reject(error)
+        }
+        guard let slot = slot(for: call) else { return failure.verdict("there is no token") }
+        if slot.isGood { return put(slot, call) }
+        guard !slot.isHopeless else { return missing(slot) }
+        return wait(for: slot, call) { [unowned self] slot in slot.isGood ? put(slot, call) : missing(slot) }
+    }
+
+    private func slot(for call: Call) -> CredentialSlot? {
+        if let slot { return slot }
+        if case .perCall(let source) = source { return credentials.slot(source(call)) }
+        return nil
+    }
+
+    private func put(_ slot: CredentialSlot, _ call: Call) -> Verdict {
+        guard self.slot != nil else {
+            call.request.set(header, format.header(slot.value ?? []).span)
+            return .next
+        }
+        if slot.version != version {
+            version = slot.version
+            value = format.header(slot.value ?? [])
+        }
+        let value = value
+        call.request.set(header, value.span)
+        return .next
+    }
+
+    private func missing(_ slot: CredentialSlot) -> Verdict {
+        failure.verdict(slot.failure.map { "there is no token: \($0.text)" } ?? "there is no token")
+    }
+
+    /// Lets the call wait until the credential is good, or there is no hope, or it has waited as long as it may.
+    private func wait(
+        for slot: CredentialSlot,
+        _ call: Call,
+        until isDone: @escaping (CredentialSlot) -> Bool = { $0.isGood || $0.isHopeless },
+        then: @escaping (CredentialSlot) -> Verdict
+    ) -> Verdict {
+        let suspension = Suspension()
+        var number = 0
+        var timer: Timer?
+        let end = {
+            slot.leave(number)
+            timer?.cancel()
+        }
+        number = slot.wait {
+            guard isDone(slot) else { return }
+            end()
+            suspension.resume { _ in then(slot) }
+        }
+        suspension.canceled = end
+        if patience < .max {
+            timer = call.timer(after: patience) {
+                slot.leave(number)
+                suspension.resume { _ in then(slot) }
+            }
+        }
+        slot.want()
+        return .suspend(suspension)
+    }
+
+    // MARK: The answer
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        head.isUnauthenticated ? refused(call) : .next
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        end.code == .unauthenticated ? refused(call) : .next
+    }
+
+    /// The upstream has not taken the token: with another one the call is tried again, once.
+    private func refused(_ call: Call) -> Verdict {
+        guard call.isAnsweredByUpstream, call.retries == 0, let slot = slot(for: call) else { return .next }
+        guard let used = format.token(in: call.request, header) else { return .next }
+        slot.refused(used)
+        if let obstacle = call.retryObstacle {
+            call.skipRetry(obstacle)
+            return .next
+        }
+        if slot.isGood { return slot.value == used ? skip(call) : .retry(.unauthenticated) }
+        guard slot.source.isFetched, !slot.isHopeless else { return skip(call) }
+        return wait(for: slot, call, until: { $0.value != nil || $0.isHopeless }) { slot in
+            slot.isGood && slot.value != used ? .retry(.unauthenticated) : self.skip(call)
+        }
+    }
+
+    private func skip(_ call: Call) -> Verdict {
+        call.skipRetry(.credential)
+        return .next
+    }
+}
+
+extension HTTPHead {
+    private static let grpcStatus = FieldName("grpc-status")
+
+    /// Whether it says that the caller is not known, in HTTP or in gRPC.
+    fileprivate var isUnauthenticated: Bool {
+        if status == 401 { return true }
+        guard let index = first(Self.grpcStatus) else { return false }
+        return value(at: index).equals("16")
+    }
+}

@@ -1,0 +1,80 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import Events
+
+/// Tokens that programs write.
+extension TokenTemplate {
+    static let execOptions = [
+        Option(
+            "command",
+            .strings,
+            required: true,
+            "The program, by its whole path, and its arguments; templates are filled in. There is no shell."
+        ),
+        Option("environment", .map, "Variables for the program beside those of Martlet."),
+        Option(
+            "format",
+            .choice(["text", "json", "kubernetes", "aws"]),
+            default: "text",
+            "What it writes: the token alone, JSON, an ExecCredential of Kubernetes, or what an AWS credential_process does."
+        ),
+        Option("pointer", .string, example: "/token", "Where JSON has the token; /SessionToken for aws if absent."),
+        Option("expires_in", .string, "Where JSON has for how many seconds the token is good."),
+        Option("expires_at", .string, "Where JSON has when it ends: seconds since 1970, or a time of RFC 3339."),
+        Option("timeout", .timeout, default: "10s", "How long the program may take."),
+    ]
+
+    init?(exec section: Section) {
+        let texts = section.markedStrings("command")
+        guard let program = texts.first else { return nil }
+        if !program.text.hasPrefix("/") {
+            section.diagnostics.report("a program is named by its whole path, such as /usr/bin/tool", at: program.mark)
+        }
+        let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
+        let environment = section.map("environment").map {
+            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
+        }
+        guard let answer = Self.answer(section) else { return nil }
+        let timeout = section.duration("timeout").map { Nanoseconds($0) }
+        self.init(command + environment.map(\.1)) { call in
+            .exec(
+                ExecSource(
+                    command: command.map { $0.text(for: call) },
+                    environment: Dictionary(environment.map { ($0.0, $0.1.text(for: call)) }) { $1 },
+                    answer: answer,
+                    timeout: timeout
+                )
+            )
+        }
+    }
+
+    private static func answer(_ section: Section) -> CredentialAnswer? {
+        switch section.string("format") {
+        case "kubernetes": return .execCredential
+        case "aws": return .aws(value: pointer(section, "pointer") ?? CredentialAnswer.sessionToken)
+        case "json": return places(section, value: "pointer").map { .json($0) }
+        default: return .text
+        }
+    }
+
+    /// Where JSON has the token, and its end.
+    static func places(_ section: Section, value key: String) -> CredentialPlaces? {
+        guard let value = pointer(section, key) else {
+            if !section.has(key) { section.report("\"\(key)\" has to say where the token is", at: key) }
+            return nil
+        }
+        return CredentialPlaces(
+            value: value,
+            expiresIn: pointer(section, "expires_in"),
+            expiresAt: pointer(section, "expires_at")
+        )
+    }
+
+    private static func pointer(_ section: Section, _ key: String) -> JSONPointer? {
+        guard let text = section.string(ifGiven: key) else { return nil }
+        let pointer = JSONPointer(text)
+        if pointer == nil { section.report("a place in JSON begins with /, such as /token (RFC 6901)", at: key) }
+        return pointer
+    }
+}

@@ -1,0 +1,150 @@
+internal import Configuration
+internal import Documents
+internal import Events
+internal import TLS
+
+/// Tokens that are signed here, and those of the platform that Martlet runs on.
+extension TokenTemplate {
+    static let jwtOptions = [
+        Option("key", .section(Secret.options), required: true, "The private key that signs, in PEM."),
+        Option("key_id", .string, "The id of the key, for the header kid."),
+        Option(
+            "algorithm",
+            .choice(SigningAlgorithm.allCases.map(\.rawValue)),
+            default: "RS256",
+            "The algorithm that the key is for."
+        ),
+        Option("issuer", .string, "The claim iss."),
+        Option("subject", .string, "The claim sub; templates are filled in."),
+        Option("audience", .strings, "The claim aud."),
+        Option("lifetime", .duration, default: "5m", "From iat to exp; at least 1s."),
+        Option("claims", .map, "Other claims, which are texts; templates are filled in."),
+    ]
+
+    init?(jwt section: Section) {
+        guard let signing = SigningSource(section) else { return nil }
+        let subject = TokenParameter(section, "subject")
+        let claims = section.map("claims").map {
+            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
+        }
+        let lifetime = section.duration("lifetime").map { Nanoseconds($0) } ?? .second
+        if lifetime < .second { section.report("a token has to be good for at least 1s", at: "lifetime") }
+        let (issuer, audience) = (section.string(ifGiven: "issuer"), section.strings("audience"))
+        self.init([subject].compactMap { $0 } + claims.map(\.1)) { call in
+            let others = claims.map { JSONValue.Member($0.0, .string($0.1.text(for: call))) }
+            return .jwt(
+                JWTSource(
+                    signing: signing,
+                    claims: JWTClaims(
+                        issuer: issuer,
+                        subject: subject?.text(for: call),
+                        audience: audience,
+                        lifetime: lifetime,
+                        others: others
+                    )
+                )
+            )
+        }
+    }
+
+    static let gcpOptions = [
+        Option("audience", .string, "Whom an identity token is for; without it, an access token is taken."),
+        Option("scopes", .strings, "What the access token shall be good for."),
+        Option("account", .string, default: "default", "The service account."),
+        Option(
+            "url",
+            .string,
+            default: "http://metadata.google.internal",
+            "Where the metadata server is, whose answers do not leave the machine's host."
+        ),
+        Option("timeout", .timeout, default: "10s", "The longest time that the answer may take."),
+    ]
+
+    init?(gcp section: Section) {
+        let base = "/computeMetadata/v1/instance/service-accounts/\(section.string("account"))"
+        let audience = section.string(ifGiven: "audience")
+        let scopes = section.strings("scopes").joined(separator: ",")
+        let query = { (name: String, text: String) in
+            "?\(name)=" + String(decoding: FormEncoding.encode(Array(text.utf8)), as: UTF8.self)
+        }
+        let path =
+            if let audience { "\(base)/identity\(query("audience", audience))" } else {
+                "\(base)/token" + (scopes.isEmpty ? "" : query("scopes", scopes))
+            }
+        let node = Node(.mapping([]), at: section.mark)
+        let options = Section(node, FetchTarget.metadata, into: section.diagnostics)
+        guard let target = FetchTarget(options, "url", url: section.string("url") + path) else { return nil }
+        self = .constant(
+            .http(
+                HTTPSource(
+                    kind: "gcp",
+                    server: FetchServer(target.server, into: section.diagnostics),
+                    request: FetchRequest(
+                        method: "GET",
+                        target: Array(target.target.utf8),
+                        fields: [.init("metadata-flavor", Array("Google".utf8))]
+                    ),
+                    form: [],
+                    authentication: .none,
+                    answer: audience == nil ? .oauth2 : .text,
+                    timeout: section.duration("timeout").map { Nanoseconds($0) }
+                )
+            )
+        )
+    }
+
+    static let kubernetesOptions =
+        [
+            Option("service_account", .string, required: true, "The service account that the token is for."),
+            Option("namespace", .string, default: "default", "Its namespace."),
+            Option("audience", .strings, "Whom the token is for; the API server if absent."),
+            Option("lifetime", .duration, default: "1h", "How long the token shall be good, at least 10m."),
+            Option("url", .string, default: "https://kubernetes.default.svc", "The API server."),
+            Option(
+                "token_file",
+                .string,
+                default: "/var/run/secrets/kubernetes.io/serviceaccount/token",
+                "The file of the token that may ask for others."
+            ),
+        ] + FetchTarget.options
+
+    init?(kubernetes section: Section) {
+        let account = section.string("service_account")
+        let path = "/api/v1/namespaces/\(section.string("namespace"))/serviceaccounts/\(account)/token"
+        guard let target = FetchTarget(section, "url", url: section.string("url") + path) else { return nil }
+        let seconds = section.duration("lifetime").map { Int(Nanoseconds($0) / .second) } ?? 3600
+        var spec = [JSONValue.Member("expirationSeconds", .integer(seconds))]
+        let audiences = section.strings("audience")
+        if !audiences.isEmpty { spec.append(JSONValue.Member("audiences", .array(audiences.map(JSONValue.string)))) }
+        let body = JSONValue.object([
+            JSONValue.Member("apiVersion", .string("authentication.k8s.io/v1")),
+            JSONValue.Member("kind", .string("TokenRequest")), JSONValue.Member("spec", .object(spec)),
+        ])
+        self = .constant(
+            .http(
+                HTTPSource(
+                    kind: "kubernetes",
+                    server: FetchServer(target.server, into: section.diagnostics),
+                    request: FetchRequest(
+                        method: "POST",
+                        target: Array(target.target.utf8),
+                        fields: [.init("content-type", Array("application/json".utf8))],
+                        body: body.bytes
+                    ),
+                    form: [],
+                    authentication: .bearer(.file(section.string("token_file"))),
+                    answer: .tokenRequest,
+                    timeout: section.duration("timeout").map { Nanoseconds($0) }
+                )
+            )
+        )
+    }
+}
+
+extension FetchTarget {
+    /// The options of a metadata server, which has no TLS by its nature: it is the machine's own host.
+    fileprivate static let metadata = [
+        Option("allow_clear_text", .bool, default: "true", "Whether the request may go there without TLS."),
+        Option("tls", .section([]), "None."),
+    ]
+}

@@ -1,0 +1,142 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import TLS
+
+/// Tokens that an OAuth 2.0 server gives: for client credentials (RFC 6749 §4.4), or for another token (RFC 8693).
+extension TokenTemplate {
+    private static let clientOptions =
+        [
+            Option(
+                "token_url",
+                .string,
+                required: true,
+                example: "https://id.example/token",
+                "Where tokens are given."
+            ),
+            Option("client_id", .string, example: "me", "The id of the client."),
+            Option("client_secret", .section(Secret.options), "The secret of the client."),
+            Option(
+                "auth",
+                .choice(["basic", "post", "private_key_jwt"]),
+                "How the client says who it is: in a header, in the form, or by a token that it signs; basic if there is a secret."
+            ),
+            Option("key", .section(Secret.options), "The private key that signs, in PEM; for private_key_jwt."),
+            Option("key_id", .string, "The id of the key."),
+            Option(
+                "algorithm",
+                .choice(SigningAlgorithm.allCases.map(\.rawValue)),
+                default: "RS256",
+                "The algorithm that the key is for."
+            ),
+            Option("scopes", .strings, "What the token shall be good for."),
+            Option("audience", .string, "Whom the token shall be for."),
+            Option("parameters", .map, "What else is sent; templates are filled in."),
+        ] + FetchTarget.options
+
+    static let oauth2Options = clientOptions
+
+    static let exchangeOptions =
+        clientOptions + [
+            Option(
+                "subject_token",
+                .string,
+                required: true,
+                example: "{header:x-user-token}",
+                "The token to give; a template, or {file: PATH} for one that a file has."
+            ),
+            Option(
+                "subject_token_type",
+                .string,
+                default: "urn:ietf:params:oauth:token-type:access_token",
+                "What it is."
+            ),
+            Option("actor_token", .string, "The token of who acts; a template."),
+            Option(
+                "actor_token_type",
+                .string,
+                default: "urn:ietf:params:oauth:token-type:access_token",
+                "What that is."
+            ),
+            Option("requested_token_type", .string, "What is wanted for it."),
+            Option("resource", .string, "Where the token is to be used."),
+        ]
+
+    init?(oauth2 section: Section) {
+        self.init(client: section, [("grant_type", Self.fixed("client_credentials", section))], .oauth2)
+    }
+
+    init?(exchange section: Section) {
+        var form = [("grant_type", Self.fixed("urn:ietf:params:oauth:grant-type:token-exchange", section))]
+        for key in ["subject_token", "subject_token_type", "actor_token", "requested_token_type", "resource"] {
+            if let parameter = TokenParameter(section, key) { form.append((key, parameter)) }
+        }
+        if section.has("actor_token"), let type = TokenParameter(section, "actor_token_type") {
+            form.append(("actor_token_type", type))
+        }
+        self.init(client: section, form, .exchange(requested: section.string(ifGiven: "requested_token_type")))
+    }
+
+    private static func fixed(_ text: String, _ section: Section) -> TokenParameter {
+        TokenParameter(text, at: section.mark, into: section.diagnostics)
+    }
+
+    private init?(client section: Section, _ grant: [(String, TokenParameter)], _ answer: CredentialAnswer) {
+        var form = grant
+        let scopes = section.strings("scopes").joined(separator: " ")
+        if !scopes.isEmpty { form.append(("scope", Self.fixed(scopes, section))) }
+        if let audience = TokenParameter(section, "audience") { form.append(("audience", audience)) }
+        form += section.map("parameters").map {
+            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
+        }
+        guard let authentication = Self.authentication(section), let target = FetchTarget(section, "token_url") else {
+            return nil
+        }
+        let server = FetchServer(target.server, into: section.diagnostics)
+        let timeout = section.duration("timeout").map { Nanoseconds($0) }
+        let isExchange = answer != .oauth2
+        self.init(form.map(\.1)) { call in
+            .http(
+                HTTPSource(
+                    kind: isExchange ? "exchange" : "oauth2",
+                    server: server,
+                    request: FetchRequest(
+                        method: "POST",
+                        target: Array(target.target.utf8),
+                        fields: [.init("accept", Array("application/json".utf8))]
+                    ),
+                    form: form.map { .init(name: $0.0, value: .value($0.1.bytes(for: call))) },
+                    authentication: authentication,
+                    answer: answer,
+                    timeout: timeout
+                )
+            )
+        }
+    }
+
+    private static func authentication(_ section: Section) -> HTTPSource.Authentication? {
+        guard let id = section.string(ifGiven: "client_id") else { return HTTPSource.Authentication.none }
+        if section.string(ifGiven: "auth") == "private_key_jwt" {
+            guard section.has("key"), let signing = SigningSource(section) else {
+                section.report("private_key_jwt takes a key; write key: { file: PATH }", at: "auth")
+                return nil
+            }
+            return .privateKeyJWT(id: id, signing)
+        }
+        guard section.has("client_secret") else { return .id(id) }
+        guard let secret = Secret(section.section("client_secret")) else { return nil }
+        return section.string(ifGiven: "auth") == "post" ? .post(id: id, secret) : .basic(id: id, secret)
+    }
+}
+
+extension SigningSource {
+    /// Reads `key`, `key_id` and `algorithm`.
+    init?(_ section: Section) {
+        guard let key = Secret(section.section("key")) else { return nil }
+        self.init(
+            key: key,
+            algorithm: SigningAlgorithm(rawValue: section.string("algorithm")) ?? .rs256,
+            keyID: section.string(ifGiven: "key_id")
+        )
+    }
+}

@@ -1,0 +1,73 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+
+/// Where a token comes from: the same for every call, or a source of its own for each.
+enum TokenTemplate {
+    case constant(CredentialSource)
+    case perCall((Call) -> CredentialSource)
+
+    /// Reads the source that a section names; none if it names none rightly, which is reported.
+    init?(_ section: Section, _ context: CompileContext) {
+        if let path = section.string(ifGiven: "file") {
+            self = .constant(.file(path))
+        } else if section.has("value") || section.has("env") {
+            guard let text = Secret.text(section) else { return nil }
+            guard let token = TokenText.token(in: text) else {
+                let name = section.string(ifGiven: "env")
+                let problem = name.map { "the environment variable \($0) holds no token" } ?? "this is no token"
+                section.report(problem, at: name == nil ? "value" : "env")
+                return nil
+            }
+            self = .constant(.fixed(token))
+        } else if section.has("exec") {
+            self.init(exec: section.section("exec"))
+        } else if section.has("oauth2") {
+            self.init(oauth2: section.section("oauth2"))
+        } else if section.has("exchange") {
+            self.init(exchange: section.section("exchange"))
+        } else if section.has("jwt") {
+            self.init(jwt: section.section("jwt"))
+        } else if section.has("gcp") {
+            self.init(gcp: section.section("gcp"))
+        } else if section.has("kubernetes") {
+            self.init(kubernetes: section.section("kubernetes"))
+        } else {
+            return nil
+        }
+    }
+}
+
+/// A text that may depend on the call.
+struct TokenParameter {
+    private let template: Template
+
+    init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
+        template = Template(text, at: mark, into: diagnostics)
+    }
+
+    init?(_ section: Section, _ key: String) {
+        guard let text = section.string(ifGiven: key) else { return nil }
+        self.init(text, at: section.mark(of: key), into: section.diagnostics)
+    }
+
+    var isConstant: Bool { template.constant != nil }
+
+    /// The text for a call, or for every call.
+    func bytes(for call: Call?) -> [UInt8] {
+        if let constant = template.constant { return constant }
+        guard let call else { return [] }
+        let queue = ByteQueue()
+        template.render(for: call, to: queue)
+        return queue.readable.array
+    }
+
+    func text(for call: Call?) -> String { String(decoding: bytes(for: call), as: UTF8.self) }
+}
+
+extension TokenTemplate {
+    /// A source that is made of parameters: one for all calls, unless some parameter depends on them.
+    init(_ parameters: [TokenParameter], _ make: @escaping (Call?) -> CredentialSource) {
+        self = parameters.allSatisfy(\.isConstant) ? .constant(make(nil)) : .perCall { make($0) }
+    }
+}
