@@ -44,6 +44,8 @@ public struct ListenerSettings: Equatable, Sendable {
     public let allowRemote: Bool
     /// Whether callers are told by `proxy-status` why they get an error that was decided here.
     public let tellsProxyStatus: Bool
+    /// Which hosts may be named, and the web pages of which origins may call.
+    public let guards: CallerGuardSettings
     /// How callers are spoken to over TLS; none is clear text.
     public let tls: ListenerTLSSettings?
     /// The time-outs of its connections.
@@ -65,6 +67,7 @@ public struct ListenerSettings: Equatable, Sendable {
                 default: "auto",
                 "Whether an error that Martlet decides on tells why by proxy-status (RFC 9209); auto tells callers on this machine."
             ),
+        ] + CallerGuardSettings.options + [
             Option("tls", .section(ListenerTLSSettings.options), "How callers are spoken to over TLS."),
             Option("timeouts", .section(timeoutOptions), "How long a connection may wait."),
             Option("limits", .section(limitOptions), "How much a connection may take."),
@@ -131,6 +134,7 @@ public struct ListenerSettings: Equatable, Sendable {
         let address = text.flatMap(ListenAddress.init)
         permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"])
         allowRemote = section.bool("allow_remote")
+        guards = CallerGuardSettings(section)
         tls = section.has("tls") ? ListenerTLSSettings(section.section("tls")) : nil
         let tells = section.string("proxy_status")
         tellsProxyStatus = tells == "on" || tells != "off" && address?.isLocal == true

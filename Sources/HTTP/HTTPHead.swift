@@ -167,6 +167,9 @@ public final class HTTPHead {
         return nil
     }
 
+    /// Whether a field may tell of a web page behind the request: `origin` (RFC 6454 §7) or `sec-fetch-site`.
+    public var maySayOrigin: Bool { known & (KnownField.origin.bit | KnownField.secFetchSite.bit) != 0 }
+
     /// The index of the first field with the name at or after `start`.
     public func first(_ name: FieldName, from start: Int = 0) -> Int? {
         guard name.known == .other else { return first(name.known, from: start) }

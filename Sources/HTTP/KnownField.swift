@@ -8,7 +8,7 @@ public enum KnownField: UInt8, Sendable {
     case transferEncoding, contentLength, te, trailer, upgrade, expect
     case contentType, contentEncoding, connectProtocolVersion, grpcStatus, grpcMessage
     case grpcTimeout, connectTimeout, grpcEncoding, connectContentEncoding, cookie
-    case authorization, setCookie, http2Settings
+    case authorization, setCookie, http2Settings, origin, secFetchSite
 
     /// The field as a bit of a set.
     @inline(__always)
@@ -23,14 +23,13 @@ public enum KnownField: UInt8, Sendable {
         switch name.count {
         case 2: name.equals("te") ? .te : .other
         case 4: name.equals("host") ? .host : .other
-        case 6: name.equals("expect") ? .expect : name.equals("cookie") ? .cookie : .other
+        case 6: candidate6(name)
         case 7: name.equals("upgrade") ? .upgrade : name.equals("trailer") ? .trailer : .other
         case 10: candidate10(name)
         case 11: name.equals("grpc-status") ? .grpcStatus : .other
         case 12: candidate12(name)
         case 13: name.equals("grpc-encoding") ? .grpcEncoding : name.equals("authorization") ? .authorization : .other
-        case 14:
-            name.equals("content-length") ? .contentLength : name.equals("http2-settings") ? .http2Settings : .other
+        case 14: candidate14(name)
         case 16: name.equals("content-encoding") ? .contentEncoding : proxyConnection(name)
         case 17: name.equals("transfer-encoding") ? .transferEncoding : .other
         case 18: candidate18(name)
@@ -38,6 +37,16 @@ public enum KnownField: UInt8, Sendable {
         case 24: candidate24(name)
         default: .other
         }
+    }
+
+    private static func candidate6(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("expect") { return .expect }
+        return name.equals("cookie") ? .cookie : name.equals("origin") ? .origin : .other
+    }
+
+    private static func candidate14(_ name: Span<UInt8>) -> KnownField {
+        if name.equals("content-length") { return .contentLength }
+        return name.equals("sec-fetch-site") ? .secFetchSite : name.equals("http2-settings") ? .http2Settings : .other
     }
 
     private static func candidate10(_ name: Span<UInt8>) -> KnownField {

@@ -22,6 +22,8 @@ final class CallerService: ConnectionService {
     private(set) var responseMessageLimit: Int?
     /// Whether callers are told by `proxy-status` why they get an error of ours.
     private(set) var tellsProxyStatus = false
+    /// Whom the names that a request brings let in.
+    private(set) var callerGuard: CallerGuard
     /// How long an interceptor may suspend an event.
     private(set) var suspensionTimeout: Nanoseconds?
     /// The most bytes of one message that an interceptor sees.
@@ -36,6 +38,7 @@ final class CallerService: ConnectionService {
     init(_ settings: ListenerSettings, name: String, worker: Worker) {
         self.worker = worker
         self.name = Array(name.utf8)
+        callerGuard = CallerGuard(settings.guards, isSecure: settings.tls != nil)
         use(settings)
     }
 
@@ -47,6 +50,7 @@ final class CallerService: ConnectionService {
         requestMessageLimit = settings.limits.requestMessage
         responseMessageLimit = settings.limits.responseMessage
         tellsProxyStatus = settings.tellsProxyStatus
+        callerGuard = CallerGuard(settings.guards, isSecure: settings.tls != nil)
         suspensionTimeout = settings.timeouts.suspension.map { Nanoseconds($0) }
         heldMessageLimit = settings.limits.heldMessage
         heldEventLimit = settings.limits.heldEvents

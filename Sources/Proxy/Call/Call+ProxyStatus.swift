@@ -34,6 +34,7 @@ extension Call {
 
     private func errorType(_ code: RPCCode) -> StaticString {
         if case .interceptor = record.decider { return hasAnswer ? "proxy_internal_response" : "http_request_denied" }
+        if isRefused { return "http_request_denied" }
         if let failure { return failure.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"

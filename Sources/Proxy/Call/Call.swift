@@ -55,6 +55,8 @@ public final class Call: HTTPStreamUser {
 
     /// What is wrong with the caller's time.
     var timeFault: RPCError?
+    /// The request has not been let in.
+    var isRefused = false
     var requestEnded = false
     /// The head is through the chain.
     var hasHeadLeft = false

@@ -20,6 +20,9 @@ internal import Telemetry
 extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
+        if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.address != nil) {
+            return refuse(refusal)
+        }
         takeRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
         timeFault = takeDeadline()

@@ -14,6 +14,7 @@ public final class WorkerCounters {
     private var interceptors = NamedCounts(columns: CountersSnapshot.interceptorColumns)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
     private var badRequests = NamedCounts(columns: 1)
+    private var refusals = [Int](repeating: 0, count: RefusalLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = [Int](repeating: 0, count: RetryReason.allCases.count)
@@ -149,6 +150,11 @@ public final class WorkerCounters {
         badRequests[badRequests.row(named: reason.description), 0] &+= 1
     }
 
+    /// Counts a request that was not let in for the names it brought.
+    public func refused(_ reason: RefusalLabel) {
+        refusals[Int(reason.rawValue)] &+= 1
+    }
+
     /// Counts that somebody ran into a limit.
     public func limitHit(_ limit: LimitLabel) {
         limitHits[Int(limit.rawValue)] &+= 1
@@ -172,6 +178,7 @@ public final class WorkerCounters {
         copy.interceptors = interceptors
         copy.listeners = listeners
         copy.badRequests = badRequests
+        copy.refusals = refusals
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries

@@ -18,6 +18,7 @@ extension CountersSnapshot {
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
+            MetricFamily(.refusals, RefusalLabel.allCases.map(sample)),
             MetricFamily(.logLinesDropped, .number(droppedLogLines)),
         ]
     }
@@ -28,6 +29,10 @@ extension CountersSnapshot {
 
     private func openConnections(ofListener row: Int) -> Int {
         listeners[row, Self.opened] - listeners[row, Self.closed]
+    }
+
+    private func sample(of reason: RefusalLabel) -> MetricSample {
+        MetricSample([reason.label.description], .number(refusals[Int(reason.rawValue)]))
     }
 
     private func sample(of limit: LimitLabel) -> MetricSample {

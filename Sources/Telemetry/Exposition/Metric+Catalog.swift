@@ -5,8 +5,9 @@ extension Metric {
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, tlsFailures,
-        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, logLinesDropped,
-        buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful, configReloadTime,
+        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
+        logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
+        configReloadTime,
         processCPU, processMemory, processFiles, processStartTime,
     ]
 
@@ -141,6 +142,12 @@ extension Metric {
         "martlet_bad_requests_total",
         .counter,
         "Requests refused because they are not good HTTP.",
+        labels: ["reason"]
+    )
+    static let refusals = Metric(
+        "martlet_refused_total",
+        .counter,
+        "Requests refused for the host they name, or for the origin of the web page behind them.",
         labels: ["reason"]
     )
     static let logLinesDropped = Metric(

@@ -1,0 +1,61 @@
+internal import Bytes
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// A request that is not let in: it meets no route and no interceptor.
+extension Call {
+    /// The most that the log is told of what a caller has named.
+    private static let mostNamed = 256
+
+    /// Ends the call before it has begun, in the caller's dialect.
+    func refuse(_ reason: RefusalLabel) {
+        isRefused = true
+        worker.counters.refused(reason)
+        let field = String(decoding: listener.name, as: UTF8.self)
+        worker.notices.note(
+            "a request is refused",
+            about: "\(field) \(reason.label)",
+            ("reason", reason.label.description),
+            ("named", named(reason)),
+            ("peer", String(decoding: peer.text, as: UTF8.self)),
+            ("listener", field)
+        )
+        fail(reason.error, by: .martlet)
+    }
+
+    /// What the caller has said that is not let in.
+    private func named(_ reason: RefusalLabel) -> String {
+        let request = request
+        switch reason {
+        case .host: return Self.shortened(request.authority)
+        case .origin:
+            guard let index = request.first(.origin) ?? request.first(.secFetchSite) else { return "" }
+            return Self.shortened(request.value(at: index))
+        }
+    }
+
+    private static func shortened(_ text: Span<UInt8>) -> String {
+        text.extracting(0..<min(text.count, mostNamed)).string
+    }
+}
+
+extension RefusalLabel {
+    /// What the caller is told; nothing that it has said is in it.
+    fileprivate var error: RPCError {
+        switch self {
+        case .host:
+            RPCError(
+                RPCCode(inferredFromStatus: 421),
+                "the listener is not for the host that the request names; add it to its hosts",
+                httpStatus: 421
+            )
+        case .origin:
+            RPCError(
+                RPCCode(inferredFromStatus: 403),
+                "web pages of this origin may not call; add it to the listener's origins",
+                httpStatus: 403
+            )
+        }
+    }
+}
