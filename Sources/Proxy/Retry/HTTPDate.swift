@@ -1,0 +1,151 @@
+internal import Bytes
+internal import Events
+
+/// A time of day as a field of HTTP says it, in any of the three forms that a recipient has to know (RFC 9110 §5.6.7).
+///
+/// ```
+/// Sun, 06 Nov 1994 08:49:37 GMT      IMF-fixdate
+/// Sunday, 06-Nov-94 08:49:37 GMT     RFC 850
+/// Sun Nov  6 08:49:37 1994           asctime()
+/// ```
+struct HTTPDate: Equatable {
+    /// Whole seconds since 1970-01-01T00:00:00Z; a leap second counts as the one behind it.
+    let secondsSince1970: Int
+
+    /// Reads a date; nil if it is none.
+    ///
+    /// Whether the day of the week is the right one does not matter.
+    ///
+    /// - Parameters:
+    ///   - text: the value of the field.
+    ///   - now: the time of day, in nanoseconds since 1970: a year of two digits is none of more than 50 years ahead.
+    init?(_ text: Span<UInt8>, now: Nanoseconds) {
+        var fields = DateFields(text)
+        guard let form = fields.takeDayOfWeek() else { return nil }
+        let date: (year: Int, month: Int, day: Int)?
+        let time: Int?
+        switch form {
+        case .fixdate:
+            date = fields.takeFixdate(separator: " ", yearDigits: 4)
+            time = fields.takeTime(ending: " GMT")
+        case .rfc850:
+            date = fields.takeFixdate(separator: "-", yearDigits: 2).map { year, month, day in
+                (Self.century(of: year, now: now) + year, month, day)
+            }
+            time = fields.takeTime(ending: " GMT")
+        case .asctime:
+            let (month, day) = (fields.takeMonth(), fields.takePaddedDay())
+            time = fields.takeTime(ending: " ")
+            let year = fields.takeNumber(4)
+            date = if let month, let day, let year { (year, month, day) } else { nil }
+        }
+        guard let date, let time, fields.isAtEnd, date.day <= Self.days(in: date.month, of: date.year) else {
+            return nil
+        }
+        secondsSince1970 = Self.daysSince1970(date.year, date.month, date.day) * 86_400 + time
+    }
+
+    /// The century of a year of two digits: the last in which it is not more than 50 years ahead.
+    private static func century(of year: Int, now: Nanoseconds) -> Int {
+        // Years of mean length will do: what is 50 years ahead is nobody's `retry-after`.
+        let thisYear = 1970 + Int(now / .second) / 31_556_952
+        let century = (thisYear + 50) / 100 * 100
+        return century + year > thisYear + 50 ? century - 100 : century
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Counts years from 1 March, so that the leap day is the last of one.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let monthSinceMarch = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * monthSinceMarch + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}
+
+/// The parts of a date, from its first byte on.
+private struct DateFields: ~Escapable {
+    enum Form {
+        case fixdate, rfc850, asctime
+    }
+
+    private let text: Span<UInt8>
+    private var position = 0
+
+    @_lifetime(copy text)
+    init(_ text: Span<UInt8>) {
+        self.text = text
+    }
+
+    var isAtEnd: Bool { position == text.count }
+
+    /// Takes the day of the week, and tells by how it ends which form this is.
+    mutating func takeDayOfWeek() -> Form? {
+        let short: [StaticString] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+        let rest: [StaticString] = ["day", "sday", "nesday", "rsday", "day", "urday", "day"]
+        guard let day = takeOne(of: short) else { return nil }
+        if take(", ") { return .fixdate }
+        if take(" ") { return .asctime }
+        return take(rest[day - 1]) && take(", ") ? .rfc850 : nil
+    }
+
+    /// Takes day, month, year and the blank behind them.
+    mutating func takeFixdate(separator: StaticString, yearDigits: Int) -> (year: Int, month: Int, day: Int)? {
+        guard let day = takeNumber(2), day > 0, take(separator), let month = takeOne(of: Self.months), take(separator),
+            let year = takeNumber(yearDigits), take(" ")
+        else { return nil }
+        return (year, month, day)
+    }
+
+    /// Takes a month and the blank behind it.
+    mutating func takeMonth() -> Int? {
+        guard let month = takeOne(of: Self.months), take(" ") else { return nil }
+        return month
+    }
+
+    /// Takes a day of two digits, or of a blank and one, and the blank behind it.
+    mutating func takePaddedDay() -> Int? {
+        guard let day = take(" ") ? takeNumber(1) : takeNumber(2), day > 0, take(" ") else { return nil }
+        return day
+    }
+
+    /// Takes `08:49:37` and what ends it; the seconds since midnight.
+    mutating func takeTime(ending: StaticString) -> Int? {
+        guard let hour = takeNumber(2), hour < 24, take(":"), let minute = takeNumber(2), minute < 60, take(":"),
+            let second = takeNumber(2), second <= 60, take(ending)
+        else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    /// Takes so many digits.
+    mutating func takeNumber(_ digits: Int) -> Int? {
+        guard text.count - position >= digits else { return nil }
+        let number = text.extracting(position..<position + digits).decimal
+        position += digits
+        return number
+    }
+
+    private static let months: [StaticString] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Takes one of the words; its number, from 1 on.
+    private mutating func takeOne(of words: [StaticString]) -> Int? {
+        for (index, word) in words.enumerated() where take(word) { return index + 1 }
+        return nil
+    }
+
+    /// Takes the text, if it is what comes next.
+    private mutating func take(_ word: StaticString) -> Bool {
+        guard text.extracting(position..<text.count).hasPrefix(word) else { return false }
+        position += word.utf8CodeUnitCount
+        return true
+    }
+}

@@ -1,0 +1,53 @@
+internal import Bytes
+internal import Events
+
+/// When a server that answers `retry-after` wants to be asked again (RFC 9110 §10.2.3).
+enum RetryAfter {
+    /// How long to wait from `now` on; nil if the value is neither a number of seconds nor a date.
+    ///
+    /// - Parameters:
+    ///   - value: the value of the field.
+    ///   - now: the time of day, in nanoseconds since 1970.
+    /// - Returns: 0 for a date that is over; the longest time there is for one that is too far off.
+    static func time(_ value: Span<UInt8>, now: Nanoseconds) -> Nanoseconds? {
+        let value = value.trimmed
+        if value.isDigits { return value.decimal.map(nanoseconds) ?? .max }
+        guard let date = HTTPDate(value, now: now) else { return nil }
+        let time = nanoseconds(date.secondsSince1970)
+        return time == .max ? .max : max(now, time) - now
+    }
+
+    private static func nanoseconds(_ seconds: Int) -> Nanoseconds {
+        let (time, overflow) = Nanoseconds(seconds).multipliedReportingOverflow(by: .second)
+        guard overflow else { return time }
+        return seconds < 0 ? .min : .max
+    }
+}
+
+/// What a gRPC server says of another attempt, in the field `grpc-retry-pushback-ms` (gRFC A6).
+enum RetryPushback: Equatable {
+    /// Not before so long.
+    case after(Nanoseconds)
+    /// Not at all.
+    case never
+
+    /// Reads the value of the field: a 32-bit number of milliseconds.
+    ///
+    /// One that is negative, or no number, means not at all.
+    init(_ value: Span<UInt8>) {
+        let value = value.trimmed
+        guard value.isDigits, let milliseconds = value.decimal, milliseconds <= Int(Int32.max) else {
+            self = .never
+            return
+        }
+        self = .after(Nanoseconds(milliseconds) * .millisecond)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether there are digits and nothing else.
+    fileprivate var isDigits: Bool {
+        for index in indices where !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self[index]) { return false }
+        return count > 0
+    }
+}

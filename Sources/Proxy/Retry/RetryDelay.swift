@@ -1,0 +1,107 @@
+internal import Configuration
+internal import Events
+
+/// How long a request waits before it is sent again, as the configuration says.
+///
+/// Pure: whoever asks brings the number of retries and chance.
+struct RetryDelay: Equatable, Sendable {
+    static let options =
+        [
+            Option("immediate", .section([]), oneOf: group, "The request is sent again at once."),
+            Option("delayed", .duration, oneOf: group, example: "3s", "The time before each retry."),
+            Option(
+                "exponential",
+                .string,
+                oneOf: group,
+                example: "2",
+                "The base b of times that grow: 1/b, 1, b, b² … units; a number from 1 to 1000."
+            ),
+            Option("fibonacci", .section([]), oneOf: group, "The times are 0, 1, 1, 2, 3, 5 … units."),
+        ] + shapeOptions
+
+    private static let group = "strategy"
+
+    private static let shapeOptions = [
+        Option("unit", .timeout, default: "1s", "What `exponential` and `fibonacci` count in."),
+        Option("cap", .duration, default: "none", "The longest time before a retry."),
+        Option(
+            "jitter",
+            .string,
+            default: "0",
+            example: "0.5",
+            "Which share of the time is up to chance, from 0 to 1: with 0.5 a retry comes after half of it to all of it."
+        ),
+    ]
+
+    /// How the time grows.
+    let strategy: RetryStrategy
+    /// What it is counted in.
+    let unit: Nanoseconds
+    /// The longest time; nil for none.
+    let cap: Nanoseconds?
+    /// The share of the time that is up to chance, 0 to 1.
+    let jitter: Double
+
+    init(
+        _ strategy: RetryStrategy,
+        unit: Nanoseconds = .second,
+        cap: Nanoseconds? = nil,
+        jitter: Double = 0
+    ) {
+        self.strategy = strategy
+        self.unit = unit
+        self.cap = cap
+        self.jitter = jitter
+    }
+
+    /// Reads the options above and reports what is wrong with them; what is wrong is as if it were not given.
+    init(_ section: Section) {
+        strategy = Self.strategy(section)
+        unit = Self.finite("unit", section).map { Nanoseconds($0) } ?? .second
+        cap = section.duration("cap").map { Nanoseconds($0) }
+        jitter = Self.number("jitter", in: 0...1, section, such: "0.5") ?? 0
+    }
+
+    private static func strategy(_ section: Section) -> RetryStrategy {
+        if section.has("delayed") { return .delayed(finite("delayed", section).map { Nanoseconds($0) } ?? 0) }
+        if section.has("exponential") {
+            return .exponential(base: number("exponential", in: 1...1000, section, such: "2") ?? 2)
+        }
+        return section.has("fibonacci") ? .fibonacci : .immediate
+    }
+
+    /// A time that has an end.
+    private static func finite(_ key: String, _ section: Section) -> Duration? {
+        if section.has(key), section.node(key)?.text == "none" {
+            section.report("\"\(key)\" cannot be none; write a time such as 1s", at: key)
+        }
+        return section.duration(key)
+    }
+
+    private static func number(
+        _ key: String,
+        in range: ClosedRange<Double>,
+        _ section: Section,
+        such example: String
+    ) -> Double? {
+        guard let text = section.string(ifGiven: key) else { return nil }
+        let isPlain = text.utf8.allSatisfy { 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }
+        if isPlain, let value = Double(text), range.contains(value) { return value }
+        let bounds = "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
+        let problem = "\"\(key)\" cannot be \(Diagnostic.quote(text))"
+        section.report("\(problem); write a number from \(bounds) such as \(example)", at: key)
+        return nil
+    }
+
+    /// Says how long to wait before the request is sent again.
+    ///
+    /// - Parameters:
+    ///   - retries: how often it has been sent again already, 0 for the first time.
+    ///   - chance: a random number from 0 to 1; it takes off that share of what `jitter` leaves to it.
+    /// - Returns: the time; never negative.
+    func time(after retries: Int, chance: Double) -> Nanoseconds {
+        let time = max(0, min(strategy.delay(after: retries, unit: unit), cap ?? .max))
+        let share = min(1, max(0, jitter)) * min(1, max(0, chance))
+        return share > 0 ? Nanoseconds(saturating: Double(time) * (1 - share)) : time
+    }
+}

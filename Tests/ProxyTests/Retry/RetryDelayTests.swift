@@ -1,0 +1,116 @@
+import Configuration
+import Events
+import Testing
+
+@testable import Proxy
+
+/// How long a request waits before it is sent again.
+@Suite struct RetryDelayTests {
+    private func read(_ yaml: String) -> RetryDelay {
+        RetryDelay(options(yaml, RetryDelay.options))
+    }
+
+    private func problems(_ yaml: String) -> [String] {
+        let diagnostics = Diagnostics()
+        _ = RetryDelay(options(yaml, RetryDelay.options, into: diagnostics))
+        return diagnostics.sorted.map(\.message)
+    }
+
+    // MARK: The sequences
+
+    @Test(arguments: [
+        ("{immediate: {}}", [0, 0, 0, 0, 0, 0]),
+        ("{delayed: 3s}", [3, 3, 3, 3, 3, 3]),
+        ("{exponential: 2}", [0.5, 1, 2, 4, 8, 16]),
+        ("{exponential: 3}", [0.3333333333333333, 1, 3, 9, 27, 81]),
+        ("{fibonacci: {}}", [0, 1, 1, 2, 3, 5, 8, 13]),
+        ("{exponential: 2, unit: 100ms}", [0.05, 0.1, 0.2, 0.4]),
+        ("{fibonacci: {}, unit: 2s, cap: 5s}", [0, 2, 2, 4, 5, 5]),
+        ("{delayed: 3s, unit: 2s, cap: 1s}", [1, 1]),
+        ("{exponential: 1.5}", [0.6666666666666666, 1, 1.5, 2.25]),
+    ])
+    func `times grow as the strategy says`(_ yaml: String, _ seconds: [Double]) {
+        let delay = read(yaml)
+        let times = seconds.indices.map { delay.time(after: $0, chance: 0.9) }
+        #expect(times == seconds.map { Nanoseconds($0 * 1e9) })
+    }
+
+    @Test func `a delay says no more than it is told`() {
+        #expect(read("{fibonacci: {}}") == RetryDelay(.fibonacci))
+        #expect(
+            read("{exponential: 2, unit: 1ms, cap: 1m, jitter: 0.5}")
+                == RetryDelay(.exponential(base: 2), unit: .millisecond, cap: 60 * .second, jitter: 0.5)
+        )
+    }
+
+    // MARK: Chance
+
+    @Test(arguments: [(0, 4.0), (0.25, 3.5), (0.5, 3), (1, 2)])
+    func `jitter takes off its share of the time`(_ chance: Double, _ seconds: Double) {
+        let delay = read("{delayed: 4s, jitter: 0.5}")
+        #expect(delay.time(after: 0, chance: chance) == Nanoseconds(seconds * 1e9))
+    }
+
+    @Test func `jitter comes after the cap, so that capped retries do not meet`() {
+        let delay = read("{fibonacci: {}, cap: 2s, jitter: 1}")
+        #expect(delay.time(after: 50, chance: 0.5) == .second)
+        #expect(delay.time(after: 50, chance: 1) == 0)
+    }
+
+    @Test(arguments: [-1, 2, .infinity, -.infinity, .nan] as [Double])
+    func `chance that is none makes no time that is none`(_ chance: Double) {
+        let time = read("{delayed: 4s, jitter: 1}").time(after: 0, chance: chance)
+        #expect((0...4 * .second).contains(time))
+    }
+
+    // MARK: The longest times
+
+    @Test(arguments: [
+        RetryStrategy.exponential(base: 2), .exponential(base: 1000), .exponential(base: .infinity), .fibonacci,
+    ])
+    func `what is too long is the longest time there is`(_ strategy: RetryStrategy) {
+        let delay = RetryDelay(strategy)
+        #expect(delay.time(after: 90, chance: 0) == .max)
+        #expect(delay.time(after: .max, chance: 0) == .max)
+        #expect(RetryDelay(strategy, cap: 60 * .second).time(after: .max, chance: 0) == 60 * .second)
+        #expect(RetryDelay(strategy, jitter: 0.5).time(after: .max, chance: 1) > .max / 3)
+    }
+
+    @Test func `the last numbers that fit are exact`() {
+        #expect(RetryStrategy.fibonacci.delay(after: 92, unit: 1) == 7_540_113_804_746_346_429)
+        #expect(RetryStrategy.fibonacci.delay(after: 93, unit: 1) == .max)
+        #expect(RetryStrategy.exponential(base: 2).delay(after: 63, unit: 1) == 1 << 62)
+        #expect(RetryStrategy.exponential(base: 2).delay(after: 64, unit: 1) == .max)
+    }
+
+    @Test(arguments: [
+        RetryStrategy.exponential(base: .nan), .exponential(base: -3), .exponential(base: 0), .delayed(-1), .fibonacci,
+    ])
+    func `no time is negative`(_ strategy: RetryStrategy) {
+        for retries in [-1, 0, 1, 2, 3, 1000] {
+            #expect(RetryDelay(strategy).time(after: retries, chance: 0.5) >= 0)
+            #expect(RetryDelay(strategy, unit: -1, cap: -1, jitter: .nan).time(after: retries, chance: 0.5) >= 0)
+        }
+    }
+
+    // MARK: What is refused
+
+    @Test(arguments: [
+        ("{}", "give exactly one of them"),
+        ("{immediate: {}, fibonacci: {}}", "exclude each other"),
+        ("{exponential: 0.5}", #""exponential" cannot be "0.5"; write a number from 1 to 1000 such as 2"#),
+        ("{exponential: 1e9}", #""exponential" cannot be "1e9""#),
+        ("{exponential: nan}", #""exponential" cannot be "nan""#),
+        ("{delayed: none}", #""delayed" cannot be none"#),
+        ("{delayed: 3}", #""delayed" cannot be "3""#),
+        ("{immediate: {}, unit: none}", #""unit" cannot be none"#),
+        ("{immediate: {}, jitter: 1.5}", #""jitter" cannot be "1.5"; write a number from 0 to 1 such as 0.5"#),
+        ("{immediate: {}, jitter: -0.5}", #""jitter" cannot be "-0.5""#),
+        ("{immediate: {after: 1s}}", "unknown key"),
+    ])
+    func `what makes no sense is told`(_ yaml: String, _ problem: String) {
+        let problems = problems(yaml)
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains(problem) == true, "\(problems)")
+    }
+}
