@@ -16,10 +16,17 @@ public final class Template {
     }
 
     private var pieces: [Piece] = []
+    private let allowsControls: Bool
 
     /// Parses `text`; what is wrong with it is reported at `mark`.
-    public init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
-        HeaderValue.check(text, at: mark, into: diagnostics)
+    public convenience init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
+        self.init(text, at: mark, allowsControls: false, into: diagnostics)
+    }
+
+    /// Parses `text`, which may have line breaks where it does not come to stand in a header.
+    init(_ text: String, at mark: Mark, allowsControls: Bool, into diagnostics: Diagnostics) {
+        self.allowsControls = allowsControls
+        if !allowsControls { HeaderValue.check(text, at: mark, into: diagnostics) }
         var literal: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -63,7 +70,7 @@ public final class Template {
                 return
             }
             let text = unsafe String(cString: value)
-            HeaderValue.check(text, at: mark, into: diagnostics)
+            if !allowsControls { HeaderValue.check(text, at: mark, into: diagnostics) }
             pieces.append(.text(Array(text.utf8)))
         } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
             pieces.append(.header(FieldName(String(name.dropFirst(7)))))
@@ -75,9 +82,13 @@ public final class Template {
 
     /// The value where no part of it depends on the call; none where one does.
     public var constant: [UInt8]? {
-        if pieces.isEmpty { return [] }
-        guard pieces.count == 1, case .text(let bytes) = pieces[0] else { return nil }
-        return bytes
+        var constant: [UInt8] = []
+        for piece in pieces {
+            // What an environment variable holds is a piece of its own.
+            guard case .text(let bytes) = piece else { return nil }
+            constant += bytes
+        }
+        return constant
     }
 
     /// The texts that are the same for every call.
@@ -94,28 +105,52 @@ public final class Template {
 
     /// Appends the value for a call; a part that the call does not have is empty.
     public func render(for call: Call, to queue: ByteQueue) {
-        let request = call.request
+        for piece in pieces { append(piece, of: call, to: queue) }
+    }
+
+    /// Appends the value as part of a URL: what comes from the call is escaped, so that it ends nothing and adds nothing.
+    ///
+    /// - Parameters:
+    ///   - call: the call; none gives what is the same for all.
+    ///   - queue: where the value goes.
+    ///   - isPath: whether it stands in the path, where the path of the call keeps its slashes.
+    func renderURL(for call: Call?, to queue: ByteQueue, isPath: Bool) {
+        let raw = ByteQueue()
         for piece in pieces {
+            if case .text(let bytes) = piece { queue.append(bytes) }
+            guard let call else { continue }
             switch piece {
-            case .text(let bytes): queue.append(bytes)
-            case .header(let name):
-                if let index = request.first(name) { queue.append(request.value(at: index)) }
-            case .host: queue.append(request.authority)
-            case .path: queue.append(request.path)
-            case .service:
-                if let procedure = call.classification.procedure {
-                    queue.append(request.path.extracting(procedure.service))
-                }
-            case .method:
-                if let procedure = call.classification.procedure {
-                    queue.append(request.path.extracting(procedure.method))
-                }
-            case .peerUser:
-                if let peer = call.peer.credentials { queue.append(decimal: Int(peer.uid)) }
-            case .peerGroup:
-                if let peer = call.peer.credentials { queue.append(decimal: Int(peer.gid)) }
-            case .callID: call.appendID(to: queue)
+            case .text: break
+            case .path where isPath: append(piece, of: call, to: queue)
+            default:
+                append(piece, of: call, to: raw)
+                queue.append(escaping: raw.readable)
+                raw.removeAll()
             }
+        }
+    }
+
+    private func append(_ piece: Piece, of call: Call, to queue: ByteQueue) {
+        let request = call.request
+        switch piece {
+        case .text(let bytes): queue.append(bytes)
+        case .header(let name):
+            if let index = request.first(name) { queue.append(request.value(at: index)) }
+        case .host: queue.append(request.authority)
+        case .path: queue.append(request.path)
+        case .service:
+            if let procedure = call.classification.procedure {
+                queue.append(request.path.extracting(procedure.service))
+            }
+        case .method:
+            if let procedure = call.classification.procedure {
+                queue.append(request.path.extracting(procedure.method))
+            }
+        case .peerUser:
+            if let peer = call.peer.credentials { queue.append(decimal: Int(peer.uid)) }
+        case .peerGroup:
+            if let peer = call.peer.credentials { queue.append(decimal: Int(peer.gid)) }
+        case .callID: call.appendID(to: queue)
         }
     }
 }
