@@ -9,6 +9,7 @@ extension Settings {
         ),
         Option("upstream", .string, example: "http://127.0.0.1:9000", "A URL: short for an upstream named default."),
         Option("upstreams", .named(UpstreamSettings.options, shorthand: "url"), "The remote services by name."),
+        Option("calls", .named(CallSettings.options), "The requests that Martlet makes by itself, by name."),
         Option("interceptors", .node, shape: .chain, "The default chain."),
         Option("chains", .node, shape: .named(.chain), "Further chains by name, for routes to use."),
         Option(

@@ -6,6 +6,8 @@ public struct Settings: Equatable, Sendable {
     public let listeners: [ListenerSettings]
     /// The remote services, in the order of their names.
     public let upstreams: [UpstreamSettings]
+    /// The requests that Martlet makes by itself, in the order of their names.
+    public let calls: [CallSettings]
     /// The default chain, with what it includes.
     public let interceptors: [ChainItem]
     /// The chains with names, in the order of the file.
@@ -36,6 +38,7 @@ public struct Settings: Equatable, Sendable {
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
         upstreams = section.named("upstreams").compactMap(UpstreamSettings.init).sorted { $0.name < $1.name }
+        calls = section.named("calls").map(CallSettings.init).sorted { $0.name < $1.name }
         let assembly = ChainAssembly(section)
         interceptors = assembly.interceptors
         chains = assembly.chains
@@ -61,6 +64,11 @@ public struct Settings: Equatable, Sendable {
     /// The upstream of that name.
     public func upstream(named name: String) -> UpstreamSettings? {
         upstreams.first { $0.name == name }
+    }
+
+    /// The request of that name that Martlet makes by itself.
+    public func call(named name: String) -> CallSettings? {
+        calls.first { $0.name == name }
     }
 
     /// The interceptors that the calls of `route` pass.
