@@ -26,6 +26,7 @@ package struct Blueprint {
             let chain = route.chain.flatMap { chains.named[$0] } ?? chains.default
             chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
+        for call in settings.calls { NamedCall(call, into: diagnostics).checkFiles(into: diagnostics) }
         self.settings = settings
         tls = TLSContexts(settings, into: diagnostics)
         tokenFiles = context.credentials.paths

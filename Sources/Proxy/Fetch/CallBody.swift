@@ -1,0 +1,87 @@
+internal import Bytes
+internal import Configuration
+internal import RPC
+
+/// What a named call sends, compiled.
+enum CallBody {
+    case text(Template)
+    case data([UInt8])
+    case json(JSONTemplate)
+    case form([CallParameter])
+    case multipart(Multipart)
+    case file(MarkedString)
+
+    /// A body as it is sent.
+    struct Rendered {
+        let bytes: [UInt8]
+        /// The content type of the kind, or that of the settings.
+        let type: String
+    }
+
+    /// Compiles a body; what is wrong with it is reported.
+    init(_ settings: CallBodySettings, into diagnostics: Diagnostics) {
+        switch settings {
+        case .text(let text):
+            self = .text(Template(text.text, at: text.mark, allowsControls: true, into: diagnostics))
+        case .base64(let text):
+            let bytes = Base64.decode(Array(text.text.utf8).span)
+            if bytes == nil { diagnostics.report("\"base64\" is not base64; write for example AQID", at: text.mark) }
+            self = .data(bytes ?? [])
+        case .json(let node): self = .json(JSONTemplate(node, into: diagnostics))
+        case .form(let entries): self = .form(entries.map { CallParameter($0, into: diagnostics) })
+        case .multipart(let parts): self = .multipart(Multipart(parts, into: diagnostics))
+        case .file(let file): self = .file(file)
+        }
+    }
+
+    /// Whether a part of it comes from a call.
+    var requiresCall: Bool {
+        switch self {
+        case .data, .file: false
+        case .text(let template): template.requiresCall
+        case .json(let json): json.requiresCall
+        case .form(let parameters): parameters.contains(where: \.value.requiresCall)
+        case .multipart(let multipart): multipart.requiresCall
+        }
+    }
+
+    /// The files that are sent.
+    var files: [MarkedString] {
+        switch self {
+        case .file(let file): [file]
+        case .multipart(let multipart): multipart.files
+        case .text, .data, .json, .form: []
+        }
+    }
+
+    /// The body for a call.
+    ///
+    /// - Parameters:
+    ///   - call: the call; none where `requiresCall` is false.
+    ///   - type: the content type instead of that of the kind.
+    ///   - generator: what boundaries are made of.
+    /// - Returns: the bytes with their content type.
+    /// - Throws: an error if a file cannot be read.
+    func render(
+        for call: Call?,
+        type: String?,
+        using generator: inout some RandomNumberGenerator
+    ) throws(NamedCallError) -> Rendered {
+        switch self {
+        case .text(let template):
+            return Rendered(bytes: template.value(for: call), type: type ?? "text/plain; charset=utf-8")
+        case .data(let bytes): return Rendered(bytes: bytes, type: type ?? "application/octet-stream")
+        case .json(let json):
+            let queue = ByteQueue()
+            json.append(for: call, to: queue)
+            return Rendered(bytes: queue.readable.array, type: type ?? "application/json")
+        case .form(let parameters):
+            return Rendered(bytes: parameters.rendered(for: call), type: type ?? "application/x-www-form-urlencoded")
+        case .multipart(let multipart):
+            let (bytes, boundary) = try multipart.render(for: call, using: &generator)
+            return Rendered(bytes: bytes, type: "\(type ?? "multipart/form-data"); boundary=\(boundary)")
+        case .file(let file):
+            return Rendered(bytes: try CallFile.read(file.text), type: type ?? "application/octet-stream")
+        }
+    }
+}

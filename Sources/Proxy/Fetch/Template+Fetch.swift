@@ -1,0 +1,14 @@
+internal import Bytes
+
+extension Template {
+    /// Whether a part of the value comes from a call.
+    var requiresCall: Bool { constant == nil }
+
+    /// The value for a call; for none, what is the same for all.
+    func value(for call: Call?) -> [UInt8] {
+        guard let call else { return Array(texts.joined()) }
+        let queue = ByteQueue()
+        render(for: call, to: queue)
+        return queue.readable.array
+    }
+}

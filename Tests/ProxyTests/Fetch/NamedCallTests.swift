@@ -1,0 +1,273 @@
+import Configuration
+import Documents
+import Events
+import Glibc
+import Testing
+
+@testable import Proxy
+
+/// Named calls as they are sent (R30).
+struct NamedCallTests {
+    private static let basis = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
+
+    private func named(_ options: String) throws -> NamedCall {
+        let diagnostics = Diagnostics()
+        let yaml = "\(Self.basis)calls: { login: { \(options) } }\n"
+        let settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        let call = NamedCall(try #require(settings.call(named: "login")), into: diagnostics)
+        #expect(diagnostics.lines(file: "f") == [])
+        return call
+    }
+
+    private func request(_ options: String, headers: (String, String)...) throws -> FetchRequest {
+        let some = SomeCall(headers)
+        return try named(options).render(for: some.call)
+    }
+
+    private func target(_ options: String, headers: (String, String)...) throws -> String {
+        let some = SomeCall(headers)
+        return String(decoding: try named(options).render(for: some.call).target, as: UTF8.self)
+    }
+
+    /// The content type and the body.
+    private func sent(_ body: String, _ more: String = "", headers: (String, String)...) throws -> [String] {
+        let some = SomeCall(headers)
+        let request = try named("url: https://a, body: { \(body) }\(more)").render(for: some.call)
+        #expect(request.method == "POST" && request.fields.map(\.name) == ["content-type"])
+        return [
+            String(decoding: request.fields[0].value, as: UTF8.self), String(decoding: request.body, as: UTF8.self),
+        ]
+    }
+
+    private func problems(_ options: String) -> [String] {
+        let diagnostics = Diagnostics()
+        let yaml = "\(Self.basis)calls: { login: { \(options) } }\n"
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        return diagnostics.sorted.map(\.message)
+    }
+
+    // MARK: Heads
+
+    @Test func `R30 nothing but a URL is a GET without a body`() throws {
+        let call = try named("url: https://id.example")
+        #expect(!call.requiresCall)
+        #expect(try call.render(for: nil) == FetchRequest(method: "GET", target: Array("/".utf8)))
+    }
+
+    @Test func `R30 headers have small names, and come in the order of the file`() throws {
+        let request = try request(
+            #"url: https://a, headers: { X-B: "{header:x-in}/{peer.uid}", x-a: "{host} {{}}" }, method: DELETE"#,
+            headers: ("x-in", "v")
+        )
+        #expect(request.method == "DELETE")
+        #expect(
+            request.fields == [
+                FetchRequest.Field("x-b", Array("v/7".utf8)), FetchRequest.Field("x-a", Array("app:80 {}".utf8)),
+            ]
+        )
+    }
+
+    @Test func `R30 parameters come behind those of the URL, escaped`() throws {
+        #expect(try target("url: https://a/p, query: { b: x y, a: ä/& }") == "/p?b=x%20y&a=%C3%A4%2F%26")
+        #expect(try target(#"url: "https://a/p?z=%7e&y=?", query: { "k[]": 1 }"#) == "/p?z=%7e&y=?&k%5B%5D=1")
+        #expect(try target(#"url: "https://a?", query: { b: 1 }"#) == "/?b=1")
+        #expect(try target(#"url: "https://a/?b&", query: { b: "" }"#) == "/?b&b=")
+        #expect(try target(#"url: "https://a/p?""#) == "/p?")
+    }
+
+    @Test func `R30 what a call brings into the URL adds nothing to it but itself`() throws {
+        let url = #"url: "https://a/u/{header:x-a}/m{path}?p={path}&q={header:x-a}", query: { r: "{header:x-a}" }"#
+        let value = "1%2e/../?x&y=z#"
+        let escaped = "1%252e%2F..%2F%3Fx%26y%3Dz%23"
+        #expect(
+            try target(url, headers: ("x-a", value))
+                == "/u/\(escaped)/m/pkg.Service/Look?p=%2Fpkg.Service%2FLook&q=\(escaped)&r=\(escaped)"
+        )
+        for value in [".", ".."] {
+            #expect(throws: NamedCallError.target) { try target(url, headers: ("x-a", value)) }
+        }
+    }
+
+    // MARK: Bodies
+
+    @Test func `R30 text is a template, line breaks and all`() throws {
+        #expect(
+            try sent(#"text: "a\r\n{header:x-a}{{\u00e4""#, headers: ("x-a", "1"))
+                == ["text/plain; charset=utf-8", "a\r\n1{ä"]
+        )
+        #expect(try sent("text: a", ", content_type: text/markdown") == ["text/markdown", "a"])
+    }
+
+    @Test func `R30 data are bytes`() throws {
+        let request = try request("url: https://a, body: { data: { base64: AP+A } }")
+        #expect(request.body == [0, 0xff, 0x80])
+        #expect(request.fields == [FetchRequest.Field("content-type", Array("application/octet-stream".utf8))])
+    }
+
+    @Test func `R30 JSON keeps its order and its types, and its strings are templates`() throws {
+        let json = #"{ z: "{header:x-a}", "{host}": [1, 1.50, -0, "1", yes, true, null, {}], a: { b: "{{\n" }, c: }"#
+        #expect(
+            try sent("json: \(json)", headers: ("x-a", #"q"\"#)) == [
+                "application/json",
+                #"{"z":"q\"\\","{host}":[1,1.50,-0,"1","yes",true,null,{}],"a":{"b":"{\n"},"c":null}"#,
+            ]
+        )
+    }
+
+    @Test func `R30 a form is escaped`() throws {
+        #expect(
+            try sent(#"form: { user: "{header:x-a}", p+w: "a b&c=~\n" }"#, headers: ("x-a", "é"))
+                == ["application/x-www-form-urlencoded", "user=%C3%A9&p%2Bw=a%20b%26c%3D~%0A"]
+        )
+    }
+
+    @Test(arguments: [
+        ("", "k%5B%5D=a&k%5B%5D=b&t=1&f=0"), ("arrays: plain, bools: literals", "k=a&k=b&t=true&f=false"),
+    ])
+    func `R30 lists and truth are written in either style`(_ style: String, _ body: String) throws {
+        #expect(
+            try sent("urlencoded: { values: { k: [a, b], t: true, f: false }, \(style) }")
+                == ["application/x-www-form-urlencoded", body]
+        )
+    }
+
+    @Test func `R30 parts stand between boundaries, with the files' bytes as they are`() throws {
+        let file = TemporaryFile([0x00, 0x0d, 0x0a, 0xff])
+        let parts = #"""
+            [{ name: 'a"', value: "{header:x-a}" }, { name: j, value: "{{}}", type: application/json },
+             { name: f, file: \#(file.path), filename: "ü.bin" }, { name: g, file: \#(file.path), type: image/png }]
+            """#
+        let request = try request("url: https://a, body: { multipart: \(parts) }", headers: ("x-a", "1"))
+        let type = String(decoding: request.fields[0].value, as: UTF8.self)
+        let start = "multipart/form-data; boundary="
+        #expect(type.hasPrefix(start))
+        let boundary = String(type.dropFirst(start.count))
+        #expect(boundary.wholeMatch(of: /martlet-[0-9a-f]{32}/) != nil)
+        let name = file.path.dropFirst("/tmp/".count)
+        var body = Array(
+            ("--\(boundary)\r\nContent-Disposition: form-data; name=\"a%22\"\r\n\r\n1\r\n"
+                + "--\(boundary)\r\nContent-Disposition: form-data; name=\"j\"\r\nContent-Type: application/json\r\n\r\n{}\r\n"
+                + "--\(boundary)\r\nContent-Disposition: form-data; name=\"f\"; filename=\"ü.bin\"\r\n"
+                + "Content-Type: application/octet-stream\r\n\r\n").utf8
+        )
+        body += [0x00, 0x0d, 0x0a, 0xff]
+        body += Array(
+            ("\r\n--\(boundary)\r\nContent-Disposition: form-data; name=\"g\"; filename=\"\(name)\"\r\n"
+                + "Content-Type: image/png\r\n\r\n").utf8
+        )
+        body += [0x00, 0x0d, 0x0a, 0xff]
+        body += Array("\r\n--\(boundary)--\r\n".utf8)
+        #expect(request.body == body)
+    }
+
+    @Test func `R30 a boundary is in no part`() {
+        var generator = SeededGenerator(seed: 1)
+        let first = Multipart.boundary(absentFrom: [], using: &generator)
+        let second = Multipart.boundary(absentFrom: [], using: &generator)
+        generator = SeededGenerator(seed: 1)
+        #expect(Multipart.boundary(absentFrom: [Array("m\(first)".utf8)], using: &generator) == second)
+        generator = SeededGenerator(seed: 1)
+        #expect(Multipart.boundary(absentFrom: [Array(first.utf8.dropLast())], using: &generator) == first)
+    }
+
+    @Test func `R30 the type of parts can be another, and keeps its boundary`() throws {
+        let type = try sent("multipart: [{ name: a, value: b }]", ", content_type: multipart/mixed")[0]
+        #expect(type.hasPrefix("multipart/mixed; boundary=martlet-"))
+    }
+
+    // MARK: Files
+
+    @Test func `R30 a file is read for each call`() throws {
+        let file = TemporaryFile(Array("one".utf8))
+        let call = try named("url: https://a, body: { file: \(file.path) }")
+        #expect(try call.render(for: nil).body == Array("one".utf8))
+        file.write(Array("two".utf8))
+        let request = try call.render(for: nil)
+        #expect(request.body == Array("two".utf8))
+        #expect(request.fields == [FetchRequest.Field("content-type", Array("application/octet-stream".utf8))])
+        file.remove()
+        #expect(throws: NamedCallError.file(file.path, SystemError(ENOENT))) { try call.render(for: nil) }
+    }
+
+    @Test(arguments: ["file: PATH", "data: { file: PATH }", "multipart: [{ name: a, file: PATH }]"])
+    func `R30 a file of more than 16 MiB is not sent`(_ body: String) throws {
+        let file = TemporaryFile([])
+        let call = try named("url: https://a, body: { \(body.replacing("PATH", with: file.path)) }")
+        file.extend(to: 16 << 20)
+        #expect(try call.render(for: nil).body.count >= 16 << 20)
+        file.extend(to: 16 << 20 + 1)
+        #expect(throws: NamedCallError.file(file.path, SystemError(EFBIG))) { try call.render(for: nil) }
+    }
+
+    // MARK: Loading
+
+    @Test func `R30 only what comes from a call requires one`() throws {
+        unsafe setenv("NAMED_CALL_USER", "me", 1)
+        let call = try named(
+            #"url: "https://a/{env:NAMED_CALL_USER}/x", body: { json: { u: "<{env:NAMED_CALL_USER}>" } }"#
+        )
+        #expect(!call.requiresCall)
+        let request = try call.render(for: nil)
+        #expect(request.target == Array("/me/x".utf8) && request.body == Array(#"{"u":"<me>"}"#.utf8))
+        for part in [
+            #"headers: { x-a: "{host}" }"#, #"query: { a: "{path}" }"#, #"body: { text: "{method}" }"#,
+            #"body: { json: [{ a: "{peer.uid}" }] }"#, #"body: { form: { a: "{call.id}" } }"#,
+            #"body: { urlencoded: { values: { a: ["{header:x}"] } } }"#,
+            #"body: { multipart: [{ name: a, value: "{service}" }] }"#,
+        ] {
+            #expect(try named("url: https://a, \(part)").requiresCall)
+        }
+        #expect(try named(#"url: "https://a/{header:x}""#).requiresCall)
+        #expect(try named(#"url: "https://a/?{header:x}""#).requiresCall)
+    }
+
+    @Test(arguments: [
+        ("url: https://a, headers: { Host: b }", "the header Host belongs to the protocol; rules may not touch it"),
+        (
+            "url: https://a, headers: { content-type: b }",
+            "the header content-type belongs to the protocol; rules may not touch it"
+        ),
+        ("url: https://a, headers: { a b: c }", "\"a b\" is no header name; write for example x-tenant"),
+        (
+            #"url: https://a, headers: { a: "b\r\nc: d" }"#,
+            "a header value cannot have control characters; remove them"
+        ),
+        (
+            #"url: https://a, body: { text: a }, content_type: "a\nb""#,
+            "a header value cannot have control characters; remove them"
+        ),
+        (
+            "url: https://a/b c",
+            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+        ),
+        (
+            "url: https://a/b?ä",
+            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+        ),
+        (
+            "url: https://a/../b",
+            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+        ),
+        ("url: https://a, body: { data: { base64: '?' } }", "\"base64\" is not base64; write for example AQID"),
+        (
+            "url: https://a, body: { file: /nowhere/at/all }",
+            "/nowhere/at/all: cannot be read: No such file or directory; name a file of at most 16MiB"
+        ),
+        (
+            "url: https://a, body: { multipart: [{ name: a, file: /tmp }] }",
+            "/tmp: cannot be read: Invalid argument; name a file of at most 16MiB"
+        ),
+        (
+            #"url: https://a, body: { json: [{ a: "{hosts}" }] }"#,
+            "{hosts} is unknown; did you mean \"host\"?"
+        ),
+    ])
+    func `R30 what cannot be sent is refused when the file is loaded`(_ options: String, _ problem: String) {
+        #expect(problems(options) == [problem])
+    }
+
+    @Test func `R30 one run finds the mistakes of settings and of templates`() {
+        #expect(problems(#"url: login, headers: { te: a }"#).count == 2)
+        #expect(problems(#"url: http://a, method: get, headers: { te: a }, body: { text: "{" }"#).count == 4)
+    }
+}

@@ -1,0 +1,36 @@
+import Configuration
+import Documents
+import Events
+import HTTP
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// A call that has come and goes nowhere, for what looks at calls.
+final class SomeCall {
+    let call: Call
+    private let worker: Worker
+
+    /// A POST of `/pkg.Service/Look` with these headers, from user 7.
+    init(_ headers: [(String, String)]) {
+        let diagnostics = Diagnostics()
+        let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
+        let settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
+        worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork(), kinds: .builtIn)
+        worker.forwards = false
+        worker.use(settings, number: 1, tokens: [:], tls: TLSContexts())
+        let head = HTTPHead()
+        head.setMethod(Array("POST".utf8).span)
+        head.setTarget(Array("/pkg.Service/Look?q=1".utf8).span)
+        head.setAuthority(Array("app:80".utf8).span)
+        for (name, value) in headers { head.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
+        let service = CallerService(settings.listeners[0], name: "listener", worker: worker)
+        let peer = Peer(address: nil, credentials: PeerCredentials(uid: 7, gid: 8, pid: 9))
+        call = Call(ExplainedStream(.http1), head: head, end: true, from: peer, on: service)
+    }
+
+    deinit {
+        call.finish(code: .canceled, by: .caller)
+    }
+}
