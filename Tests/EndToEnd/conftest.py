@@ -146,3 +146,32 @@ def eliza():
     server = Eliza()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def identity_provider(running):
+    """Starts an identity provider, with settings."""
+    from support.identity_provider import IdentityProvider
+
+    return lambda **settings: running(IdentityProvider(**settings))
+
+
+@pytest.fixture
+def token_services(running):
+    """Starts services of every dialect that take tokens of an identity provider only."""
+    from support.token_services import TokenServices
+
+    return lambda provider: running(TokenServices(provider))
+
+
+@pytest.fixture
+def callers(running):
+    """Makes callers of every dialect, through a daemon or straight to the services of the tests."""
+    from support.token_callers import Callers
+    from support.token_services import TokenServices
+
+    def make(target):
+        is_direct = isinstance(target, TokenServices)
+        return running(Callers.straight_to(target) if is_direct else Callers.through(target))
+
+    return make

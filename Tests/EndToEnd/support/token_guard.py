@@ -1,0 +1,72 @@
+"""Who guards the services of the tests: checks tokens for real, and keeps a ledger of the calls."""
+
+import threading
+import time
+from collections import defaultdict
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+
+
+class Refused(Exception):
+    """The token is no good; says why."""
+
+
+class Ledger:
+    """What became of each call at the services, by the id it carries: `processed`, or why it was refused, once for each attempt."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._calls = defaultdict(list)
+
+    def note(self, call, what):
+        with self._lock:
+            self._calls[call].append(what)
+
+    def of(self, call):
+        with self._lock:
+            return list(self._calls[call])
+
+    def processed(self):
+        """How many times each call was processed."""
+        with self._lock:
+            return {call: notes.count("processed") for call, notes in self._calls.items()}
+
+    def refusals(self):
+        with self._lock:
+            return [note for notes in self._calls.values() for note in notes if note != "processed"]
+
+
+class Guard:
+    """Takes tokens of `provider` for `audience` that have not expired, without any leeway, and were not revoked."""
+
+    def __init__(self, provider, audience="services"):
+        self.ledger = Ledger()
+        self._provider = provider
+        self._audience = audience
+
+    def check(self, authorization):
+        """The claims of the token in the header; raises Refused."""
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused("no token")
+        try:
+            claims = jwt.decode(token, self._provider.keys, algorithms=["RS256"]).claims
+        except (JoseError, ValueError) as error:
+            raise Refused("no token of ours") from error
+        audience = claims["aud"]
+        if self._audience not in (audience if isinstance(audience, list) else [audience]):
+            raise Refused("for somebody else")
+        if claims["generation"] < self._provider.generation:
+            raise Refused("revoked")
+        if time.time() >= claims["exp"]:
+            raise Refused("expired")
+        return claims
+
+    def admit(self, call, authorization):
+        """As `check`, and notes a refusal."""
+        try:
+            return self.check(authorization)
+        except Refused as refused:
+            self.ledger.note(call, str(refused))
+            raise
