@@ -11,6 +11,7 @@ from support.patience import eventually
 from support.token_callers import WAYS, expected
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+KEYS = [("RSA", 2048, "RS256"), ("EC", "P-256", "ES256"), ("OKP", "Ed25519", "EdDSA")]
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
 
 
@@ -32,6 +33,7 @@ def test_each_dialect(provider, token_services, callers, name, kind, refusal):
         refused = caller.call(kind, token=token, headers={"x-refusal": refusal})
         assert (refused.code, refused.heard) == ("unauthenticated", [])
         assert services.ledger.of(refused.call) == [reason]
+        assert name != "grpc" or ("x-early" in refused.headers) == (refusal == "late")
 
 
 def test_what_else_is_wrong_with_a_token(provider, token_services, callers):
@@ -70,7 +72,7 @@ def test_clients_with_a_secret(provider, method):
     assert (good.result, good.auth, wrong.result) == (200, method, 401)
 
 
-@pytest.mark.parametrize("kind, parameter, algorithm", [("RSA", 2048, "RS256"), ("EC", "P-256", "ES256"), ("OKP", "Ed25519", "EdDSA")])
+@pytest.mark.parametrize("kind, parameter, algorithm", KEYS)
 def test_clients_with_a_key(provider, kind, parameter, algorithm):
     key = jwk.generate_key(kind, parameter, private=True)
     provider.set(keys={"signer": key.as_dict(private=False)})

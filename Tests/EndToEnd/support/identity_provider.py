@@ -21,13 +21,16 @@ ENVIRONMENT = {"CLIENT_SECRET": SECRET}
 
 @dataclass
 class Fetch:
-    """A request for a token: when (time.monotonic), with what, and the status it was answered with; None while it is not."""
+    """A request for a token: when (time.monotonic), for what, with what, how it was answered (None: not, or not yet), and by
+    whom. `auth` is how the client has shown that, `expiry` when the token ends, in seconds since 1970."""
 
     at: float
     grant: str
     form: dict
     result: int | None
+    client: str | None
     auth: str | None
+    expiry: float | None
 
 
 class IdentityProvider(Program):
@@ -74,9 +77,16 @@ class IdentityProvider(Program):
         told = (Fetch(**fetch) for fetch in self._ask("/control/stats")["fetches"])
         return [fetch for fetch in told if grant in (None, fetch.grant)]
 
+    def expiries(self):
+        """When the tokens end that it has issued, in seconds since 1970."""
+        return [fetch.expiry for fetch in self.fetches() if fetch.expiry]
+
     def wait_for_fetches(self, count, within=5.0):
         eventually(lambda: len(self.fetches()) >= count, within, f"fetch {count} at the identity provider")
         return self.fetches()
+
+    def wait_for_tokens(self, count, within=15.0):
+        eventually(lambda: len(self.expiries()) >= count, within, f"token {count} of the identity provider")
 
     def fetch(self, client=CLIENT, secret=SECRET, method="client_secret_basic", **form):
         """A token, fetched by a plain client; raises httpx.HTTPStatusError."""

@@ -193,10 +193,10 @@ class OAuth(AuthorizationServer):
         return claims["sub"]
 
     def answer(self, headers, form):
-        """(status, body, headers, how the client has shown who it is) for a token request."""
+        """(status, body, headers) for a token request, and the request as Authlib has come to know it."""
         request = FormRequest(f"{self._url}/token", headers, form)
         status, body, fields = self.create_token_response(request)
-        return status, body, fields, request.auth_method
+        return status, body, fields, request
 
     # What Authlib asks of a server
 

@@ -55,7 +55,8 @@ class State:
 
     def begin(self, grant, form):
         """Counts a fetch; its result is written into what is returned. The time is that of all programs' monotonic clock."""
-        fetch = {"at": time.monotonic(), "grant": grant, "form": form, "result": None, "auth": None}
+        fetch = {"at": time.monotonic(), "grant": grant, "form": form, "result": None}
+        fetch |= {"client": None, "auth": None, "expiry": None}
         with self.settled:
             self.fetches.append(fetch)
         return fetch
@@ -209,7 +210,9 @@ class Public(Handler):
                 return None, b"", {}
 
     def _token(self, fetch, form):
-        status, body, headers, fetch["auth"] = self.provider.oauth.answer(self.headers, form)
+        status, body, headers, request = self.provider.oauth.answer(self.headers, form)
+        fetch["auth"], fetch["client"] = request.auth_method, request.client and request.client.name
+        fetch["expiry"] = time.time() + body["expires_in"] if status == 200 else None
         return status, body, headers
 
     def _login(self, fetch, form):
@@ -218,6 +221,7 @@ class Public(Handler):
             return 401, {"error": "wrong password"}, {}
         token = self.provider.oauth.issue(form["user"])
         expiry = time.time() + token["expires_in"]
+        fetch["expiry"] = expiry
         body = {"token": token["access_token"], "expires_in": token["expires_in"], "exp": expiry}
         return 200, body, {}
 

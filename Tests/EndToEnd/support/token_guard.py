@@ -13,7 +13,7 @@ class Refused(Exception):
 
 
 class Ledger:
-    """What became of each call at the services, by the id it carries: `processed`, or why it was refused, once for each attempt."""
+    """What became of each attempt of a call at the services, by the call's id: `processed`, or why it was refused."""
 
     def __init__(self):
         self._lock = threading.Lock()

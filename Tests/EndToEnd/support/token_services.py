@@ -146,6 +146,7 @@ class WebApplication:
             return await self._plain(fields, receive, send)
         is_web = fields.get("content-type", "").startswith("application/grpc-web")
         if is_web and fields.get("x-refusal") == "late" and not self._is_good(fields):
+            await self._read(receive)
             trailers = f"grpc-status: 16\r\ngrpc-message: {NO}\r\n".encode()
             frame = struct.pack(">BI", 0x80, len(trailers)) + trailers
             return await self._answer(send, 200, frame, fields["content-type"])
@@ -158,18 +159,20 @@ class WebApplication:
             return None
 
     async def _plain(self, fields, receive, send):
-        # The whole request is read first: what a server does with the rest of one is not the point here.
-        body, more = b"", True
-        while more:
-            event = await receive()
-            if event["type"] != "http.request":
-                return
-            body, more = body + event.get("body", b""), event.get("more_body", False)
+        body = await self._read(receive)
         if not self._is_good(fields):
             told = json.dumps({"error": NO}).encode()
             return await self._answer(send, 401, told, "application/json", (b"www-authenticate", b"Bearer"))
         self._guard.ledger.note(fields.get("x-call-id", ""), "processed")
         await self._answer(send, 200, body, "text/plain")
+
+    async def _read(self, receive):
+        """The whole request: what a server does with the rest of one is not the point here."""
+        body, more = b"", True
+        while more:
+            event = await receive()
+            body, more = body + event.get("body", b""), event.get("more_body", False)
+        return body
 
     async def _answer(self, send, status, body, content_type, *more):
         headers = [(b"content-type", content_type.encode()), (b"content-length", str(len(body)).encode()), *more]

@@ -1,0 +1,132 @@
+"""A thousand calls while tokens end every second and their provider comes and goes: none fails that could succeed."""
+
+import threading
+import time
+
+import pytest
+
+from support.crowd import Traffic
+from support.identity_provider import ENVIRONMENT
+from support.token_callers import DIALECTS, WAYS
+from support.token_file import Renamed
+
+# Callers who say so get the token of a file; it is somebody else who writes that.
+CHAIN = """\
+  - name: filed
+    when: {{ header: {{ x-source: file }} }}
+    token: {{ file: {path} }}
+"""
+
+
+class Rotation:
+    """Writes a new token into a file again and again, each good for two seconds."""
+
+    def __init__(self, provider, file, every=0.4):
+        self.rotations = 0
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(provider, file, every), daemon=True)
+        self._thread.start()
+
+    def _run(self, provider, file, every):
+        while not self._stopping.wait(every):
+            file.change(provider.fetch(client="rotator", secret="r")["access_token"])
+            self.rotations += 1
+
+    def stop(self):
+        self._stopping.set()
+        self._thread.join(10)
+
+
+@pytest.fixture
+def start(martlet, identity_provider, token_services, callers, running):
+    """Starts the daemon and its traffic; the calls of `extra` run beside those of every dialect."""
+
+    def start(provider, services, chain="", extra=(), **token):
+        token = {"oauth2": provider.oauth2(timeout="2s")} | token
+        proxy = martlet(services.configuration(token, chain=chain), environment=ENVIRONMENT)
+        each = callers(proxy)
+        # Two threads of unary calls for each dialect, and one of streams.
+        kinds = [(name, "unary") for name in DIALECTS * 2] + [way for way in WAYS if way[1] == "converse"]
+        calls = [lambda way=way: each[way[0]].call(way[1]) for way in kinds]
+        calls += [lambda name=name: each[name].call(headers={"x-source": "file"}) for name in extra]
+        return proxy, running(Traffic(calls))
+
+    return start
+
+
+def own_fetches(provider):
+    return [fetch for fetch in provider.fetches() if fetch.client == "martlet"]
+
+
+@pytest.mark.timeout(120)
+def test_tokens_of_a_second(identity_provider, token_services, start, running, tmp_path):
+    """Fetched tokens end every second, written ones change even more often."""
+    clients = {"martlet": ENVIRONMENT["CLIENT_SECRET"], "rotator": "r"}
+    provider = identity_provider(clients=clients, lifetimes={"martlet": 1, "rotator": 2})
+    services = token_services(provider)
+    file = Renamed(tmp_path / "secrets", provider.fetch(client="rotator", secret="r")["access_token"])
+    began = time.monotonic()
+    chain = CHAIN.format(path=file.path)
+    proxy, traffic = start(provider, services, chain, extra=["http", "grpc"], refresh_ahead="300ms")
+    rotation = running(Rotation(provider, file))
+    traffic.wait_for_calls(1000, within=90)
+    traffic.wait_until(began + 8)
+    traffic.stop()
+    rotation.stop()
+    calls = traffic.calls
+    print(f"{len(calls)} calls, {len(own_fetches(provider))} fetches, {services.ledger.refusals()} refused")
+    assert traffic.failures() == [] and len(calls) >= 1000 and rotation.rotations >= 10
+    assert set(services.ledger.processed().values()) == {1}
+    fetched = own_fetches(provider)
+    lasted = time.monotonic() - began
+    assert lasted / 1.0 - 2 <= len(fetched) <= lasted / 0.4 + 2  # one for each token's end, some time ahead of it
+    # What was refused for its age was replayed; it should hardly ever have come to that.
+    assert len(services.ledger.refusals()) <= len(calls) / 50
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("failure", ["refuse", "503", "hang", "json"])
+def test_an_absence_that_tokens_outlive(identity_provider, token_services, start, failure):
+    """The provider is away while tokens are fetched ahead of their end, and back before that."""
+    provider = identity_provider(lifetime=5)
+    services = token_services(provider)
+    _, traffic = start(provider, services, oauth2=provider.oauth2(timeout="300ms"), refresh_ahead="4s")
+    traffic.wait_for_calls(20)
+    for _ in range(2):
+        issued = len(provider.expiries())
+        provider.set(failure=failure)
+        traffic.wait_until(time.monotonic() + 1.2)
+        provider.revive()
+        provider.wait_for_tokens(issued + 1)
+        traffic.wait_for_calls(50)
+    traffic.stop()
+    assert traffic.failures() == []
+    assert services.ledger.refusals() == []
+    # It was felt by the daemon, if not by callers; connections that are refused cannot be counted.
+    assert failure == "refuse" or [fetch for fetch in provider.fetches() if not fetch.expiry]
+
+
+@pytest.mark.timeout(120)
+def test_an_absence_that_no_token_outlives(identity_provider, token_services, start):
+    """Calls fail only while there is no good token and nobody to give one, and as unavailable; then all go well again."""
+    provider = identity_provider(lifetime=1)
+    services = token_services(provider)
+    proxy, traffic = start(provider, services, refresh_ahead="300ms")
+    traffic.wait_for_calls(100)
+    provider.die()
+    died = time.monotonic()
+    traffic.wait_until(died + 2.5)
+    issued = len(provider.expiries())
+    provider.revive()
+    provider.wait_for_tokens(issued + 1)
+    # The token has come, and those who were told otherwise before have been.
+    back = [fetch.at for fetch in provider.fetches() if fetch.expiry][issued] + 0.5
+    traffic.wait_until(back)
+    traffic.wait_for_calls(100)
+    traffic.stop()
+    failures = traffic.failures()
+    assert failures and {timed.outcome.code for timed in failures} == {"unavailable"}
+    # The last token before that was good until half a second after the death at least, its fetching ahead deducted.
+    assert all(timed.ended >= died + 0.2 and timed.began <= back for timed in failures)
+    assert set(services.ledger.processed().values()) <= {0, 1}
+    assert proxy.admin("/credentials").json()["credentials"][0]["state"] in ("valid", "fetching")
