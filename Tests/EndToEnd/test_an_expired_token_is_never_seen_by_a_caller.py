@@ -126,7 +126,7 @@ def test_an_absence_that_no_token_outlives(identity_provider, token_services, st
     traffic.stop()
     failures = traffic.failures()
     assert failures and {timed.outcome.code for timed in failures} == {"unavailable"}
-    # The last token before that was good until half a second after the death at least, its fetching ahead deducted.
+    # Fetched 300 ms ahead, the last token had about that long to live when the provider died.
     assert all(timed.ended >= died + 0.2 and timed.began <= back for timed in failures)
     assert set(services.ledger.processed().values()) <= {0, 1}
     assert proxy.admin("/credentials").json()["credentials"][0]["state"] in ("valid", "fetching")
