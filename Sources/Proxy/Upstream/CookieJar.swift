@@ -1,0 +1,160 @@
+internal import Bytes
+
+/// The cookies of an upstream: what its answers have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
+///
+/// Pure: the time comes from outside, in seconds since 1970-01-01T00:00:00Z.
+struct CookieJar {
+    /// What a request is for, or an answer comes from.
+    struct Origin {
+        /// The host in small letters, without a port.
+        let host: [UInt8]
+        /// The path of the request, without the query.
+        let path: [UInt8]
+        /// Whether nobody on the way can read what goes there.
+        let isSecure: Bool
+    }
+
+    /// A field that is longer, in bytes, is not kept.
+    static let longest = 4096
+    static let mostOfDomain = 50
+    static let most = 300
+
+    private struct Cookie {
+        let name: [UInt8]
+        let value: [UInt8]
+        let domain: [UInt8]
+        let isHostOnly: Bool
+        let path: [UInt8]
+        let isSecure: Bool
+        /// None lives as long as the jar.
+        let expires: Int64?
+        var lastUsed: Int
+
+        func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+
+        func isSame(_ other: Cookie) -> Bool { name == other.name && domain == other.domain && path == other.path }
+
+        func isFor(_ origin: Origin) -> Bool {
+            (isHostOnly ? domain == origin.host : CookieJar.matches(origin.host, domain: domain))
+                && CookieJar.matches(origin.path, path: path) && (!isSecure || origin.isSecure)
+        }
+    }
+
+    /// Those with longer paths first, and among these the ones that were made first: so they are sent (§5.4).
+    private var cookies: [Cookie] = []
+    /// Counts the uses, to tell which was the last.
+    private var uses = 0
+
+    /// How many cookies are kept, those included that are over and have not been looked at since.
+    var count: Int { cookies.count }
+
+    // MARK: Storing
+
+    /// Keeps what the value of a `Set-Cookie` field says, or forgets a cookie that it ends.
+    mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: Int64) {
+        guard field.count <= Self.longest, let set = SetCookie(field) else { return }
+        var domain = origin.host
+        var isHostOnly = true
+        if let wanted = set.domain, !wanted.isEmpty {
+            if !Self.isPublicSuffix(wanted) {
+                guard Self.matches(origin.host, domain: wanted) else { return }
+                (domain, isHostOnly) = (wanted, false)
+            } else if wanted != origin.host {
+                return
+            }
+        }
+        uses += 1
+        let cookie = Cookie(
+            name: set.name,
+            value: set.value,
+            domain: domain,
+            isHostOnly: isHostOnly,
+            path: set.path ?? Self.defaultPath(of: origin.path),
+            isSecure: set.isSecure,
+            expires: Self.expiry(of: set, at: now),
+            lastUsed: uses
+        )
+        let place = cookies.firstIndex { $0.isSame(cookie) }
+        if cookie.isExpired(at: now) {
+            if let place { cookies.remove(at: place) }
+        } else if let place {
+            cookies[place] = cookie
+        } else {
+            makeRoom(for: domain, at: now)
+            let next = cookies.firstIndex { $0.path.count < cookie.path.count } ?? cookies.count
+            cookies.insert(cookie, at: next)
+        }
+    }
+
+    private static func expiry(of set: SetCookie, at now: Int64) -> Int64? {
+        guard let age = set.maxAge else { return set.expires?.seconds }
+        let (sum, overflow) = now.addingReportingOverflow(age)
+        return overflow ? .max : sum
+    }
+
+    private mutating func makeRoom(for domain: [UInt8], at now: Int64) {
+        let isFull = { (cookies: [Cookie]) in cookies.count { $0.domain == domain } >= Self.mostOfDomain }
+        guard isFull(cookies) || cookies.count >= Self.most else { return }
+        cookies.removeAll { $0.isExpired(at: now) }
+        if isFull(cookies) { removeOldest { $0.domain == domain } }
+        if cookies.count >= Self.most { removeOldest { _ in true } }
+    }
+
+    /// Removes the one that has not been used for the longest time.
+    private mutating func removeOldest(where isMeant: (Cookie) -> Bool) {
+        let oldest = cookies.indices.filter { isMeant(cookies[$0]) }.min { cookies[$0].lastUsed < cookies[$1].lastUsed }
+        if let oldest { cookies.remove(at: oldest) }
+    }
+
+    // MARK: Sending
+
+    /// Appends the cookies for a request, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
+    mutating func append(to queue: ByteQueue, for origin: Origin, at now: Int64) {
+        uses += 1
+        var hasExpired = false
+        for index in cookies.indices where cookies[index].isFor(origin) {
+            if cookies[index].isExpired(at: now) {
+                hasExpired = true
+                continue
+            }
+            if queue.count > 0 { queue.append("; ") }
+            let cookie = cookies[index]
+            queue.append(cookie.name.span, "=", cookie.value.span, "")
+            cookies[index].lastUsed = uses
+        }
+        if hasExpired { cookies.removeAll { $0.isExpired(at: now) } }
+    }
+
+    // MARK: Matching
+
+    /// Whether a host is the domain or below it (§5.1.3); no address is below another.
+    static func matches(_ host: [UInt8], domain: [UInt8]) -> Bool {
+        guard host != domain else { return true }
+        guard host.count > domain.count, host.span.hasSuffix(domain) else { return false }
+        return host[host.count - domain.count - 1] == UInt8(ascii: ".") && !isAddress(host)
+    }
+
+    /// No name has a colon, or nothing but digits and dots.
+    private static func isAddress(_ host: [UInt8]) -> Bool {
+        host.contains(UInt8(ascii: ":")) || host.allSatisfy { 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }
+    }
+
+    /// Whether cookies of the domain would go to strangers, as far as that is known without a list: it has no dot within.
+    private static func isPublicSuffix(_ domain: [UInt8]) -> Bool {
+        !domain.dropLast().contains(UInt8(ascii: "."))
+    }
+
+    /// Whether a request's path is the cookie's, or below it (§5.1.4).
+    static func matches(_ path: [UInt8], path cookie: [UInt8]) -> Bool {
+        guard path.count > cookie.count else { return path == cookie }
+        return path.span.hasPrefix(cookie)
+            && (cookie.last == UInt8(ascii: "/") || path[cookie.count] == UInt8(ascii: "/"))
+    }
+
+    /// The path of a cookie that says none: the folder of the request (§5.1.4).
+    static func defaultPath(of path: [UInt8]) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        guard path.first == slash, let last = path.lastIndex(of: slash), last > 0 else { return [slash] }
+        return Array(path[..<last])
+    }
+}

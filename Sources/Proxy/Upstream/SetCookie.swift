@@ -1,0 +1,64 @@
+internal import Bytes
+
+/// A `Set-Cookie` field as RFC 6265 §5.2 reads it.
+struct SetCookie: Equatable {
+    let name: [UInt8]
+    let value: [UInt8]
+    /// The attribute `Domain` in small letters, without a dot at its beginning; none if there is none, or an empty one.
+    private(set) var domain: [UInt8]?
+    /// The attribute `Path`; none if there is none, or one that does not begin with a slash.
+    private(set) var path: [UInt8]?
+    /// How many seconds the cookie lives, by `Max-Age`.
+    private(set) var maxAge: Int64?
+    /// When the cookie ends, by `Expires`.
+    private(set) var expires: CookieDate?
+    private(set) var isSecure = false
+
+    /// Reads the value of a field; none if it is to be ignored.
+    init?(_ text: Span<UInt8>) {
+        for index in 0..<text.count where text[index] < 0x20 && text[index] != 0x09 || text[index] == 0x7f {
+            return nil
+        }
+        let end = text.firstIndex(of: UInt8(ascii: ";")) ?? text.count
+        let pair = text.extracting(0..<end)
+        guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        name = pair.extracting(0..<equals).trimmed.array
+        value = pair.extracting(equals + 1..<pair.count).trimmed.array
+        guard !name.isEmpty else { return nil }
+        var start = end + 1
+        while start < text.count {
+            let end = text.firstIndex(of: UInt8(ascii: ";"), from: start) ?? text.count
+            take(attribute: text.extracting(start..<end))
+            start = end + 1
+        }
+    }
+
+    /// Of attributes that come twice, the last counts.
+    private mutating func take(attribute: Span<UInt8>) {
+        let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.count
+        let name = attribute.extracting(0..<equals).trimmed
+        let value = attribute.extracting(min(equals + 1, attribute.count)..<attribute.count).trimmed
+        if name.equalsIgnoringCase("expires") {
+            if let date = CookieDate(value) { expires = date }
+        } else if name.equalsIgnoringCase("max-age") {
+            if let age = Self.age(value) { maxAge = age }
+        } else if name.equalsIgnoringCase("domain") {
+            let start = value.count > 0 && value[0] == UInt8(ascii: ".") ? 1 : 0
+            if value.count > 0 { domain = value.extracting(start..<value.count).array.map(\.lowercasedASCII) }
+        } else if name.equalsIgnoringCase("path") {
+            path = value.count > 0 && value[0] == UInt8(ascii: "/") ? value.array : nil
+        } else if name.equalsIgnoringCase("secure") {
+            isSecure = true
+        }
+    }
+
+    /// The seconds of a `Max-Age` (§5.2.2); as many as fit, if there are more, and 0 for a negative number.
+    private static func age(_ text: Span<UInt8>) -> Int64? {
+        let isNegative = text.count > 0 && text[0] == UInt8(ascii: "-")
+        let start = isNegative ? 1 : 0
+        guard text.count > start else { return isNegative ? 0 : nil }
+        for index in start..<text.count where !(0x30...0x39 ~= text[index]) { return nil }
+        if isNegative { return 0 }
+        return text.decimal.map(Int64.init) ?? .max
+    }
+}

@@ -1,0 +1,154 @@
+import Bytes
+import Testing
+
+@testable import Proxy
+
+/// What a jar keeps and sends (RFC 6265 §5.2 to §5.4).
+@Suite struct CookieJarTests {
+    private static let now: Int64 = 784_111_777
+
+    private static func origin(_ url: String) -> CookieJar.Origin {
+        let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        return CookieJar.Origin(
+            host: Array(parts[2].utf8),
+            path: Array("/\(parts.count > 3 ? parts[3] : "")".utf8),
+            isSecure: parts[0] == "https:"
+        )
+    }
+
+    /// What a jar sends to one URL that has been told all this by another.
+    private func sent(_ fields: [String], _ from: String, to: String? = nil, after seconds: Int64 = 0) -> String {
+        var jar = CookieJar()
+        for field in fields { jar.store(Array(field.utf8).span, from: Self.origin(from), at: Self.now) }
+        return sent(by: &jar, to ?? from, at: Self.now + seconds)
+    }
+
+    private func sent(by jar: inout CookieJar, _ url: String, at now: Int64 = now) -> String {
+        let queue = ByteQueue()
+        jar.append(to: queue, for: Self.origin(url), at: now)
+        return queue.readable.string
+    }
+
+    @Test(arguments: [
+        ("a=1", "a=1"), (" a = 1 ; Path=/", "a=1"), ("a=", "a="), ("a=b=c", "a=b=c"), (#"a="b c""#, #"a="b c""#),
+        ("a=1;;;", "a=1"), ("a=1; unknown=2; httponly", "a=1"), ("a", ""), ("=1", ""), ("; a=1", ""), ("", ""),
+        ("a=\u{1}", ""), ("a=\u{e9}", "a=\u{e9}"),
+    ])
+    func `R29 a cookie is a name and a value`(_ field: String, _ expected: String) {
+        #expect(sent([field], "http://a.example/") == expected)
+    }
+
+    @Test(arguments: [
+        ("a=1", "http://a.example/", true), ("a=1", "http://b.a.example/", false),
+        ("a=1; Domain=a.example", "http://b.a.example/", true), ("a=1; domain=.A.Example", "http://b.a.example/", true),
+        ("a=1; Domain=example", "http://a.example/", false), ("a=1; Domain=example.", "http://a.example/", false),
+        ("a=1; Domain=b.a.example", "http://b.a.example/", false),
+        ("a=1; Domain=xa.example", "http://a.example/", false),
+        ("a=1; Domain=", "http://a.example/", true), ("a=1; Domain=", "http://b.a.example/", false),
+        ("a=1; Domain=b.example; Domain=a.example", "http://a.example/", true),
+        ("a=1; Domain=a.example", "http://ba.example/", false),
+    ])
+    func `R29 a cookie goes to its host, or to a domain above that and what is below it`(
+        _ field: String,
+        _ to: String,
+        _ isSent: Bool
+    ) {
+        #expect(sent([field], "http://a.example/", to: to) == (isSent ? "a=1" : ""))
+    }
+
+    @Test func `R29 a name without a dot, or an address, is a domain for itself alone`() {
+        #expect(sent(["a=1; Domain=localhost"], "http://localhost/") == "a=1")
+        #expect(sent(["a=1; Domain=localhost"], "http://localhost/", to: "http://b.localhost/") == "")
+        #expect(sent(["a=1; Domain=10.0.0.1"], "http://10.0.0.1/") == "a=1")
+        #expect(sent(["a=1; Domain=0.0.1"], "http://10.0.0.1/") == "")
+    }
+
+    @Test(arguments: [
+        ("/", "/", true), ("/", "/x/y", true), ("/x", "/x", true), ("/x", "/x/", true), ("/x", "/x/y", true),
+        ("/x", "/xy", false), ("/x/", "/x", false), ("/x/", "/x/y", true), ("/x", "/", false), ("/X", "/x", false),
+        // No path, or what is none: the folder of the request, /f.
+        ("", "/f", true), ("", "/f/h", true), ("", "/", false), ("x", "/f/g", true), ("x", "/x", false),
+    ])
+    func `R29 a cookie goes to its path and what is below it`(_ path: String, _ to: String, _ isSent: Bool) {
+        let came = sent(["a=1; Path=\(path)"], "http://a.example/f/g", to: "http://a.example\(to)")
+        #expect(came == (isSent ? "a=1" : ""))
+    }
+
+    @Test(arguments: [("/", "/"), ("/a", "/"), ("/a/", "/a"), ("/a/b", "/a"), ("*", "/"), ("", "/")])
+    func `R29 the folder of a request`(_ path: String, _ folder: String) {
+        #expect(CookieJar.defaultPath(of: Array(path.utf8)) == Array(folder.utf8))
+    }
+
+    @Test func `R29 a secure cookie goes only where nobody can read it`() {
+        #expect(sent(["a=1; Secure"], "https://a.example/") == "a=1")
+        #expect(sent(["a=1; secure=no"], "https://a.example/", to: "http://a.example/") == "")
+    }
+
+    @Test(arguments: [
+        ("Max-Age=10", 9, true), ("Max-Age=10", 10, false), ("Max-Age=0", 0, false), ("Max-Age=-1", 0, false),
+        ("Max-Age=1x", 99, true), ("Max-Age=", 99, true), ("Max-Age=99999999999999999999", 1 << 40, true),
+        ("Expires=Sun, 06 Nov 1994 08:49:47 GMT", 9, true), ("Expires=Sun, 06 Nov 1994 08:49:47 GMT", 10, false),
+        ("Expires=soon", 99, true), ("Expires=Sun, 06 Nov 1994 08:49:47 GMT; Max-Age=20", 19, true),
+        ("Max-Age=20; Expires=Sun, 06 Nov 1994 08:49:47 GMT", 20, false), ("Max-Age=5; Max-Age=20", 19, true),
+    ])
+    func `R29 a cookie ends in time, and Max-Age goes before Expires`(_ life: String, _ after: Int64, _ lives: Bool) {
+        #expect(sent(["a=1; \(life)"], "http://a.example/", after: after) == (lives ? "a=1" : ""))
+    }
+
+    @Test func `R29 a cookie replaces the one of its name, domain and path, and may end it`() {
+        let from = "http://a.example/"
+        #expect(sent(["a=1", "b=2", "a=3"], from) == "a=3; b=2")
+        #expect(sent(["a=1", "b=2", "a=; Max-Age=0"], from) == "b=2")
+        #expect(sent(["a=1", "a=2; Domain=a.example"], from) == "a=2")
+    }
+
+    @Test func `R29 longer paths come first, then what was made first`() {
+        let fields = ["a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/x", "d=4; Path=/z"]
+        #expect(sent(fields, "http://a.example/x/y") == "b=2; c=3; a=1")
+        #expect(sent(["a=1", "b=2", "c=3", "a=4"], "http://a.example/") == "a=4; b=2; c=3")
+    }
+
+    // MARK: Bounds
+
+    @Test func `R29 a cookie of more than 4 KiB is not kept`() {
+        let value = String(repeating: "x", count: CookieJar.longest - 2)
+        #expect(sent(["a=\(value)"], "http://a.example/") == "a=\(value)")
+        #expect(sent(["a=\(value)x"], "http://a.example/") == "")
+    }
+
+    @Test func `R29 of a domain those go that were not used for the longest time`() {
+        var jar = CookieJar()
+        let (from, most) = (Self.origin("http://a.example/"), CookieJar.mostOfDomain)
+        for index in 0..<most {
+            jar.store(Array("c\(index)=; Path=/\(index)".utf8).span, from: from, at: Self.now)
+        }
+        #expect(sent(by: &jar, "http://a.example/0") == "c0=")
+        jar.store(Array("new=; Path=/new".utf8).span, from: from, at: Self.now)
+        #expect(jar.count == most)
+        #expect(sent(by: &jar, "http://a.example/0") == "c0=")
+        #expect(sent(by: &jar, "http://a.example/1") == "")
+        #expect(sent(by: &jar, "http://a.example/new") == "new=")
+    }
+
+    @Test func `R29 those that are over go before others`() {
+        var jar = CookieJar()
+        let from = Self.origin("http://a.example/")
+        for index in 0..<CookieJar.mostOfDomain {
+            let life = index == 7 ? "; Max-Age=1" : ""
+            jar.store(Array("c\(index)=; Path=/\(index)\(life)".utf8).span, from: from, at: Self.now)
+        }
+        jar.store(Array("new=".utf8).span, from: from, at: Self.now + 2)
+        #expect(sent(by: &jar, "http://a.example/0", at: Self.now + 2) == "c0=; new=")
+        #expect(sent(by: &jar, "http://a.example/7", at: Self.now) == "new=")
+    }
+
+    @Test func `R29 a jar has 300 cookies at most`() {
+        var jar = CookieJar()
+        for index in 0...CookieJar.most {
+            jar.store(Array("c=\(index)".utf8).span, from: Self.origin("http://\(index).example/"), at: Self.now)
+        }
+        #expect(jar.count == CookieJar.most)
+        #expect(sent(by: &jar, "http://0.example/") == "")
+        #expect(sent(by: &jar, "http://1.example/") == "c=1")
+    }
+}
