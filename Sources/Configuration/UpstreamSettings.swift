@@ -6,6 +6,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let connect: Duration?
         /// From the last byte sent to the first byte of the answer.
         public let firstByte: Duration?
+        /// From the start of an attempt to the head of its answer; where calls wait for connectivity, from its connection on.
+        public let attempt: Duration?
         /// The whole of a call, the caller's own deadline notwithstanding.
         public let call: Duration?
         /// How long a connection without a call is kept.
@@ -24,6 +26,16 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let streams: Int
     }
 
+    /// What becomes of the cookies that an upstream sets.
+    public enum Cookies: String, CaseIterable, Sendable {
+        /// They go to the caller, and nothing is kept.
+        case none
+        /// They are kept and sent back, and the caller does not see them.
+        case jar
+        /// They are kept and sent back, and the caller gets them as well.
+        case expose
+    }
+
     /// The name that routes, metrics and logs use.
     public let name: String
     /// Where the upstream is.
@@ -34,6 +46,14 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let timeouts: Timeouts
     /// The bounds of its pools.
     public let limits: Limits
+    /// What requests get where they do not have it themselves.
+    public let defaults: UpstreamDefaults
+    /// What becomes of the cookies that it sets.
+    public let cookies: Cookies
+    /// How long a call waits for a connection where none can be made; none is not at all.
+    public let connectWait: Duration?
+    /// How much of its load may be calls that are tried again.
+    public let retryBudget: UpstreamRetryBudget
     /// Whether requests keep the host that the caller named, instead of getting that of the URL.
     public let keepsHost: Bool
     /// Where the file names the upstream.
@@ -62,11 +82,39 @@ public struct UpstreamSettings: Equatable, Sendable {
         ),
         Option("timeouts", .section(timeoutOptions), "How long a call or a connection may wait."),
         Option("limits", .section(limitOptions), "How much one worker may ask of the upstream."),
+        Option(
+            "defaults",
+            .section(UpstreamDefaults.options),
+            "What requests get where they do not have it themselves, as they leave; behind all interceptors."
+        ),
+        Option(
+            "cookies",
+            .choice(Cookies.allCases.map(\.rawValue)),
+            default: "none",
+            "Whether each worker keeps the cookies that the upstream sets and sends them back (RFC 6265): jar hides them from callers, expose does not."
+        ),
+        Option(
+            "connect_wait",
+            .timeout,
+            default: "none",
+            "How long a call waits where no connection can be made, which is tried again meanwhile; none is not at all."
+        ),
+        Option(
+            "retry_budget",
+            .section(UpstreamRetryBudget.options),
+            "How much of the load of one worker may be calls that are tried again, over ten seconds."
+        ),
     ]
 
     private static let timeoutOptions = [
         Option("connect", .timeout, default: "2s", "The longest time to look the name up and connect."),
         Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of an answer."),
+        Option(
+            "attempt",
+            .timeout,
+            default: "none",
+            "The longest time from the start of an attempt to the head of its answer; with connect_wait, from its connection on."
+        ),
         Option("call", .timeout, default: "none", "The longest time a call may take as a whole."),
         Option("idle", .timeout, default: "60s", "How long a connection without a call is kept."),
         Option(
@@ -97,6 +145,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         self.timeouts = Timeouts(
             connect: timeouts.duration("connect"),
             firstByte: timeouts.duration("first_byte"),
+            attempt: timeouts.duration("attempt"),
             call: timeouts.duration("call"),
             idle: timeouts.duration("idle"),
             keepalive: timeouts.duration("keepalive")
@@ -111,6 +160,10 @@ public struct UpstreamSettings: Equatable, Sendable {
             waiting: limits.integer("waiting"),
             streams: limits.integer("streams")
         )
+        defaults = UpstreamDefaults(section.section("defaults"))
+        cookies = Cookies(rawValue: section.string("cookies")) ?? .none
+        connectWait = section.duration("connect_wait")
+        retryBudget = UpstreamRetryBudget(section.section("retry_budget"))
         keepsHost = section.string("host") == "caller"
         Name.check(named.name, at: named.mark, into: section.diagnostics)
         let tls = UpstreamTLSSettings(section.section("tls"))

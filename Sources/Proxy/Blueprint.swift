@@ -27,6 +27,7 @@ package struct Blueprint {
             chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
         for call in settings.calls { NamedCall(call, into: diagnostics).checkFiles(into: diagnostics) }
+        for upstream in settings.upstreams { _ = RequestDefaults(upstream.defaults, into: diagnostics) }
         self.settings = settings
         tls = TLSContexts(settings, into: diagnostics)
         tokenFiles = context.credentials.paths

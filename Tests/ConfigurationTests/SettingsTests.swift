@@ -83,8 +83,21 @@ struct SettingsTests {
         #expect(upstream.url.description == "http://127.0.0.1:9000")
         #expect(
             upstream.timeouts
-                == .init(connect: .seconds(2), firstByte: nil, call: nil, idle: .seconds(60), keepalive: .seconds(360))
+                == .init(
+                    connect: .seconds(2),
+                    firstByte: nil,
+                    attempt: nil,
+                    call: nil,
+                    idle: .seconds(60),
+                    keepalive: .seconds(360)
+                )
         )
+        #expect(upstream.defaults.headers == [])
+        #expect(upstream.defaults.query == [])
+        #expect(upstream.cookies == .none)
+        #expect(upstream.connectWait == nil)
+        #expect(upstream.retryBudget.perThousand == 200)
+        #expect(upstream.retryBudget.minimumPerSecond == 10)
         #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100))
         #expect(settings.interceptors.map(\.kind) == ["token"])
         #expect(settings.interceptors[0].options["file"]?.text == "/run/secrets/token")
@@ -147,6 +160,7 @@ struct SettingsTests {
                 == .init(
                     connect: .milliseconds(250),
                     firstByte: .seconds(60),
+                    attempt: nil,
                     call: .seconds(3600),
                     idle: .seconds(2),
                     keepalive: .seconds(10)

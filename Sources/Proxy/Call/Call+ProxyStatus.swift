@@ -66,7 +66,7 @@ extension UpstreamFailure {
         case .security: "tls_protocol_error"
         case .connectTimeout: "connection_timeout"
         case .tooManyWaiting: "connection_limit_reached"
-        case .firstByteTimeout, .callTimeout: "http_response_timeout"
+        case .firstByteTimeout, .attemptTimeout, .callTimeout: "http_response_timeout"
         case .lost, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
         case .noHTTP2, .needsHTTP2, .exceeded, .badAnswer: "http_protocol_error"

@@ -65,6 +65,8 @@ public final class Call: HTTPStreamUser {
     var isForwarded = false
     /// The request goes through a part of the chain once more, for another attempt.
     var isTriedAgain = false
+    /// What the upstream adds to the head has been added once, and the mark is from before that.
+    var hasMark = false
     /// How the body is looked at, once that is known.
     var requestForm: BodyForm?
     var requestReader: MessageReader?

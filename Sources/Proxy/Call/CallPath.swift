@@ -60,6 +60,7 @@ extension Call {
         // Messages that are looked at may change, and the length with them.
         if likelyRequestForm == .framed { request.contentLength = nil }
         record.stages.forwarded = worker.context.loop.now
+        upstream.budget.deposit(at: record.stages.forwarded)
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in timedOut(upstream) }
             callTimer = timer
@@ -105,12 +106,14 @@ extension Call {
     /// Writes into the head what is known only now.
     func completeHead() {
         if let requestQuery { setQuery(message: requestQuery.readable) }
+        addDefaults()
         passDeadlineOn()
         tellOfRetries()
     }
 
     /// An interim answer goes to the caller as it is.
     func answered(informational head: HTTPHead) {
+        keepCookies(of: head)
         // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
         guard caller.queuedBytes <= Self.highWater else { return }
         caller.send(informational: head)
@@ -119,6 +122,7 @@ extension Call {
     /// The head of the upstream's answer has come.
     func answered(head: HTTPHead, end: Bool) {
         if !keepsRequest { giveReplay() }
+        keepCookies(of: head)
         record.stages.answered = worker.context.loop.now
         reader.read(head, classification.dialect)
         if reader.isOverLimit {

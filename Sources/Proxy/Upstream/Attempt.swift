@@ -11,6 +11,9 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     private var connection: UpstreamConnection?
     private var stream: (any HTTPStream)?
     private var firstByteTimer: Timer?
+    private var attemptTimer: Timer?
+    /// When the attempt gives up where no connection can be made; without an end where it is not to wait at all.
+    private(set) var waitsUntil = Nanoseconds.max
     private(set) var isOver = false
     /// Something of an answer has come, be it an interim one.
     private var hasAnswered = false
@@ -32,6 +35,11 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
+        if let wait = upstream.connectWait {
+            waitsUntil = upstream.context.loop.now + wait
+        } else {
+            limitTime()
+        }
         upstream.acquire(for: self)
     }
 
@@ -58,6 +66,15 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         isOver = true
         firstByteTimer?.cancel()
         firstByteTimer = nil
+        attemptTimer?.cancel()
+        attemptTimer = nil
+    }
+
+    private func limitTime() {
+        guard let limit = upstream.attemptTimeout else { return }
+        let timer = Timer(on: upstream.context.loop.timers) { [unowned self] in failed(.attemptTimeout) }
+        attemptTimer = timer
+        timer.arm(after: limit)
     }
 
     /// The exchange is over: the stream is the connection's own again.
@@ -75,6 +92,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         self.connection = connection
         self.stream = stream
         sentBefore = connection.bytesSent
+        if upstream.connectWait != nil { limitTime() }
         call.attemptConnected(self)
     }
 
@@ -151,6 +169,8 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         hasHead = true
         firstByteTimer?.cancel()
         firstByteTimer = nil
+        attemptTimer?.cancel()
+        attemptTimer = nil
         if end { complete() }
         call.answered(head: head, end: end)
     }

@@ -23,6 +23,11 @@ final class Pool: UpstreamConnection.Owner {
     private var restTimer: Timer?
     private static let rest = Nanoseconds.second
 
+    /// None could be connected to of late; only where calls wait for that.
+    private var backoff: ConnectBackoff?
+    private var retryTimer: Timer?
+    private var waitTimer: Timer?
+
     init(_ version: HTTPVersion, of upstream: Upstream) {
         self.version = version
         self.upstream = upstream
@@ -30,6 +35,8 @@ final class Pool: UpstreamConnection.Owner {
 
     deinit {
         restTimer?.cancel()
+        retryTimer?.cancel()
+        waitTimer?.cancel()
     }
 
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
@@ -40,9 +47,10 @@ final class Pool: UpstreamConnection.Owner {
             remove(connection)
         }
         // A call whose connection is being made waits for that alone, not for another call to end.
-        let queued = waiting.count - dials.count * callsPerDial
+        let queued = waiting.count - (backoff == nil ? dials.count * callsPerDial : 0)
         guard queued < upstream.settings.limits.waiting || mayDial else { return attempt.failed(.tooManyWaiting) }
         waiting.append(attempt)
+        if backoff != nil { armWaitTimer() }
         dialIfNeeded()
     }
 
@@ -81,6 +89,7 @@ final class Pool: UpstreamConnection.Owner {
     private var mayDial: Bool {
         upstream.connections < upstream.settings.limits.connections
             && (open == 0 || upstream.context.loop.now >= restUntil)
+            && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.retryAt } ?? true)
     }
 
     /// The connections that there are, and those that are being made.
@@ -97,9 +106,12 @@ final class Pool: UpstreamConnection.Owner {
         dials.removeAll { $0 === dial }
         switch result {
         case .success(let connection):
+            let hasWaited = endBackoff()
             take(connection)
             if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }
             dialIfNeeded()
+            // There was one dial for all.
+            while hasWaited, dials.count < dialsWanted, mayDial { dialIfNeeded() }
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
             upstream.speaks(.http2, insteadOf: self)
         case .failure(let failure):
@@ -119,12 +131,66 @@ final class Pool: UpstreamConnection.Owner {
             restTimer = timer
             return timer.arm(after: Self.rest)
         }
+        if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
+        endBackoff()
         let count = min(callsPerDial, waiting.count)
         let failed = waiting.prefix(count)
         waiting.removeFirst(count)
         // They may come back at once.
         for attempt in failed { attempt.failed(failure) }
         dialIfNeeded()
+    }
+
+    // MARK: Waiting for connectivity
+
+    /// No connection could be made: those that wait go on waiting until their time is over, and it is tried again by and by.
+    private func waitForConnectivity(_ failure: UpstreamFailure) {
+        let now = upstream.context.loop.now
+        if backoff == nil {
+            backoff = ConnectBackoff(after: failure, at: now)
+        } else {
+            backoff?.failed(failure, at: now)
+        }
+        let timer = retryTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
+        retryTimer = timer
+        if let backoff { timer.arm(at: backoff.retryAt) }
+        let most = upstream.settings.limits.waiting + dials.count * callsPerDial
+        let excess = waiting.suffix(max(0, waiting.count - most))
+        waiting.removeLast(excess.count)
+        for attempt in excess { attempt.failed(failure) }
+        failOverdue()
+    }
+
+    /// Those fail that have waited long enough, with what kept them waiting.
+    private func failOverdue() {
+        guard let failure = backoff?.failure else { return }
+        let now = upstream.context.loop.now
+        let overdue = waiting.prefix { $0.waitsUntil <= now }
+        waiting.removeFirst(overdue.count)
+        while dials.count > dialsWanted { dials.removeLast().cancel() }
+        // They may come back at once.
+        for attempt in overdue { attempt.failed(failure) }
+        armWaitTimer()
+    }
+
+    /// The one that came first has waited long enough before the others.
+    private func armWaitTimer() {
+        guard let first = waiting.first else { return }
+        let timer = waitTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in failOverdue() }
+        waitTimer = timer
+        timer.arm(at: first.waitsUntil)
+    }
+
+    /// Somebody can be connected to.
+    ///
+    /// - Returns: whether that was not so before.
+    @discardableResult
+    private func endBackoff() -> Bool {
+        guard backoff != nil else { return false }
+        backoff = nil
+        retryTimer?.disarm()
+        waitTimer?.disarm()
+        return true
     }
 
     /// A connection has been made, which may have turned out to belong to the other pool.

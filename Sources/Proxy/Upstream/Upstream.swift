@@ -23,10 +23,20 @@ final class Upstream {
     let tls: UpstreamTLS?
     let connectTimeout: Nanoseconds?
     let firstByteTimeout: Nanoseconds?
+    /// From the start of an attempt, or its connection where calls wait for connectivity, to the head of its answer.
+    let attemptTimeout: Nanoseconds?
     let callTimeout: Nanoseconds?
     let idleTimeout: Nanoseconds?
     /// How long a connection with calls under way may be silent before it is asked whether it lives.
     let keepalive: Nanoseconds?
+    /// How long a call waits for a connection where none can be made.
+    let connectWait: Nanoseconds?
+    /// What requests get where they do not have it.
+    let defaults: RequestDefaults?
+    /// The cookies that the upstream has set, where they are kept.
+    let cookies: CookieStore?
+    /// How many calls may be tried again.
+    var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     let authority: [UInt8]?
     /// Whether what is sent there cannot be read on the way.
@@ -69,9 +79,15 @@ final class Upstream {
         limits = HTTPLimits(streams: settings.limits.streams)
         connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }
         firstByteTimeout = settings.timeouts.firstByte.map { Nanoseconds($0) }
+        attemptTimeout = settings.timeouts.attempt.map { Nanoseconds($0) }
         callTimeout = settings.timeouts.call.map { Nanoseconds($0) }
         idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
         keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
+        connectWait = settings.connectWait.map { Nanoseconds($0) }
+        // What is wrong with them was reported when the file was read.
+        defaults = RequestDefaults(settings.defaults, into: Diagnostics())
+        cookies = CookieStore(settings)
+        budget = RetryBudget(settings.retryBudget)
         isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
         fixed =

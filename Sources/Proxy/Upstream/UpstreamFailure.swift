@@ -15,6 +15,7 @@ enum UpstreamFailure: Error {
     case connectTimeout
     case tooManyWaiting
     case firstByteTimeout
+    case attemptTimeout
     case callTimeout
     case lost
     /// There is a server, but none that speaks HTTP/2.
@@ -46,6 +47,8 @@ enum UpstreamFailure: Error {
             RPCError(.resourceExhausted, "upstream \(upstream): limits.waiting is reached", httpStatus: 503)
         case .firstByteTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no answer within timeouts.first_byte")
+        case .attemptTimeout:
+            RPCError(.deadlineExceeded, "upstream \(upstream): no answer to the attempt within timeouts.attempt")
         case .callTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
         case .lost:
@@ -78,6 +81,14 @@ enum UpstreamFailure: Error {
         }
     }
 
+    /// Whether it is that nobody could be connected to, which may pass, and nothing of a call has been sent.
+    var isLackOfConnectivity: Bool {
+        switch self {
+        case .unknownHost, .connect, .connectTimeout, .lost: true
+        default: false
+        }
+    }
+
     /// The limit that was met, if it was one.
     var limit: LimitLabel? {
         if case .tooManyWaiting = self { .waiting } else { nil }
@@ -98,7 +109,7 @@ enum UpstreamFailure: Error {
         case .unknownHost, .connect, .tooManyWaiting: .connectFailed
         case .security: .tlsFailed
         case .connectTimeout: .connectTimeout
-        case .firstByteTimeout, .callTimeout: .timeout
+        case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2: .connectFailed
         case .badAnswer: .badAnswer

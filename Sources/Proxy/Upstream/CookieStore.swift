@@ -1,0 +1,68 @@
+internal import Bytes
+internal import Configuration
+internal import Events
+internal import HTTP
+
+/// The cookie jar of one upstream and one worker, between the heads of its calls.
+///
+/// Belongs to its worker's thread. It lives as long as the upstream: a reload that changes that empties it.
+final class CookieStore {
+    private var jar = CookieJar()
+    private let isExposed: Bool
+    private let isSecure: Bool
+    private let line = ByteQueue(keeping: 256)
+    private static let cookie = FieldName("cookie")
+    private static let setCookie = FieldName("set-cookie")
+
+    /// Makes an empty jar; none where cookies are not kept.
+    init?(_ settings: UpstreamSettings) {
+        guard settings.cookies != .none else { return nil }
+        isExposed = settings.cookies == .expose
+        isSecure = settings.tls != nil
+    }
+
+    /// Gives a request its cookies, behind those that the caller has sent.
+    func add(to request: HTTPHead) {
+        let line = line
+        let first = request.first(.cookie)
+        if let first { line.append(request.value(at: first)) }
+        let own = line.count
+        jar.append(to: line, for: origin(of: request), at: Self.now)
+        if line.count > own { request.set(Self.cookie, line.readable) }
+        line.removeAll()
+    }
+
+    /// Takes the cookies that the answer to a request sets, which callers do not see unless they are to.
+    func take(from answer: HTTPHead, to request: HTTPHead) {
+        guard var index = answer.first(.setCookie) else { return }
+        let origin = origin(of: request)
+        let now = Self.now
+        while true {
+            jar.store(answer.value(at: index), from: origin, at: now)
+            guard let next = answer.first(.setCookie, from: index + 1) else { break }
+            index = next
+        }
+        if !isExposed { answer.remove(Self.setCookie) }
+    }
+
+    private static var now: Int64 { Clock.wall / .second }
+
+    private func origin(of request: HTTPHead) -> CookieJar.Origin {
+        CookieJar.Origin(
+            host: request.authority.withoutPort.array.map(\.lowercasedASCII),
+            path: request.path.array,
+            isSecure: isSecure
+        )
+    }
+}
+
+extension Span<UInt8> {
+    /// The host of an authority, with the brackets of an IPv6 address.
+    fileprivate var withoutPort: Span<UInt8> {
+        @_lifetime(copy self)
+        get {
+            let start = firstIndex(of: UInt8(ascii: "]")) ?? 0
+            return extracting(0..<(firstIndex(of: UInt8(ascii: ":"), from: start) ?? count))
+        }
+    }
+}

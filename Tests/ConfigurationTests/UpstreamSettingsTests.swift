@@ -1,0 +1,51 @@
+import Configuration
+import Testing
+
+/// What an upstream can be told beyond where it is.
+@Suite struct UpstreamSettingsTests {
+    private func reading(_ options: String) -> Reading {
+        Reading("listen: 127.0.0.1:1\nupstreams:\n  a: { url: http://a, \(options) }\n")
+    }
+
+    @Test func `all that can be said is read`() throws {
+        let reading = reading(
+            "defaults: { headers: { User-Agent: m/1 }, query: { b: x, a: y } }, cookies: expose, connect_wait: 5s,"
+                + " timeouts: { attempt: 250ms }, retry_budget: { ratio: 0.05, min_per_second: 3 }"
+        )
+        #expect(reading.errors == [])
+        let upstream = try #require(reading.settings.upstream(named: "a"))
+        #expect(upstream.defaults.headers.map(\.name) == ["User-Agent"])
+        #expect(upstream.defaults.query.map { "\($0.name)=\($0.text)" } == ["b=x", "a=y"])
+        #expect(upstream.cookies == .expose)
+        #expect(upstream.connectWait == .seconds(5))
+        #expect(upstream.timeouts.attempt == .milliseconds(250))
+        #expect(upstream.retryBudget.perThousand == 50)
+        #expect(upstream.retryBudget.minimumPerSecond == 3)
+    }
+
+    @Test func `an upstream with other defaults is another upstream`() {
+        let upstream = { reading($0).settings.upstream(named: "a") }
+        #expect(upstream("defaults: { query: { a: b } }") == upstream("defaults:   { query: { a: b } }"))
+        #expect(upstream("defaults: { query: { a: b } }") != upstream("defaults: { query: { a: c } }"))
+        #expect(upstream("cookies: jar") != upstream("cookies: none"))
+    }
+
+    @Test(arguments: [
+        ("cookies: yes", "3:32: \"cookies\" cannot be \"yes\"; known are none, jar, expose"),
+        (
+            "connect_wait: 0s",
+            "3:37: \"connect_wait\" cannot be \"0s\"; write a duration longer than zero such as 250ms, 2s, 5m, 1h, or none"
+        ),
+        (
+            "defaults: { query: { base64: 1 } }",
+            "3:44: the query parameter base64 belongs to the Connect protocol; defaults may not add it"
+        ),
+        (
+            "retry_budget: { ratio: 20% }",
+            "3:46: \"ratio\" cannot be \"20%\"; write a number from 0 to 10 with at most three decimals, such as 0.2"
+        ),
+    ])
+    func `a mistake is named with its place and what would be right`(_ options: String, _ error: String) {
+        #expect(reading(options).errors == [error])
+    }
+}

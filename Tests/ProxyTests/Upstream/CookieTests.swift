@@ -1,0 +1,101 @@
+import HTTP2Kit
+import Testing
+
+/// Cookies that an upstream sets and a worker keeps.
+@Suite struct CookieTests {
+    private static func keeping(_ cookies: String) -> String {
+        """
+        listen: 127.0.0.1:8080
+        upstreams: {default: {url: "http://127.0.0.1:9000", cookies: \(cookies)}}
+        """
+    }
+
+    private static let setting = http(
+        "HTTP/1.1 200 OK",
+        "set-cookie: a=1; Path=/",
+        "x-a: b",
+        "set-cookie: b=2; Path=/pkg.Service",
+        "set-cookie: c=3; Path=/other",
+        "content-length: 0"
+    )
+    private static let bare = http("HTTP/1.1 200 OK", "x-a: b", "content-length: 0")
+
+    @Test(arguments: Stage.allCases)
+    func `R29 cookies are kept and sent back, and the caller does not see them`(_ stage: Stage) {
+        play(stage, Self.keeping("jar")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.setting)
+            caller.expect(Self.bare)
+            // Whoever calls: the jar is the upstream's.
+            let other = scene.caller()
+            other.send(http("GET /pkg.Service/Look HTTP/1.1", "host: app", "cookie: own=0"))
+            upstream.expect(
+                http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "cookie: own=0; b=2; a=1")
+            )
+            upstream.send(http("HTTP/1.1 200 OK", "set-cookie: a=; Max-Age=0; Path=/", "content-length: 0"))
+            other.expect(http("HTTP/1.1 200 OK", "content-length: 0"))
+            other.send(get)
+            upstream.expect(http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "cookie: b=2"))
+        }
+    }
+
+    @Test func `R29 a caller may be shown the cookies that are kept`() {
+        play(Self.keeping("expose")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.setting)
+            caller.expect(Self.setting)
+            caller.send(get)
+            upstream.expect(http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "cookie: b=2; a=1"))
+        }
+    }
+
+    @Test func `R29 without a jar cookies are the caller's own`() {
+        play(plain) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.setting)
+            caller.expect(Self.setting)
+            caller.send(get)
+            upstream.expect(gotUpstream)
+        }
+    }
+
+    @Test func `R29 a call that is sent again has the cookies of then, and each once`() {
+        play(Self.keeping("jar").replacing("http:", with: "h2c:")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.get(1, "/a"), .get(3, "/a"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let head = "HEADERS/end \(control("GET", "/a"))"
+            upstream.expect("1 \(head)", "3 \(head)")
+            upstream.send(.answer(1, 200, ["set-cookie": "a=1"], end: true))
+            caller.expect("1 HEADERS/end :status: 200")
+            upstream.send(.reset(3, .refused))
+            upstream.expect("5 \(head) | cookie: a=1")
+            upstream.send(.reset(5, .refused))
+            upstream.expect("7 \(head) | cookie: a=1")
+        }
+    }
+
+    @Test func `R29 an interim answer and an error set cookies as well, and show none`() {
+        play(Self.keeping("jar")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(http("HTTP/1.1 103 Early Hints", "set-cookie: a=1; Path=/", "link: </a>"))
+            upstream.send(http("HTTP/1.1 404 Not Found", "set-cookie: b=2; Path=/", "content-length: 0"))
+            caller.expect(http("HTTP/1.1 103 Early Hints", "link: </a>"))
+            caller.expect(http("HTTP/1.1 404 Not Found", "content-length: 0"))
+            caller.send(get)
+            upstream.expect(http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "cookie: a=1; b=2"))
+        }
+    }
+}
