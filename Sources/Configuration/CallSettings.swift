@@ -18,6 +18,8 @@ public struct CallSettings: Equatable, Sendable {
     public let timeout: Duration?
     /// The largest body of an answer that is read, in bytes.
     public let limit: Int
+    /// The server, as pools of connections know it; none if the URL or what is said of TLS is wrong.
+    public let server: UpstreamSettings?
     /// How the server is spoken to over TLS; none where the URL says clear text.
     public let tls: UpstreamTLSSettings?
     /// Where the file names the call.
@@ -73,6 +75,12 @@ public struct CallSettings: Equatable, Sendable {
         if self.tls == nil, section.has("tls") {
             section.report("\(url.server) is in clear text; write url: https://host, or remove tls", at: "tls")
         }
+        server = UpstreamSettings(
+            server: "\(url.server)",
+            of: section,
+            at: section.mark(of: "url"),
+            into: Diagnostics()
+        )
         Name.check(named.name, at: named.mark, into: section.diagnostics)
         Self.checkContentType(contentType, body, section)
     }

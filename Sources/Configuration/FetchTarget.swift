@@ -26,16 +26,8 @@ public struct FetchTarget: Equatable, Sendable {
         let path = text[start...]
         target = path.isEmpty ? "/" : path.first == "?" ? "/\(path)" : String(path)
         let mark = section.mark(of: key)
-        var entries = [Node.Entry(key: "url", keyMark: mark, value: .plain(String(text[..<start]), at: mark))]
-        if let tls = section.given["tls"] { entries.append(tls) }
         let diagnostics = Diagnostics()
-        let node = Node(.mapping(entries), at: mark)
-        let named = NamedSection(
-            name: "fetch",
-            mark: mark,
-            section: Section(node, UpstreamSettings.options, into: diagnostics)
-        )
-        let server = UpstreamSettings(named)
+        let server = UpstreamSettings(server: String(text[..<start]), of: section, at: mark, into: diagnostics)
         for problem in diagnostics.sorted { section.diagnostics.report(problem.message, at: problem.mark) }
         guard let server, case .tcp = server.url.endpoint, !target.contains("#") else {
             if diagnostics.isEmpty { section.report("write a URL such as https://id.example/token", at: key) }
@@ -49,6 +41,16 @@ public struct FetchTarget: Equatable, Sendable {
                 at: key
             )
         }
+    }
+}
+
+extension UpstreamSettings {
+    /// The server of a request of our own: its URL, and what the section says of TLS.
+    init?(server url: String, of section: Section, at mark: Mark, into diagnostics: Diagnostics) {
+        var entries = [Node.Entry(key: "url", keyMark: mark, value: .plain(url, at: mark))]
+        if let tls = section.given["tls"] { entries.append(tls) }
+        let options = Section(Node(.mapping(entries), at: mark), Self.options, into: diagnostics)
+        self.init(NamedSection(name: "fetch", mark: mark, section: options))
     }
 }
 

@@ -17,7 +17,9 @@ package struct Blueprint {
     package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
         let answering = kinds.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
-        let context = CompileContext(credentials: CredentialStore(), lineWriters: nil, kinds: kinds)
+        let calls = NamedCalls(settings, into: diagnostics)
+        calls.checkFiles(into: diagnostics)
+        let context = CompileContext(credentials: CredentialStore(), calls: calls, lineWriters: nil, kinds: kinds)
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         for route in settings.routes {
@@ -26,7 +28,6 @@ package struct Blueprint {
             let chain = route.chain.flatMap { chains.named[$0] } ?? chains.default
             chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
-        for call in settings.calls { NamedCall(call, into: diagnostics).checkFiles(into: diagnostics) }
         for upstream in settings.upstreams { _ = RequestDefaults(upstream.defaults, into: diagnostics) }
         self.settings = settings
         tls = TLSContexts(settings, into: diagnostics)

@@ -106,7 +106,13 @@ package final class Worker {
         var next: [String: Upstream] = [:]
         for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
         credentials.begin()
-        let compile = CompileContext(credentials: credentials, lineWriters: lineWriters, limits: limits, kinds: kinds)
+        let compile = CompileContext(
+            credentials: credentials,
+            calls: NamedCalls(settings, into: Diagnostics()),
+            lineWriters: lineWriters,
+            limits: limits,
+            kinds: kinds
+        )
         let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
         for (path, value) in values { updateToken(path, value) }
         retire(generation)

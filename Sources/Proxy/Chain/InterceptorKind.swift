@@ -48,6 +48,8 @@ public final class CompileContext {
     public internal(set) var name = ""
     /// The credentials that are kept up to date from outside.
     let credentials: CredentialStore
+    /// The named calls.
+    let calls: NamedCalls
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
     /// The limits that all workers share.
@@ -57,11 +59,13 @@ public final class CompileContext {
 
     init(
         credentials: CredentialStore,
+        calls: NamedCalls = NamedCalls(),
         lineWriters: LineWriters?,
         limits: LimitStore = LimitStore(),
         kinds: Registry = .builtIn
     ) {
         self.credentials = credentials
+        self.calls = calls
         self.lineWriters = lineWriters
         self.limits = limits
         self.kinds = kinds

@@ -194,9 +194,8 @@ final class CredentialFetch {
 
     private func read(_ answer: FetchedAnswer, _ source: HTTPSource) {
         let now = Clock.wall
-        let retryAfter = answer.fields.first { $0.name == "retry-after" }.flatMap {
-            RetryAfter.pause($0.value, at: now)
-        }
+        let field = answer.fields.first { $0.name == "retry-after" }
+        let retryAfter = field.flatMap { RetryAfter.time($0.value.span, now: now) }
         do throws(CredentialFault) {
             let form = source.answer
             end(.success(try form.credential(status: answer.status, body: answer.body, at: began)))

@@ -54,20 +54,31 @@ package final class CredentialKeeper {
         }
     }
 
-    /// What is known of those that the configuration names, by name.
-    package var report: [(name: String, source: CredentialSource, state: CredentialState, isFetching: Bool)] {
-        names.flatMap { source, names in
-            names.compactMap { name in kept[source].map { (name, source, $0.state, $0.isFetching) } }
-        }
-        .sorted { $0.name < $1.name }
+    /// What is known of a credential, and what came of its fetches.
+    package struct Report {
+        /// Where it comes from.
+        package let source: CredentialSource
+        /// What is known of it.
+        package let state: CredentialState
+        /// Whether it is being fetched.
+        package let isFetching: Bool
+        /// How many fetches have brought one.
+        package let succeeded: Int
+        /// How many have not.
+        package let failed: Int
     }
 
-    /// How many fetches have come to what, by the name of the credential.
-    package var refreshes: [(name: String, succeeded: Int, failed: Int)] {
-        names.flatMap { source, names in
-            names.compactMap { name in kept[source].map { (name, $0.succeeded, $0.failed) } }
+    /// What is known of a credential that is fetched; nil for others.
+    package func report(on source: CredentialSource) -> Report? {
+        kept[source].map {
+            Report(
+                source: source,
+                state: $0.state,
+                isFetching: $0.isFetching,
+                succeeded: $0.succeeded,
+                failed: $0.failed
+            )
         }
-        .sorted { $0.name < $1.name }
     }
 
     private func keep(_ source: CredentialSource, refreshAhead: Nanoseconds? = nil, isNamed: Bool = false)

@@ -12,7 +12,7 @@ package struct RefreshSchedule: Equatable, Sendable {
     /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
     package static let shortLifetime: Nanoseconds = 300 * .second
     /// The shortest time between two fetches that succeed.
-    package static let shortestPause: Nanoseconds = .second
+    package static let shortestPause: Nanoseconds = 100 * .millisecond
     /// What the first failed fetch is followed by; doubled by each that follows, up to `longestBackOff`.
     package static let firstBackOff: Nanoseconds = 250 * .millisecond
     /// The longest time until a fetch is tried again.

@@ -19,6 +19,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     let version: HTTPVersion = .http1
     let needsHTTP2 = false
+    let waitsUntil = Nanoseconds.max
     private let request: FetchRequest
     private let upstream: Upstream
     private let limit: Int

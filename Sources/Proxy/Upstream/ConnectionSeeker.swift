@@ -1,3 +1,4 @@
+internal import Events
 internal import HTTP
 
 /// What asks an upstream for a connection: an attempt of a call, or a request of our own.
@@ -6,6 +7,8 @@ protocol ConnectionSeeker: AnyObject {
     var version: HTTPVersion { get }
     /// Whether no other version will do.
     var needsHTTP2: Bool { get }
+    /// Until when it waits for a connection that cannot be made now; the last time there is if nothing else ends that.
+    var waitsUntil: Nanoseconds { get }
     /// Whether it wants nothing any more.
     var isOver: Bool { get }
 

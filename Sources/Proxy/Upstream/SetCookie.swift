@@ -59,6 +59,6 @@ struct SetCookie: Equatable {
         guard text.count > start else { return isNegative ? 0 : nil }
         for index in start..<text.count where !(0x30...0x39 ~= text[index]) { return nil }
         if isNegative { return 0 }
-        return text.decimal.map(Int64.init) ?? .max
+        return text.decimal.map { Int64($0) } ?? .max
     }
 }

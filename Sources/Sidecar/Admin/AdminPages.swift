@@ -66,6 +66,7 @@ final class AdminPages {
             case "/config": ("GET", config)
             case "/status": ("GET", status)
             case "/calls/recent": ("GET", recentCalls)
+            case "/credentials": ("GET", credentials)
             case "/reload": ("POST", reload)
             case "/drain": ("POST", drain)
             default: nil
@@ -80,7 +81,12 @@ final class AdminPages {
     }
 
     private func readyz(_ answer: (AdminAnswer) -> Void) {
-        answer(daemon.isDraining ? .text("draining", status: 503) : .text("ready"))
+        guard !daemon.isDraining else { return answer(.text("draining", status: 503)) }
+        let missing = daemon.missingCredentials
+        guard missing.isEmpty else {
+            return answer(.text("no credential: \(missing.joined(separator: ", "))", status: 503))
+        }
+        answer(.text("ready"))
     }
 
     private func metrics(_ answer: @escaping (AdminAnswer) -> Void) {
@@ -123,6 +129,7 @@ final class AdminPages {
                 .certificateReloadSuccessful,
                 daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
+        ] + daemon.credentialFamilies + [
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
             MetricFamily(.configGeneration, .number(reloads.generation)),
             MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
@@ -136,6 +143,17 @@ final class AdminPages {
             MetricFamily(.configReloadSuccessful, .number(reloads.lastSucceeded ? 1 : 0)),
             MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess))),
         ]
+    }
+
+    private func credentials(_ answer: (AdminAnswer) -> Void) {
+        let queue = ByteQueue()
+        queue.append("{\"credentials\":[")
+        for (index, report) in daemon.credentialReports.enumerated() {
+            queue.append(index == 0 ? "\n" : ",\n")
+            report.append(to: queue)
+        }
+        queue.append("]}")
+        answer(.json(queue))
     }
 
     private func config(_ answer: (AdminAnswer) -> Void) {

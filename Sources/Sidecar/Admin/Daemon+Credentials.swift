@@ -60,12 +60,13 @@ struct CredentialReport {
         queue.append(json: state.rawValue)
         if let expiry {
             queue.append(",\"expires_at\":")
-            queue.append(json: "\(RFC3339Text(expiry))")
+            let (seconds, rest) = expiry.quotientAndRemainder(dividingBy: .second)
+            queue.append("\"")
+            TimestampFormatter().append(seconds: Int(seconds), nanoseconds: Int(rest), to: queue)
+            queue.append("\"")
         }
-        if let failure {
-            queue.append(",\"last_error\":")
-            queue.append(json: failure)
-        }
+        queue.append(",\"last_error\":")
+        if let failure { queue.append(json: failure) } else { queue.append("null") }
         queue.append("}")
     }
 }

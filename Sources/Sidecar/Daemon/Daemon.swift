@@ -22,7 +22,8 @@ final class Daemon {
     private var slot: MailSlot<Daemon>?
     private var signals: Signals?
     private(set) var listeners: ListenerSet?
-    private var tokens: TokenFiles?
+    private(set) var tokens: TokenFiles?
+    private(set) var namedCredentials: [NamedCredential] = []
     private(set) var credentials: CredentialKeeper?
     private(set) var certificates: CertificateFiles?
     private var admin: AdminServer?
@@ -149,6 +150,7 @@ final class Daemon {
             }
         })
         watchCertificates(tls)
+        namedCredentials = loaded.credentials
         credentials?.use(loaded.credentials)
         workers?.ask { _ in
             true

@@ -30,6 +30,9 @@ final class TokenFiles {
         return tokens
     }
 
+    /// Whether a file has a token.
+    func hasToken(_ path: String) -> Bool { tokens[path].flatMap { $0 } != nil }
+
     private func readAgain(_ paths: [String]) {
         for path in paths {
             guard let before = tokens[path] else { continue }

@@ -119,6 +119,20 @@ extension Metric {
         "Unix time at which the certificate in use ceases to be good.",
         labels: ["listener"]
     )
+    /// The Unix time, in seconds, at which a credential ends, by `credential`.
+    public static let credentialExpiry = Metric(
+        "martlet_credential_expiry_timestamp_seconds",
+        .gauge,
+        "Unix time at which the credential in use ends, where that is known.",
+        labels: ["credential"]
+    )
+    /// The fetches of a credential, by `credential` and `result`.
+    public static let credentialRefreshes = Metric(
+        "martlet_credential_refresh_total",
+        .counter,
+        "Fetches of a credential, by what became of them.",
+        labels: ["credential", "result"]
+    )
     /// 1 if the files of a listener's certificate were good when last read, else 0, by `listener`.
     public static let certificateReloadSuccessful = Metric(
         "martlet_certificate_last_reload_successful",

@@ -53,21 +53,4 @@ import Testing
         #expect(days == 201 * 365 + 49)
         #expect(CivilDay.daysSince1970(year: 1970, month: 1, day: 1) == 0)
     }
-
-    @Test(arguments: [
-        ("0", 0), ("120", 120), (" 7 ", 7), ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("Sun, 06 Nov 1994 08:48:59 GMT", 0),
-    ])
-    func `Retry-After is seconds or a date`(value: String, seconds: Int64) {
-        let now = RFC3339.wallTime("1994-11-06T08:49:00Z")!
-        #expect(RetryAfter.pause(Array(value.utf8), at: now) == seconds * .second)
-    }
-
-    @Test(arguments: [
-        "", "-1", "1.5", "soon", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
-        "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
-        "Sun 06 Nov 1994 08:49:37 GMT",
-    ])
-    func `another Retry-After is none`(value: String) {
-        #expect(RetryAfter.pause(Array(value.utf8), at: 0) == nil)
-    }
 }

@@ -93,6 +93,12 @@ extension TokenInterceptor {
         ),
         Option("jwt", .section(TokenTemplate.jwtOptions), oneOf: "source", "A JWT that is signed here (RFC 7519)."),
         Option(
+            "call",
+            .section(TokenTemplate.callOptions),
+            oneOf: "source",
+            "One of the named calls, whose answer has the token."
+        ),
+        Option(
             "gcp",
             .section(TokenTemplate.gcpOptions),
             oneOf: "source",

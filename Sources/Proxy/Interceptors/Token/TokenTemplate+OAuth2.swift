@@ -105,7 +105,7 @@ extension TokenTemplate {
                         target: Array(target.target.utf8),
                         fields: [.init("accept", Array("application/json".utf8))]
                     ),
-                    form: form.map { .init(name: $0.0, value: .value($0.1.bytes(for: call))) },
+                    form: form.map { .init(name: $0.0, value: .value($0.1.bytes(for: call).withoutScheme)) },
                     authentication: authentication,
                     answer: answer,
                     timeout: timeout
@@ -126,6 +126,13 @@ extension TokenTemplate {
         guard section.has("client_secret") else { return .id(id) }
         guard let secret = Secret(section.section("client_secret")) else { return nil }
         return section.string(ifGiven: "auth") == "post" ? .post(id: id, secret) : .basic(id: id, secret)
+    }
+}
+
+extension [UInt8] {
+    /// What a header that carries a token has behind `Bearer `.
+    fileprivate var withoutScheme: [UInt8] {
+        starts(with: "Bearer ".utf8) ? Array(dropFirst(7)) : self
     }
 }
 

@@ -28,6 +28,8 @@ enum TokenTemplate {
             self.init(exchange: section.section("exchange"))
         } else if section.has("jwt") {
             self.init(jwt: section.section("jwt"))
+        } else if section.has("call") {
+            self.init(call: section.section("call"), context.calls)
         } else if section.has("gcp") {
             self.init(gcp: section.section("gcp"))
         } else if section.has("kubernetes") {

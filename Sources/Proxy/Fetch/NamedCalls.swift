@@ -1,0 +1,38 @@
+internal import Configuration
+
+/// The named calls of a configuration, compiled, each with the server that it goes to.
+struct NamedCalls {
+    /// One of them.
+    struct Entry {
+        let call: NamedCall
+        let server: FetchServer
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    /// None.
+    init() {}
+
+    /// Compiles those of a configuration; what is wrong with them is reported.
+    init(_ settings: Settings, into diagnostics: Diagnostics) {
+        for call in settings.calls {
+            let named = NamedCall(call, into: diagnostics)
+            guard let server = call.server else { continue }
+            entries[call.name] = Entry(call: named, server: FetchServer(server, into: diagnostics))
+        }
+    }
+
+    /// The call that a section names by `key`; none if there is no such call, which is reported.
+    func entry(_ section: Section, _ key: String) -> Entry? {
+        guard let name = section.string(ifGiven: key) else { return nil }
+        if let entry = entries[name] { return entry }
+        let suggestion = Suggestion.text(for: name, among: entries.keys.sorted())
+        section.report("unknown call \(Diagnostic.quote(name)); \(suggestion)", at: key)
+        return nil
+    }
+
+    /// Reports files that calls name and that cannot be read.
+    func checkFiles(into diagnostics: Diagnostics) {
+        for entry in entries.values { entry.call.checkFiles(into: diagnostics) }
+    }
+}

@@ -1,0 +1,37 @@
+internal import Configuration
+internal import Documents
+internal import Events
+
+/// Tokens that named calls bring.
+extension TokenTemplate {
+    static let callOptions = [
+        Option("name", .string, required: true, example: "login", "The call, of those under calls."),
+        Option("value", .string, default: "/access_token", "Where its answer has the token (RFC 6901)."),
+        Option("expires_in", .string, "Where it has for how many seconds the token is good."),
+        Option("expires_at", .string, "Where it has when the token ends: seconds since 1970, or a time of RFC 3339."),
+    ]
+
+    init?(call section: Section, _ calls: NamedCalls) {
+        guard let entry = calls.entry(section, "name"), let places = Self.places(section, value: "value") else {
+            return nil
+        }
+        let settings = entry.call.settings
+        let source = { (request: FetchRequest) in
+            CredentialSource.http(
+                HTTPSource(
+                    kind: "call",
+                    server: entry.server,
+                    request: request,
+                    form: [],
+                    authentication: .none,
+                    answer: .json(places),
+                    timeout: settings.timeout.map { Nanoseconds($0) }
+                )
+            )
+        }
+        let render = { (call: Call?) -> FetchRequest in
+            (try? entry.call.render(for: call)) ?? FetchRequest(method: "GET", target: Array("/".utf8))
+        }
+        self = entry.call.requiresCall ? .perCall { source(render($0)) } : .constant(source(render(nil)))
+    }
+}
