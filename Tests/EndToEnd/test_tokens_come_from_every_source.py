@@ -105,7 +105,7 @@ def program(tmp_path):
         ("kubernetes", json.dumps(KUBERNETES | {"status": {"token": "t0ken", "expirationTimestamp": later()}}), {}),
         ("kubernetes", json.dumps(KUBERNETES | {"status": {"token": "t0ken"}}), {}),
         ("aws", json.dumps(AWS | {"Expiration": later()}), {}),
-        ("json", json.dumps({"a": {"b": "t0ken"}, "until": later()}), {"pointer": "/a/b", "expires": "/until"}),
+        ("json", json.dumps({"a": {"b": "t0ken"}, "until": later()}), {"pointer": "/a/b", "expires_at": "/until"}),
     ],
     ids=["text", "kubernetes", "kubernetes without end", "aws", "json"],
 )

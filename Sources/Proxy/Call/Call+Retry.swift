@@ -11,8 +11,8 @@ extension Call {
 
     /// Why the call cannot be tried once more, if it cannot.
     public var retryObstacle: RetryObstacle? {
-        if headSent || isOver || isClosing { return .delivered }
         guard isForwarded, canReplay, keepsRequest else { return .buffer }
+        if headSent || isOver || isClosing { return .delivered }
         if record.attempts >= Self.mostTries { return .attempts }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }
         return nil
@@ -95,7 +95,7 @@ extension Call {
         holdsHead = true
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in releaseHead() }
         headTimer = timer
-        timer.arm(after: Self.headPatience)
+        timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)
     }
 
     /// Something follows the head, or nothing does for too long.

@@ -19,7 +19,9 @@ public final class Call: HTTPStreamUser {
     /// How much of a request's body is kept to be sent once more.
     static let replayLimit = 64 * 1024
     /// How long the head of an answer waits for what follows, where that may lead to another attempt.
-    static let headPatience = 20 * Nanoseconds.millisecond
+    static let headPatience = 500 * Nanoseconds.millisecond
+    /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
+    static let streamHeadPatience = 50 * Nanoseconds.millisecond
 
     let worker: Worker
     let generation: Generation

@@ -210,7 +210,8 @@ final class CredentialFetch {
         do throws(CredentialFault) {
             end(.success(try reading(began)))
         } catch {
-            fail(error.text)
+            // A program that writes something else will not do better soon.
+            end(.failure(CredentialFailure(error.text, isRefusal: error != .expired)))
         }
     }
 }

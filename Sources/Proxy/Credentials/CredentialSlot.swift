@@ -9,6 +9,8 @@ final class CredentialSlot {
     private(set) var value: [UInt8]?
     /// Counts the values, so that what is made of one can be kept until the next.
     private(set) var version = 0
+    /// Values of before, which calls under way may have.
+    private var former: [[UInt8]] = []
     /// Why the last fetch has brought none.
     private(set) var failure: CredentialFailure?
     private let loop: EventLoop?
@@ -22,6 +24,7 @@ final class CredentialSlot {
 
     /// A value is used no more when so much of its time is left: it could end on its way.
     private static let margin = 2 * Nanoseconds.second
+    private static let mostFormer = 4
 
     init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
         self.source = source
@@ -46,6 +49,11 @@ final class CredentialSlot {
     /// Whether calls wait for it.
     var isAwaited: Bool { !waiting.isEmpty }
 
+    /// Whether a value is, or was, one of it.
+    func hasBeen(_ value: [UInt8]) -> Bool {
+        self.value == value || former.contains(value)
+    }
+
     /// Orders the credential.
     func want() {
         guard source.isFetched, !isOrdered else { return }
@@ -56,10 +64,15 @@ final class CredentialSlot {
     /// An upstream has refused this value.
     func refused(_ value: [UInt8]) {
         guard self.value == value, source.isFetched else { return }
-        self.value = nil
-        version += 1
+        change(nil)
         isOrdered = true
         order(.refused(source, value: value))
+    }
+
+    private func change(_ new: [UInt8]?) {
+        if let value { former = former.suffix(Self.mostFormer - 1) + [value] }
+        value = new
+        version += 1
     }
 
     /// Takes what is known of it now, and tells those that wait.
@@ -69,8 +82,7 @@ final class CredentialSlot {
         end = .max
         refresh = .max
         if value != state.credential?.value {
-            value = state.credential?.value
-            version += 1
+            change(state.credential?.value)
         }
         if let loop, let credential = state.credential {
             let offset = loop.clock.now - Clock.wall

@@ -44,7 +44,7 @@ extension TokenInterceptor {
             Option(
                 "wait",
                 .timeout,
-                default: "10s",
+                default: "3s",
                 "How long a call waits for a token while there is none, within its deadline."
             ),
             Option(

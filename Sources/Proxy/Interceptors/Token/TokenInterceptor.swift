@@ -124,7 +124,8 @@ final class TokenInterceptor: Interceptor, Redacting {
     /// The upstream has not taken the token: with another one the call is tried again, once.
     private func refused(_ call: Call) -> Verdict {
         guard call.isAnsweredByUpstream, call.retries == 0, let slot = slot(for: call) else { return .next }
-        guard let used = format.token(in: call.request, header) else { return .next }
+        // What the caller has sent itself is its own business.
+        guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
         slot.refused(used)
         if let obstacle = call.retryObstacle {
             call.skipRetry(obstacle)

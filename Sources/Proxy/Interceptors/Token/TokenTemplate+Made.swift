@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Configuration
 internal import Documents
 internal import Events
@@ -18,21 +19,21 @@ extension TokenTemplate {
         Option("subject", .string, "The claim sub; templates are filled in."),
         Option("audience", .strings, "The claim aud."),
         Option("lifetime", .duration, default: "5m", "From iat to exp; at least 1s."),
-        Option("claims", .map, "Other claims, which are texts; templates are filled in."),
+        Option("claims", .node, shape: .anything, "Other claims: a mapping to values of any kind; templates in texts are filled in."),
     ]
 
     init?(jwt section: Section) {
         guard let signing = SigningSource(section) else { return nil }
         let subject = TokenParameter(section, "subject")
-        let claims = section.map("claims").map {
-            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
+        let claims = section.node("claims").map { JSONTemplate($0, into: section.diagnostics) }
+        if let node = section.node("claims"), node.entries == nil {
+            section.report("claims are a mapping of names to values", at: "claims")
         }
         let lifetime = section.duration("lifetime").map { Nanoseconds($0) } ?? .second
         if lifetime < .second { section.report("a token has to be good for at least 1s", at: "lifetime") }
         let (issuer, audience) = (section.string(ifGiven: "issuer"), section.strings("audience"))
-        self.init([subject].compactMap { $0 } + claims.map(\.1)) { call in
-            let others = claims.map { JSONValue.Member($0.0, .string($0.1.text(for: call))) }
-            return .jwt(
+        let make = { (call: Call?) in
+            CredentialSource.jwt(
                 JWTSource(
                     signing: signing,
                     claims: JWTClaims(
@@ -40,11 +41,13 @@ extension TokenTemplate {
                         subject: subject?.text(for: call),
                         audience: audience,
                         lifetime: lifetime,
-                        others: others
+                        others: claims?.members(for: call) ?? []
                     )
                 )
             )
         }
+        let isConstant = subject?.isConstant ?? true && claims?.requiresCall != true
+        self = isConstant ? .constant(make(nil)) : .perCall { make($0) }
     }
 
     static let gcpOptions = [
@@ -138,6 +141,16 @@ extension TokenTemplate {
                 )
             )
         )
+    }
+}
+
+extension JSONTemplate {
+    /// The members of the object that it stands for, for a call.
+    fileprivate func members(for call: Call?) -> [JSONValue.Member] {
+        let queue = ByteQueue()
+        append(for: call, to: queue)
+        guard case .object(let members)? = try? JSON.parse(queue.readable.array) else { return [] }
+        return members
     }
 }
 
