@@ -58,7 +58,7 @@ package final class Worker {
         lineWriters: LineWriters,
         limits: LimitStore,
         kinds: Registry,
-        orders: @escaping @Sendable (CredentialOrder) -> Void,
+        orders: @escaping (CredentialOrder) -> Void,
         tell: @escaping @Sendable (Notice) -> Void
     ) {
         self.init(
@@ -79,7 +79,7 @@ package final class Worker {
         limits: LimitStore = LimitStore(),
         network: any Network,
         kinds: Registry = .builtIn,
-        orders: @escaping @Sendable (CredentialOrder) -> Void = { _ in },
+        orders: @escaping (CredentialOrder) -> Void = { _ in },
         tell: @escaping @Sendable (Notice) -> Void = { _ in }
     ) {
         context = WireContext(loop: loop)
@@ -123,7 +123,7 @@ package final class Worker {
 
     /// Takes the token that a file has now; nil if it has none.
     package func updateToken(_ path: String, _ value: [UInt8]?) {
-        let state = value.map { CredentialState(Credential(value: $0, expiry: JWT.expiry(of: $0)), at: 0) }
+        let state = value.map { CredentialState(Credential(value: $0, expiry: JWT.expiry(of: $0)), at: Clock.wall) }
         credentials.update(.file(path), state ?? CredentialState())
     }
 

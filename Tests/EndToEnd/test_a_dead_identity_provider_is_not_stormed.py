@@ -46,8 +46,8 @@ def test_two_hundred_calls(start, running, failure):
     fetches = provider.wait_for_fetches(4, within=20)
     traffic.stop()
     assert {timed.outcome.code for timed in traffic.calls} == {"unavailable"}
-    # Nobody waits longer than a fetch takes: what has just failed is told at once.
-    assert max(timed.ended - timed.began for timed in traffic.calls) < 2
+    # Nobody waits longer than the two seconds that a token is waited for.
+    assert max(timed.ended - timed.began for timed in traffic.calls) < 3
     assert services.ledger.processed() == {}
     lasted = fetches[-1].at - fetches[0].at
     assert len(fetches) <= 6 + lasted and len(fetches) < len(traffic.calls) / 10

@@ -18,6 +18,7 @@ final class CredentialSlot {
     /// Until when the value is used, and from when on another is ordered, by the loop's clock.
     private var end = Nanoseconds.max
     private var refresh = Nanoseconds.max
+    private var retry = Nanoseconds.min
     private var isOrdered = false
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
@@ -43,8 +44,13 @@ final class CredentialSlot {
         return true
     }
 
-    /// Whether to wait for it would be in vain: nobody fetches it, and it is not a file whose content is to change.
-    var isHopeless: Bool { source.isFetched ? failure?.isRefusal == true : value == nil || !source.mayChange }
+    /// Whether to wait so long would be in vain: nobody fetches it, or not so soon, and it is not a file whose content is to
+    /// change.
+    func isHopeless(within patience: Nanoseconds) -> Bool {
+        guard source.isFetched else { return value == nil || !source.mayChange }
+        guard let failure else { return false }
+        return failure.isRefusal || retry > (loop?.now ?? 0).addingSaturated(patience)
+    }
 
     /// Whether calls wait for it.
     var isAwaited: Bool { !waiting.isEmpty }
@@ -81,6 +87,7 @@ final class CredentialSlot {
         failure = state.failure
         end = .max
         refresh = .max
+        retry = .min
         if value != state.credential?.value {
             change(state.credential?.value)
         }
@@ -92,6 +99,7 @@ final class CredentialSlot {
             }
             if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }
         }
+        if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }
         let told = waiting
         for (_, action) in told.sorted(by: { $0.key < $1.key }) { action() }
         if isAwaited, !isGood { want() }

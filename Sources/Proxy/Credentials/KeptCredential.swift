@@ -119,7 +119,9 @@ final class KeptCredential {
             failed += 1
             state.failure = failure
             if let expiry = state.credential?.expiry, expiry <= now { state.credential = nil }
-            restUntil = loop.now + schedule.failed(random: random(), retryAfter: failure.retryAfter)
+            let pause = schedule.failed(random: random(), retryAfter: failure.retryAfter)
+            restUntil = loop.now + pause
+            state.retry = now + pause
             if isNamed || isWanted { arm(at: restUntil) }
             changed(state, failure)
         }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Configuration
 internal import Events
 private import Glibc
@@ -45,6 +46,23 @@ package enum Secret: Hashable, Sendable {
                 return nil
             }
             self = .exec(command)
+        }
+    }
+
+    /// The text as it is now, for one that is needed at load; nil if it cannot be had, which is reported.
+    func text(_ section: Section) -> [UInt8]? {
+        switch self {
+        case .value(let bytes): return bytes
+        case .file(let path):
+            switch SmallFile.read(path, limit: Self.limit) {
+            case .success(let content): return content.span.trimmed.array
+            case .failure(let error):
+                section.diagnostics.report("\(path): \(error.text)", at: section.mark)
+                return nil
+            }
+        case .exec:
+            section.diagnostics.report("a program is not run at load; write {file: PATH}", at: section.mark)
+            return nil
         }
     }
 

@@ -76,7 +76,15 @@ public final class Template {
             pieces.append(.header(FieldName(String(name.dropFirst(7)))))
         } else {
             let known = plain.keys.sorted() + ["env:NAME", "header:name"]
-            diagnostics.report("{\(name)} is unknown; \(Suggestion.text(for: name, among: known))", at: mark)
+            // What is no name at all may be a secret with braces in it.
+            let isName = name.utf8.allSatisfy {
+                0x61...0x7a ~= $0 || $0 == 0x2e || $0 == 0x3a || $0 == 0x5f || $0 == 0x2d
+            }
+            let what = isName ? "{\(name)}" : "what stands in the braces"
+            diagnostics.report(
+                "\(what) is unknown; \(Suggestion.text(for: isName ? name : "", among: known))",
+                at: mark
+            )
         }
     }
 

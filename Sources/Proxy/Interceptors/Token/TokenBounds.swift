@@ -88,18 +88,7 @@ private struct Phantom {
 
     init?(_ section: Section) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
-        let secret: [UInt8]?
-        if let path = section.string(ifGiven: "file") {
-            switch SmallFile.read(path, limit: Secret.limit) {
-            case .success(let content): secret = content.span.trimmed.array
-            case .failure(let error):
-                section.report("\(path): \(error.text)", at: "file")
-                return nil
-            }
-        } else {
-            secret = Secret.text(section)
-        }
-        guard let secret, !secret.isEmpty else { return nil }
+        guard let secret = Secret(section.section("value"))?.text(section), !secret.isEmpty else { return nil }
         value = Array(section.string("prefix").utf8) + secret
     }
 

@@ -44,8 +44,8 @@ extension TokenInterceptor {
             Option(
                 "wait",
                 .timeout,
-                default: "3s",
-                "How long a call waits for a token while there is none, within its deadline."
+                default: "2s",
+                "How long a call waits for a token while there is none, within its deadline; not at all, if the next fetch is not due within that time."
             ),
             Option(
                 "retry",
@@ -115,8 +115,6 @@ extension TokenInterceptor {
     private static let phantomOptions = [
         Option("header", .string, default: "authorization", "The header in which the caller shows it."),
         Option("prefix", .string, default: "Bearer ", "What stands before it there."),
-        Option("file", .string, oneOf: "secret", "The file that holds it, read at load."),
-        Option("env", .string, oneOf: "secret", "The environment variable that holds it, read at load."),
-        Option("value", .string, oneOf: "secret", "The text itself; a file is safer."),
+        Option("value", .section(Secret.options), required: true, "What it is; a file is read at load."),
     ]
 }

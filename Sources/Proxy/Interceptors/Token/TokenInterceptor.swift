@@ -53,9 +53,13 @@ final class TokenInterceptor: Interceptor, Redacting {
         }
         guard let slot = slot(for: call) else { return failure.verdict("there is no token") }
         if slot.isGood { return put(slot, call) }
-        guard !slot.isHopeless else { return missing(slot) }
-        return wait(for: slot, call) { [unowned self] slot in slot.isGood ? put(slot, call) : missing(slot) }
+        guard !isHopeless(slot) else { return missing(slot) }
+        return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) { [unowned self] slot in
+            slot.isGood ? put(slot, call) : missing(slot)
+        }
     }
+
+    private func isHopeless(_ slot: CredentialSlot) -> Bool { slot.isHopeless(within: patience) }
 
     private func slot(for call: Call) -> CredentialSlot? {
         if let slot { return slot }
@@ -85,7 +89,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func wait(
         for slot: CredentialSlot,
         _ call: Call,
-        until isDone: @escaping (CredentialSlot) -> Bool = { $0.isGood || $0.isHopeless },
+        until isDone: @escaping (CredentialSlot) -> Bool,
         then: @escaping (CredentialSlot) -> Verdict
     ) -> Verdict {
         let suspension = Suspension()
@@ -132,9 +136,10 @@ final class TokenInterceptor: Interceptor, Redacting {
             return .next
         }
         if slot.isGood { return slot.value == used ? skip(call) : .retry(.unauthenticated) }
-        guard slot.source.isFetched, !slot.isHopeless else { return skip(call) }
-        return wait(for: slot, call, until: { $0.value != nil || $0.isHopeless }) { slot in
-            slot.isGood && slot.value != used ? .retry(.unauthenticated) : self.skip(call)
+        guard slot.source.isFetched, !isHopeless(slot) else { return skip(call) }
+        return wait(for: slot, call, until: { [unowned self] in $0.value != nil || isHopeless($0) }) {
+            [unowned self] slot in
+            slot.isGood && slot.value != used ? .retry(.unauthenticated) : skip(call)
         }
     }
 

@@ -32,16 +32,14 @@ extension TokenTemplate {
             section.diagnostics.report("a program is named by its whole path, such as /usr/bin/tool", at: program.mark)
         }
         let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
-        let environment = section.map("environment").map {
-            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
-        }
+        let environment = Dictionary(section.map("environment").map { ($0.name, $0.text) }) { $1 }
         guard let answer = Self.answer(section) else { return nil }
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
-        self.init(command + environment.map(\.1)) { call in
+        self.init(command) { call in
             .exec(
                 ExecSource(
                     command: command.map { $0.text(for: call) },
-                    environment: Dictionary(environment.map { ($0.0, $0.1.text(for: call)) }) { $1 },
+                    environment: environment,
                     answer: answer,
                     timeout: timeout
                 )

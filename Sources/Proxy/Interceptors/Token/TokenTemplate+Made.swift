@@ -19,7 +19,12 @@ extension TokenTemplate {
         Option("subject", .string, "The claim sub; templates are filled in."),
         Option("audience", .strings, "The claim aud."),
         Option("lifetime", .duration, default: "5m", "From iat to exp; at least 1s."),
-        Option("claims", .node, shape: .anything, "Other claims: a mapping to values of any kind; templates in texts are filled in."),
+        Option(
+            "claims",
+            .node,
+            shape: .anything,
+            "Other claims: a mapping to values of any kind; templates in texts are filled in."
+        ),
     ]
 
     init?(jwt section: Section) {
