@@ -2,11 +2,14 @@ extension Node {
     /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`.
     ///
     /// Where a secret comes from (`file`, `env`) is not hidden.
-    public var hidingSecrets: Node {
+    public var hidingSecrets: Node { hidingSecrets(and: []) }
+
+    /// Likewise; what is below one of `keys` is a secret, too.
+    fileprivate func hidingSecrets(and keys: Set<String>) -> Node {
         switch content {
         case .null, .scalar: self
-        case .sequence(let items): Node(.sequence(items.map(\.hidingSecrets)), at: mark)
-        case .mapping(let entries): Node(.mapping(entries.map(\.hidingSecrets)), at: mark)
+        case .sequence(let items): Node(.sequence(items.map { $0.hidingSecrets(and: keys) }), at: mark)
+        case .mapping(let entries): Node(.mapping(entries.map { $0.hidingSecrets(and: keys) }), at: mark)
         }
     }
 
@@ -23,11 +26,15 @@ extension Node {
 }
 
 extension Node.Entry {
-    fileprivate var hidingSecrets: Node.Entry {
+    fileprivate func hidingSecrets(and keys: Set<String>) -> Node.Entry {
         // `token:` with a mapping is a kind of interceptor or a source of tokens, not itself a token.
-        if key == "token", case .mapping = value.content { return with(value.hidingSecrets) }
-        return with(isSecret ? value.hidden : value.hidingSecrets)
+        if key == "token", case .mapping = value.content { return with(value.hidingSecrets(and: Self.secretsOfTokens)) }
+        if key == "calls" { return with(value.hidingSecrets(and: Self.secretsOfCalls)) }
+        return with(isSecret || keys.contains(key) ? value.hidden : value.hidingSecrets(and: keys))
     }
+
+    private static let secretsOfTokens: Set = ["value", "environment", "claims", "parameters"]
+    private static let secretsOfCalls: Set = ["body", "query", "headers"]
 
     fileprivate var isSource: Bool {
         ["file", "env"].contains(key) && value.text != nil

@@ -81,7 +81,7 @@ def test_one_refresh_for_all(stage):
         assert len(stage.provider.fetches()) == fetches
 
 
-@pytest.mark.parametrize("name, kind", [*((name, "unary") for name in DIALECTS), ("grpc", "upload"), ("connect", "converse")])
+@pytest.mark.parametrize("name, kind", [*((name, "unary") for name in DIALECTS), ("connect", "converse")])
 def test_a_body_above_the_limit(stage, name, kind):
     stage = stage()
     stage.provider.revoke()

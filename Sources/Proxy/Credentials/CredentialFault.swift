@@ -30,10 +30,17 @@ package enum CredentialFault: Error, Equatable, Sendable {
             "what the answer has at \(place) is empty, too long, or has bytes that cannot stand in a header"
         case .notForHeaders(nil): "the answer is empty, too long, or has bytes that cannot stand in a header"
         case .expired: "the credential has expired already"
-        case .refused(let error, let description?): "it was refused: \(error): \(description)"
-        case .refused(let error, nil): "it was refused: \(error)"
+        case .refused(let error, _) where Self.isName(error): "it was refused: \(error)"
+        case .refused: "it was refused"
         case .status(let status): "the status of the answer is \(status)"
         }
+    }
+
+    /// Whether an error looks like the name of one.
+    ///
+    /// Nothing else that a server says is told: it may well repeat what was sent to it.
+    private static func isName(_ error: String) -> Bool {
+        error.utf8.count <= 40 && error.utf8.allSatisfy { 0x61...0x7a ~= $0 || 0x41...0x5a ~= $0 || $0 == 0x5f }
     }
 
     /// An error as a server tells it, cut, and with only what RFC 6749 §5.2 allows in it.

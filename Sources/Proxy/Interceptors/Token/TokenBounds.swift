@@ -89,7 +89,7 @@ private struct Phantom {
     init?(_ section: Section) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
         guard let secret = Secret(section.section("value"))?.text(section), !secret.isEmpty else { return nil }
-        value = Array(section.string("prefix").utf8) + secret
+        value = secret
     }
 
     /// Takes the phantom token out of a request; an error if it is not there.
@@ -97,7 +97,7 @@ private struct Phantom {
         guard let index = request.first(header) else {
             return RPCError(.unauthenticated, "the caller shows no token that could be swapped")
         }
-        guard request.value(at: index).isEqualInConstantTime(to: value) else {
+        guard request.value(at: index).withoutScheme.isEqualInConstantTime(to: value) else {
             return RPCError(.unauthenticated, "the caller shows a token that is not the one to be swapped")
         }
         request.remove(header)
@@ -106,6 +106,12 @@ private struct Phantom {
 }
 
 extension Span<UInt8> {
+    /// What is behind `Bearer `, if that is there.
+    fileprivate var withoutScheme: Span<UInt8> {
+        @_lifetime(copy self)
+        get { hasPrefix(Array("Bearer ".utf8)) ? extracting(7..<count) : self }
+    }
+
     /// Whether the bytes are these; the time does not tell where they differ.
     fileprivate func isEqualInConstantTime(to other: [UInt8]) -> Bool {
         guard count == other.count else { return false }

@@ -113,8 +113,7 @@ extension TokenInterceptor {
     ]
 
     private static let phantomOptions = [
-        Option("header", .string, default: "authorization", "The header in which the caller shows it."),
-        Option("prefix", .string, default: "Bearer ", "What stands before it there."),
+        Option("header", .string, default: "authorization", "The header in which the caller shows it, behind Bearer or alone."),
         Option("value", .section(Secret.options), required: true, "What it is; a file is read at load."),
     ]
 }

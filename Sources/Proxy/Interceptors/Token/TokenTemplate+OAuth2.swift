@@ -42,8 +42,8 @@ extension TokenTemplate {
                 "subject_token",
                 .string,
                 required: true,
-                example: "{header:x-user-token}",
-                "The token to give; a template, or {file: PATH} for one that a file has."
+                example: "\"{header:x-user-token}\"",
+                "The token to give; a template, which is filled in for each call. A Bearer before it is taken away."
             ),
             Option(
                 "subject_token_type",
