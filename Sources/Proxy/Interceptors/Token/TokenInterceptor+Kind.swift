@@ -113,7 +113,12 @@ extension TokenInterceptor {
     ]
 
     private static let phantomOptions = [
-        Option("header", .string, default: "authorization", "The header in which the caller shows it, behind Bearer or alone."),
+        Option(
+            "header",
+            .string,
+            default: "authorization",
+            "The header in which the caller shows it, behind Bearer or alone."
+        ),
         Option("value", .section(Secret.options), required: true, "What it is; a file is read at load."),
     ]
 }
