@@ -26,7 +26,8 @@ final class KeptCredential {
     private var restUntil: Nanoseconds = 0
     private var isWanted = false
     private var refusals = 0
-    private var lastRefusal: Nanoseconds = 0
+    /// Up to when `refusals` is counted.
+    private var counted: Nanoseconds = 0
 
     init(
         _ source: CredentialSource,
@@ -84,8 +85,10 @@ final class KeptCredential {
 
     private func believes() -> Bool {
         let now = loop.now
-        refusals = max(0, refusals - Int((now - lastRefusal) / Self.refusalPause))
-        lastRefusal = now
+        // Counted by whole pauses: refusals that never cease shall not keep the next from being believed.
+        let pauses = (now - counted) / Self.refusalPause
+        refusals = max(0, refusals - Int(pauses))
+        counted = refusals == 0 ? now : counted + pauses * Self.refusalPause
         guard refusals < Self.mostRefusals else { return false }
         refusals += 1
         return true

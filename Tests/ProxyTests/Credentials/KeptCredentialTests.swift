@@ -1,0 +1,211 @@
+import Bytes
+import Events
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// When a credential is fetched, and what is known of it meanwhile; it comes from a file that the test writes.
+@Suite struct KeptCredentialTests {
+    /// A keeper of one credential, what it has told, and the clock that it goes by.
+    private final class Stand {
+        let clock = ManualClock(now: 1000 * .second)
+        let loop: EventLoop
+        let file = TemporaryFile([])
+        var told: [(state: CredentialState, failure: CredentialFailure?)] = []
+        private(set) var kept: KeptCredential!
+
+        init(isNamed: Bool = true, _ content: String = "") {
+            loop = EventLoop(clock: .manual(clock))
+            write(content)
+            kept = KeptCredential(
+                .file(file.path),
+                refreshAhead: 30 * .second,
+                isNamed: isNamed,
+                loop: loop,
+                fetcher: Fetcher(loop: loop),
+                random: { 0 },
+                changed: { [unowned self] in told.append(($0, $1)) }
+            )
+        }
+
+        func write(_ content: String) { file.write(Array(content.utf8)) }
+
+        /// Lets time pass in steps of five milliseconds, and notes at which ones of them a fetch failed.
+        @discardableResult
+        func pass(_ time: Nanoseconds) -> [Nanoseconds] {
+            var failures: [Nanoseconds] = []
+            let end = clock.now + time
+            while clock.now < end {
+                let before = kept.failed
+                clock.now += min(5 * .millisecond, end - clock.now)
+                loop.turn(waiting: false)
+                if kept.failed > before { failures.append(clock.now) }
+            }
+            return failures
+        }
+
+        var value: String? { kept.state.credential.map { $0.value.span.string } }
+    }
+
+    /// A token that says when it ends.
+    private func jwt(endingIn seconds: Int) -> String {
+        let queue = ByteQueue()
+        let claims = #"{"exp":\#(Int(Clock.wall / .second) + seconds)}"#
+        queue.append(base64: Array(claims.utf8).span, padded: false)
+        return "e30.\(queue.readable.string).c2ln"
+    }
+
+    @Test func `pauses between failures grow, and wants in between change nothing`() {
+        let stand = Stand()
+        stand.kept.fetchIfNeeded()
+        #expect(stand.kept.failed == 1)
+        for _ in 1...3 { stand.kept.want() }
+        #expect(stand.kept.failed == 1)
+        let start = stand.clock.now
+        let failures = stand.pass(9 * .second)
+        let pauses = zip(failures, [start] + failures).map { ($0 - $1) / .millisecond }
+        #expect(pauses.count == 6)
+        for (pause, expected) in zip(pauses, [125, 250, 500, 1000, 2000, 4000]) {
+            #expect(pause >= expected && pause <= expected + 20, "\(pauses)")
+        }
+        stand.write("one")
+        stand.pass(9 * .second)
+        #expect(stand.value == "one")
+        #expect(stand.kept.succeeded == 1)
+        #expect(stand.told.last?.failure == nil)
+    }
+
+    @Test func `one that nobody has named is fetched only while it is wanted`() {
+        let stand = Stand(isNamed: false)
+        stand.kept.want()
+        #expect(stand.kept.failed == 1)
+        #expect(stand.pass(60 * .second) == [])
+        stand.kept.want()
+        #expect(stand.kept.failed == 2)
+        stand.kept.want()
+        #expect(stand.kept.failed == 2)
+        #expect(stand.pass(60 * .second).count == 1)
+    }
+
+    @Test func `the last good one is kept while others cannot be had`() {
+        let stand = Stand(jwt(endingIn: 100))
+        let first = jwt(endingIn: 100)
+        stand.kept.fetchIfNeeded()
+        #expect(stand.value == first)
+        stand.write("")
+        #expect(stand.pass(69 * .second) == [])
+        #expect(!stand.pass(3 * .second).isEmpty)
+        #expect(stand.value == first)
+        #expect(stand.told.last?.failure != nil)
+        #expect(stand.told.last?.state.credential != nil)
+        stand.write("two")
+        stand.pass(10 * .second)
+        #expect(stand.value == "two")
+        #expect(stand.kept.state.failure == nil)
+    }
+
+    @Test func `one that has ended is kept no longer`() {
+        let stand = Stand(jwt(endingIn: -5))
+        stand.kept.fetchIfNeeded()
+        stand.write("")
+        stand.pass(.second)
+        #expect(stand.value == nil)
+    }
+
+    // MARK: Refusals
+
+    @Test func `a refused value is fetched anew, and another is not`() {
+        let stand = Stand("one")
+        stand.kept.fetchIfNeeded()
+        stand.write("two")
+        stand.kept.refused(Array("zero".utf8))
+        #expect(stand.value == "one")
+        stand.kept.refused(Array("one".utf8))
+        #expect(stand.value == "two")
+        #expect(stand.kept.succeeded == 2)
+    }
+
+    @Test func `refusals are believed five times, and then once in ten seconds`() {
+        let stand = Stand("one")
+        stand.kept.fetchIfNeeded()
+        for _ in 1...20 { stand.kept.refused(Array("one".utf8)) }
+        #expect(stand.kept.succeeded == 6)
+        // Whoever does not believe says what there is.
+        #expect(stand.told.count == 21)
+        #expect(stand.told.last?.state.credential != nil)
+        // However often they come.
+        for _ in 1...40 {
+            stand.pass(.second)
+            stand.kept.refused(Array("one".utf8))
+        }
+        #expect(stand.kept.succeeded == 10)
+        stand.pass(100 * .second)
+        for _ in 1...20 { stand.kept.refused(Array("one".utf8)) }
+        #expect(stand.kept.succeeded == 15)
+    }
+
+    @Test func `a refused value is forgotten, even if no other can be had`() {
+        let stand = Stand("one")
+        stand.kept.fetchIfNeeded()
+        stand.write("")
+        stand.kept.refused(Array("one".utf8))
+        #expect(stand.value == nil)
+        stand.write("two")
+        stand.pass(.second)
+        #expect(stand.value == "two")
+    }
+}
+
+/// The keeper of all credentials, with programs as their sources.
+@Suite struct CredentialKeeperTests {
+    private func source(_ script: String) -> CredentialSource {
+        .exec(ExecSource(command: ["/bin/sh", "-c", script], environment: [:], answer: .text, timeout: 60 * .second))
+    }
+
+    @Test func `whoever wants a credential, it is fetched once`() {
+        let loop = EventLoop()
+        let count = TemporaryFile([])
+        var told: [(source: CredentialSource, state: CredentialState)] = []
+        let keeper = CredentialKeeper(loop: loop, fetcher: Fetcher(loop: loop)) {
+            told.append(($0, $1))
+        } tell: { _ in
+        }
+        let source = source("echo x >> \(count.path); echo token; wc -l < \(count.path) >&2")
+        for _ in 1...5 { keeper.take(.want(source)) }
+        #expect(keeper.report(on: source)?.isFetching == true)
+        while told.isEmpty { loop.turn() }
+        for _ in 1...5 { keeper.take(.want(source)) }
+        #expect(keeper.report(on: source)?.succeeded == 1)
+        #expect(keeper.report(on: source)?.isFetching == false)
+        #expect(told.count == 6)
+        #expect(told.allSatisfy { $0.source == source && $0.state.credential?.value == Array("token".utf8) })
+    }
+
+    @Test func `a program that fails is told of, without what it wrote`() {
+        let loop = EventLoop()
+        var notices: [Notice] = []
+        let keeper = CredentialKeeper(loop: loop, fetcher: Fetcher(loop: loop)) { _, _ in
+        } tell: {
+            notices.append($0)
+        }
+        let source = source("echo secret; exit 3")
+        keeper.take(.want(source))
+        while notices.isEmpty { loop.turn() }
+        #expect("\(notices)".contains("/bin/sh ended with status 3"))
+        #expect(!"\(notices)".contains("secret"))
+        #expect(keeper.report(on: source)?.failed == 1)
+    }
+
+    @Test func `what cannot be fetched is answered with nothing`() {
+        let loop = EventLoop()
+        var told: [CredentialState] = []
+        let keeper = CredentialKeeper(loop: loop, fetcher: Fetcher(loop: loop)) {
+            told.append($1)
+        } tell: { _ in
+        }
+        keeper.take(.want(.file("/nowhere")))
+        #expect(told == [CredentialState()])
+        #expect(keeper.report(on: .file("/nowhere")) == nil)
+    }
+}
