@@ -19,7 +19,10 @@ public struct FetchTarget: Equatable, Sendable {
 
     /// Reads the URL of `key` and what `options` say of its server; none if something is wrong, which is reported.
     ///
-    /// - Parameter url: the URL where the section does not have it.
+    /// - Parameters:
+    ///   - section: what the URL and its options stand in.
+    ///   - key: where the URL stands.
+    ///   - fixed: the URL where the section does not have it.
     public init?(_ section: Section, _ key: String, url fixed: String? = nil) {
         guard let text = fixed ?? section.string(ifGiven: key) else { return nil }
         let start = text.range(ofPath: "://")

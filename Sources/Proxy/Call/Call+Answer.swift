@@ -57,8 +57,8 @@ extension Call {
     /// its end.
     var hasTrailersInHead: Bool { classification.dialect.isUnaryConnect && !holdsAnswer }
 
-    /// Whether the head of an answer has set out on its way back.
-    var hasAnswer: Bool { answers > 0 }
+    /// Whether the head of an answer has set out on its way back, and was not dropped.
+    var hasAnswer: Bool { answers > droppedAnswers }
 
     /// The trailers of unary Connect, which are headers with a prefix.
     private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {

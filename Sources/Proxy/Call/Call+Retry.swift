@@ -11,11 +11,13 @@ extension Call {
 
     /// Why the call cannot be tried once more, if it cannot.
     public var retryObstacle: RetryObstacle? {
+        if isOver || isClosing { return .delivered }
         guard isForwarded, canReplay, keepsRequest else { return .buffer }
-        if headSent || isOver || isClosing { return .delivered }
         if record.attempts >= Self.mostTries { return .attempts }
+        if case .callTimeout = failure { return .deadline }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }
-        return nil
+        // Last, as a head goes out at once where something else is in the way, which is what people want to know.
+        return headSent ? .delivered : nil
     }
 
     /// How often the interceptor that asks has let the call be tried again.
@@ -51,9 +53,12 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         forgetWaiting(.response, from: 0)
+        // What has held the source back belongs to the answer that is dropped.
+        lanes.response.isPaused = false
         if case .responseHead(let head, _) = event { forget(head) }
         forgetAnswer()
         answers += 1
+        droppedAnswers = answers
         isAnswered = false
         isAnswerClosed = false
         ownOutcome = nil

@@ -89,6 +89,8 @@ public final class Call: HTTPStreamUser {
 
     /// How many answers have set out on their way back, each in the place of the one before it.
     var answers = 0
+    /// How many of them there were when the call was tried again: they are none any more.
+    var droppedAnswers = 0
     /// The answer is given here.
     var isAnswered = false
     /// What was decided here, if that is so.
@@ -196,7 +198,8 @@ public final class Call: HTTPStreamUser {
         requestEnded = true
         meter?.end()
         if let heldAnswer { return answerWhole(heldAnswer.answer, heldAnswer.place) }
-        if takesRequest { requestIsWhole(trailers: trailers) }
+        // An answer of our own is under way: a request without its end cannot be sent once more.
+        if takesRequest { requestIsWhole(trailers: trailers) } else { canReplay = false }
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.

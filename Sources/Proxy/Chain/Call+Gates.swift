@@ -123,6 +123,8 @@ extension Call {
     /// What waits at a link and at those behind it is nobody's any more.
     func forgetWaiting(_ way: Way, from place: Int) {
         guard !lanes[way].isEmpty else { return }
+        // What of the request has waited does not go with another attempt.
+        if way == .request { canReplay = false }
         for slot in lanes[way].removeAll(from: place) {
             if case .suspended(let suspension) = slot.state { suspension.cancel() }
             if case .responseHead(let head, _) = slot.event { forget(head) }

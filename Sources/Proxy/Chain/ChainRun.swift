@@ -19,6 +19,8 @@ struct ChainRun {
     private(set) var current = 0
     /// How often links have let the call be tried again.
     private var retries: [(place: Int, count: Int)] = []
+    /// The links that have judged the answer that is under way, a bit each.
+    private var judges: UInt64 = 0
 
     init(_ chain: CompiledChain) {
         self.chain = chain
@@ -63,12 +65,21 @@ struct ChainRun {
     /// The link lets the call be tried again: what is answered next comes to all links.
     mutating func tryAgain(_ place: Int) {
         passedOver = 0
+        judges = 0
         decider = nil
         if let index = retries.firstIndex(where: { $0.place == place }) {
             retries[index].count += 1
         } else {
             retries.append((place, 1))
         }
+    }
+
+    /// The link whose hook was called last judges the answer; false if it has done so, as at the head of an answer whose
+    /// end says the same.
+    mutating func judge() -> Bool {
+        let bit: UInt64 = 1 << UInt64(current)
+        defer { judges |= bit }
+        return judges & bit == 0
     }
 
     /// How often the link whose hook was called last has let the call be tried again.

@@ -18,6 +18,8 @@ package final class CredentialKeeper {
     /// Makes a keeper of nothing.
     ///
     /// - Parameters:
+    ///   - loop: the loop of the thread.
+    ///   - fetcher: makes the requests.
     ///   - publish: is told whenever something else is known of a credential.
     ///   - tell: gets what the daemon should log.
     package init(

@@ -89,11 +89,11 @@ final class Conversation {
     }
 
     /// Ends the answer with an error, in unary Connect instead of any head or message.
-    func fail(_ code: String, _ message: String, _ number: Int) {
+    func fail(_ code: String, _ message: String, _ number: Int, status: Int = 500) {
         let error = #"{"code":"\#(code)","message":"\#(message)"}"#
         switch style {
         case .connectUnary:
-            sendHead(500, [("content-type", "application/json")])
+            sendHead(status, [("content-type", "application/json")])
             upstream.send(.data(upstreamStream, error.latin1, end: true))
         case .connectStream:
             upstream.send(.data(upstreamStream, style.framed(#"{"error":\#(error)}"#.latin1, flags: 2), end: true))

@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import HTTP
 import RPC
+import Telemetry
 
 @testable import Proxy
 
@@ -26,6 +27,7 @@ final class GateInterceptor: Interceptor {
                 Option("drop", .strings, "The messages that go no further."),
                 Option("add", .map, "What comes behind a message."),
                 Option("reject", .map, "The codes with which events are rejected."),
+                Option("retry", .map, "The events at which the call is tried again, and how often at most."),
                 Option("end", .string, "The code that the answer ends with instead."),
                 Option("trailer", .string, "The value of a trailer to add."),
             ],
@@ -55,7 +57,8 @@ final class GateInterceptor: Interceptor {
             "response head": .responseHead, "response message": .responseMessages, "response end": .responseEnd,
         ]
         let sees = options.strings("sees")
-        events = all.filter { sees.isEmpty || sees.contains($0.key) }.reduce(.finished) { $0.union($1.value) }
+        let first: EventSet = options.has("retry") ? [.finished, .retries] : .finished
+        events = all.filter { sees.isEmpty || sees.contains($0.key) }.reduce(first) { $0.union($1.value) }
     }
 
     func forCall() -> any Interceptor {
@@ -67,18 +70,18 @@ final class GateInterceptor: Interceptor {
 
     // MARK: Hooks
 
-    func requestHead(_ call: Call) -> Verdict { verdict("request head") }
+    func requestHead(_ call: Call) -> Verdict { verdict("request head", nil, call) }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        change(payload, message, "request message")
+        change(payload, message, "request message", call)
     }
 
-    func requestEnd(_ call: Call) -> Verdict { verdict("request end") }
+    func requestEnd(_ call: Call) -> Verdict { verdict("request end", nil, call) }
 
-    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { verdict("response head") }
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict { verdict("response head", nil, call) }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        change(payload, message, "response message")
+        change(payload, message, "response message", call)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
@@ -89,7 +92,7 @@ final class GateInterceptor: Interceptor {
         if let code = options.string(ifGiven: "end") {
             end.error = RPCCode(name: code).map { RPCError($0, "changed", details: [Self.detail]) }
         }
-        return verdict("response end", said)
+        return verdict("response end", said, call)
     }
 
     func finished(_ call: Call) {
@@ -98,20 +101,23 @@ final class GateInterceptor: Interceptor {
 
     // MARK: Doing what the options say
 
-    private func change(_ payload: Span<UInt8>, _ message: Message, _ kind: String) -> Verdict {
+    private func change(_ payload: Span<UInt8>, _ message: Message, _ kind: String, _ call: Call) -> Verdict {
         let event = "\(kind) \(message.number)"
         let text = payload.string
         if options.bool("upper") { message.replace(with: Array(text.uppercased().utf8).span) }
         if applies("drop", event) { message.drop() }
         for entry in options.map("add") where entry.name == event { message.add(Array(entry.text.utf8).span) }
-        return verdict(event, text)
+        return verdict(event, text, call)
     }
 
-    private func verdict(_ event: String, _ said: String? = nil) -> Verdict {
+    private func verdict(_ event: String, _ said: String?, _ call: Call) -> Verdict {
         diary.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
         if applies("open", event) { open() }
         for entry in options.map("reject") where entry.name == event {
             return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))
+        }
+        for entry in options.map("retry") where entry.name == event && call.retries < Int(entry.text)! {
+            return .retry(.rule)
         }
         if options.bool("random"), Bool.random(using: &door.random) { return .suspend(door.hold(event)) }
         if applies("hold", event) { return .suspend(door.hold(event)) }

@@ -19,6 +19,8 @@ final class Scene {
     let diary = Diary()
     let gates = Doors()
     let lineWriters = LineWriters()
+    /// What the worker has ordered from the keeper of credentials.
+    let orders = Orders()
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
     private let census = Census()
@@ -32,7 +34,14 @@ final class Scene {
         loop = EventLoop(clock: .manual(clock))
         let kinds = Registry.builtIn.adding([Probe.kind(diary), GateInterceptor.kind(diary, gates)])
         network.scene = self
-        worker = Worker(loop: loop, lineWriters: lineWriters, limits: limits, network: network, kinds: kinds)
+        worker = Worker(
+            loop: loop,
+            lineWriters: lineWriters,
+            limits: limits,
+            network: network,
+            kinds: kinds,
+            orders: { [orders] in orders.note($0) }
+        )
         for listener in use(yaml).listeners { listen(listener) }
     }
 

@@ -127,7 +127,9 @@ final class TokenInterceptor: Interceptor, Redacting {
 
     /// The upstream has not taken the token: with another one the call is tried again, once.
     private func refused(_ call: Call) -> Verdict {
-        guard call.isAnsweredByUpstream, call.retries == 0, let slot = slot(for: call) else { return .next }
+        guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot = slot(for: call) else {
+            return .next
+        }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
         slot.refused(used)

@@ -1,0 +1,254 @@
+import Events
+import HTTP2Kit
+import Testing
+
+@testable import Proxy
+
+/// Calls whose token the upstream refuses: it is fetched anew, and the call goes again with the new one.
+@Suite struct TokenReplayTests {
+    private static func token(_ options: String = "") -> String {
+        let source = #"oauth2: {token_url: "http://127.0.0.1:9/token", client_id: me}"#
+        return "{token: {\(source)\(options.isEmpty ? "" : ", " + options)}}"
+    }
+
+    /// A call goes out with the token `one`, which it has waited for, and the upstream refuses that.
+    private func refuse(_ talk: Conversation, _ fields: (String, String)...) {
+        fields.isEmpty ? talk.begin() : talk.begin(fields[0])
+        talk.say("hello", end: true)
+        talk.scene.settle()
+        #expect(talk.scene.orders.take() == ["want oauth2"])
+        #expect(talk.scene.upstream().connects == 0)
+        talk.scene.deliver("one")
+        talk.accept()
+        talk.upstreamHears("head", "message hello", "end")
+        #expect(authorization(talk) == "Bearer one")
+        talk.refuse()
+        talk.scene.settle()
+    }
+
+    private func authorization(_ talk: Conversation) -> String? { talk.upstreamEar.head["authorization"] }
+
+    @Test(arguments: ["\(token())", "{name: a, gate: {}}, \(token()), {name: c, gate: {}}"])
+    func `a refused token is fetched once more, and the call goes again`(_ chain: String) {
+        converse(chain) { talk in
+            refuse(talk)
+            #expect(talk.scene.orders.take() == ["refused oauth2 one"])
+            talk.callerHears()
+            talk.scene.deliver("two")
+            talk.askedAgain()
+            #expect(authorization(talk) == "Bearer two")
+            talk.settleWell()
+            #expect(talk.scene.orders.take() == [])
+            #expect(talk.scene.retries("unauthenticated") == 1)
+            let events = talk.scene.diary.take()
+            guard !events.isEmpty else { return }
+            // A status of HTTP is a refusal by its head, others are by their end.
+            let heads = talk.style == .connectUnary ? 1 : 2
+            #expect(events.filter { $0 == "a response head" }.count == heads, "\(talk.style)")
+            #expect(events.filter { $0.hasPrefix("a response end") } == ["a response end ok"])
+            #expect(events.filter { $0 == "c response head" }.count == 2)
+            #expect(events.filter { $0.contains("finished") }.count == 2)
+        }
+    }
+
+    @Test func `a refusal in gRPC can be a head alone, or a status of HTTP`() {
+        for refusal in [[("grpc-status", "16")], [("x-reason", "none")]] {
+            converse(Self.token(), in: [.grpc]) { talk in
+                talk.begin()
+                talk.say("hello", end: true)
+                talk.scene.settle()
+                talk.scene.deliver("one")
+                talk.accept()
+                talk.upstreamHears("head", "message hello", "end")
+                if refusal[0].0 == "grpc-status" {
+                    talk.answerOnly(refusal[0])
+                } else {
+                    talk.upstream.send(.answer(1, 401, end: true))
+                }
+                talk.scene.settle()
+                talk.scene.deliver("two")
+                talk.askedAgain()
+                talk.settleWell()
+            }
+        }
+    }
+
+    @Test func `a token that is refused again passes the refusal on`() {
+        converse(Self.token()) { talk in
+            refuse(talk)
+            talk.scene.deliver("two")
+            talk.askedAgain()
+            talk.refuse()
+            talk.callerHearsRefusal()
+            #expect(talk.scene.retries("unauthenticated") == 1)
+        }
+    }
+
+    @Test func `another call has brought a new one already: nothing is ordered`() {
+        converse(Self.token(), in: [.grpc]) { talk in
+            talk.begin()
+            talk.say("hello", end: true)
+            talk.scene.settle()
+            talk.scene.deliver("one")
+            talk.accept()
+            talk.upstreamHears("head", "message hello", "end")
+            talk.scene.deliver("two")
+            _ = talk.scene.orders.take()
+            talk.refuse()
+            talk.askedAgain()
+            #expect(authorization(talk) == "Bearer two")
+            #expect(talk.scene.orders.take() == [])
+            talk.settleWell()
+        }
+    }
+
+    @Test func `all who wait do so for one order`() {
+        converse(Self.token(), in: Style.streams) { talk in
+            let other = Conversation(talk.scene, talk.style, of: talk.caller, stream: 3)
+            for call in [talk, other] {
+                call.begin()
+                call.say("hello", end: true)
+            }
+            talk.scene.settle()
+            #expect(talk.scene.orders.take() == ["want oauth2"])
+            talk.scene.deliver("one")
+            talk.accept()
+            other.accept(on: talk.upstream, stream: 3)
+            for call in [talk, other] { call.upstreamHears("head", "message hello", "end") }
+            for call in [talk, other] { call.refuse() }
+            talk.scene.settle()
+            #expect(talk.scene.orders.take() == ["refused oauth2 one"])
+            talk.scene.deliver("two")
+            talk.askedAgain(stream: 5)
+            other.askedAgain(stream: 7)
+            for call in [talk, other] { #expect(authorization(call) == "Bearer two") }
+            for call in [talk, other] { call.settleWell() }
+            #expect(talk.scene.orders.take() == [])
+        }
+    }
+
+    // MARK: Where there is no other token
+
+    @Test(arguments: ["same", "none", "refusal", "never"])
+    func `without another token the refusal passes unchanged`(_ outcome: String) {
+        converse(Self.token("wait: 1s")) { talk in
+            refuse(talk)
+            talk.callerHears()
+            switch outcome {
+            case "same": talk.scene.deliver("one")
+            case "none": talk.scene.deliver(nil, failure: CredentialFailure("it is down"))
+            case "refusal": talk.scene.deliver(nil, failure: CredentialFailure("go away", isRefusal: true))
+            default: break
+            }
+            let wants = outcome == "none" ? ["want oauth2"] : []
+            #expect(talk.scene.orders.take() == ["refused oauth2 one"] + wants)
+            if outcome == "none" || outcome == "never" {
+                talk.callerHears()
+                talk.scene.pass(.milliseconds(1020))
+            }
+            talk.callerHearsRefusal()
+            #expect(talk.scene.skippedRetries("credential") == 1)
+            #expect(talk.scene.retries("unauthenticated") == 0)
+        }
+    }
+
+    @Test func `who wants no replay gets the refusal at once`() {
+        converse(Self.token("retry: false")) { talk in
+            refuse(talk)
+            talk.callerHearsRefusal()
+            #expect(talk.scene.orders.take() == [])
+        }
+    }
+
+    @Test func `a token that never changes leads to no replay`() {
+        converse("{token: {value: one}}") { talk in
+            talk.ask()
+            #expect(authorization(talk) == "Bearer one")
+            talk.refuse()
+            talk.callerHearsRefusal()
+        }
+    }
+
+    @Test func `a request too large to go again is refused, but not the next`() {
+        converse(Self.token(), in: [.grpc, .connectStream], on: [.memory]) { talk in
+            let piece = String(repeating: "x", count: 12_000)
+            talk.begin()
+            talk.scene.settle()
+            talk.scene.deliver("one")
+            talk.accept()
+            talk.upstream.send(.window(0, 100_000), .window(1, 100_000))
+            for count in 1...6 { talk.say(piece, end: count == 6) }
+            talk.scene.until { talk.upstreamEar.heard.last == "end" }
+            talk.upstreamEar.take(talk.upstreamEar.heard.count)
+            _ = talk.scene.orders.take()
+            talk.refuse()
+            talk.callerHearsRefusal()
+            #expect(talk.scene.skippedRetries("buffer") == 1)
+            #expect(talk.scene.orders.take() == ["refused oauth2 one"])
+        }
+    }
+
+    // MARK: Ends while it waits
+
+    @Test func `a caller that gives up while its call waits ends it once`() {
+        converse("{name: a, gate: {}}, \(Self.token())") { talk in
+            refuse(talk)
+            talk.cancel()
+            talk.scene.settle()
+            talk.scene.deliver("two")
+            talk.scene.settle()
+            #expect(talk.scene.diary.events.filter { $0.contains("finished") } == ["a finished canceled by caller"])
+            #expect(talk.scene.retries("unauthenticated") == 0)
+        }
+    }
+
+    @Test func `a caller that gives up before there is a token is never heard of upstream`() {
+        converse("{name: a, gate: {}}, \(Self.token())") { talk in
+            talk.begin()
+            talk.scene.settle()
+            talk.cancel()
+            talk.scene.settle()
+            talk.scene.deliver("one")
+            talk.scene.settle()
+            #expect(talk.scene.upstream().connects == 0)
+            #expect(talk.scene.diary.events.filter { $0.contains("finished") } == ["a finished canceled by caller"])
+        }
+    }
+
+    @Test func `the caller's time is over while its call waits`() {
+        converse(Self.token()) { talk in
+            refuse(talk, talk.style.timeoutField)
+            talk.scene.pass(.milliseconds(1020))
+            talk.scene.until { talk.callerEar.heard.count >= 2 }
+            #expect(talk.callerEar.heard.last?.hasPrefix("end deadline_exceeded") == true, "\(talk.style)")
+            talk.scene.deliver("two")
+            talk.scene.settle()
+            #expect(talk.scene.retries("unauthenticated") == 0)
+        }
+    }
+
+    // MARK: HTTP/1.1
+
+    @Test(arguments: Stage.allCases)
+    func `a call of HTTP 1 goes again, too`(_ stage: Stage) {
+        play(stage, plain + "\ninterceptors: [\(Self.token())]\n") { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            scene.settle()
+            scene.deliver("one")
+            let upstream = scene.upstream().accept()
+            #expect(upstream.head().contains("\r\nauthorization: Bearer one\r\n"))
+            upstream.expect("{}")
+            upstream.send(http("HTTP/1.1 401 Unauthorized", "content-length: 2", body: "no"))
+            scene.settle()
+            #expect(scene.orders.take() == ["want oauth2", "refused oauth2 one"])
+            caller.expectNothing()
+            scene.deliver("two")
+            let again = upstream.end == nil ? upstream : scene.upstream().accept()
+            #expect(again.head().contains("\r\nauthorization: Bearer two\r\n"))
+            again.expect("{}")
+            again.send(fine)
+            caller.expect(fine)
+        }
+    }
+}

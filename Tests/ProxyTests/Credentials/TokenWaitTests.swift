@@ -1,0 +1,215 @@
+import Configuration
+import Documents
+import Events
+import Testing
+
+@testable import Proxy
+
+/// Calls that need a token which is not there, or is good no more; and whom a token is for.
+@Suite struct TokenWaitTests {
+    private static func token(_ options: String = "") -> String {
+        let source = #"oauth2: {token_url: "http://127.0.0.1:9/token", client_id: me}"#
+        return "\(plain)\ninterceptors: [{token: {\(source)\(options.isEmpty ? "" : ", " + options)}}]\n"
+    }
+
+    private static func text(_ message: String, code: String = "unavailable") -> String {
+        #"{"code":"\#(code)","message":"\#(message)"}"#
+    }
+
+    /// The header that a call has upstream, which answers it well.
+    private func authorization(_ scene: Scene, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> String? {
+        let head = upstream.head()
+        upstream.send(fine)
+        caller.expect(fine)
+        return head.components("\r\n").first { $0.hasPrefix("authorization: ") }.map { String($0.dropFirst(15)) }
+    }
+
+    // MARK: Time
+
+    @Test(arguments: Stage.allCases)
+    func `a token that has ended is not used, nor one that is about to end`(_ stage: Stage) {
+        play(stage, Self.token()) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            scene.settle()
+            scene.deliver("one", lifetime: 100 * .second)
+            let upstream = scene.upstream().accept()
+            #expect(authorization(scene, caller, upstream) == "Bearer one")
+            scene.pass(.seconds(10))
+            caller.send(get)
+            #expect(authorization(scene, caller, upstream) == "Bearer one")
+            _ = scene.orders.take()
+            scene.pass(.milliseconds(88_500))
+            caller.send(get)
+            scene.settle()
+            #expect(scene.orders.take() == ["want oauth2"])
+            scene.deliver("two", lifetime: 100 * .second)
+            let next = upstream.end == nil ? upstream : scene.upstream().accept()
+            #expect(authorization(scene, caller, next) == "Bearer two")
+        }
+    }
+
+    @Test func `a token that ends soon is used while another is ordered, once`() {
+        play(Self.token()) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            scene.settle()
+            scene.deliver("one", lifetime: 100 * .second, refresh: 10 * .second)
+            let upstream = scene.upstream().accept()
+            #expect(authorization(scene, caller, upstream) == "Bearer one")
+            #expect(scene.orders.take() == ["want oauth2"])
+            scene.pass(.seconds(11))
+            for _ in 1...3 {
+                caller.send(get)
+                #expect(authorization(scene, caller, upstream) == "Bearer one")
+            }
+            #expect(scene.orders.take() == ["want oauth2"])
+            scene.deliver("two", lifetime: 100 * .second, refresh: 10 * .second)
+            caller.send(get)
+            #expect(authorization(scene, caller, upstream) == "Bearer two")
+        }
+    }
+
+    @Test func `a token that cannot be fetched anew is used to its end`() {
+        play(Self.token()) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            scene.settle()
+            scene.deliver("one", lifetime: 100 * .second)
+            let upstream = scene.upstream().accept()
+            #expect(authorization(scene, caller, upstream) == "Bearer one")
+            scene.deliver("one", lifetime: 50 * .second, failure: CredentialFailure("it is down", isRefusal: true))
+            caller.send(get)
+            #expect(authorization(scene, caller, upstream) == "Bearer one")
+            scene.pass(.seconds(49))
+            caller.send(get)
+            #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+        }
+    }
+
+    // MARK: No token
+
+    @Test func `a call waits so long and no longer`() {
+        play(Self.token("wait: 1s")) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            scene.pass(.milliseconds(980))
+            caller.expectNothing()
+            scene.deliver(nil, failure: CredentialFailure("it is down"))
+            caller.expectNothing()
+            scene.pass(.milliseconds(40))
+            #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+            caller.expect(Self.text("there is no token: it is down"))
+            #expect(scene.upstream().connects == 0)
+        }
+    }
+
+    @Test func `nobody waits for a server that refuses to give one`() {
+        play(Self.token()) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            scene.settle()
+            scene.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
+            for _ in 1...2 {
+                #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+                caller.expect(Self.text("there is no token: unknown client"))
+                caller.send(say)
+            }
+            _ = caller.head()
+        }
+    }
+
+    @Test func `the file says what a call gets instead`() {
+        play(Self.token("on_failure: {code: aborted, message: later}")) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            scene.settle()
+            scene.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
+            _ = caller.head()
+            caller.expect(Self.text("later", code: "aborted"))
+        }
+        play(Self.token("on_failure: continue, wait: 1s")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            scene.pass(.milliseconds(1020))
+            #expect(authorization(scene, caller, scene.upstream().accept()) == nil)
+        }
+    }
+
+    // MARK: The caller's own
+
+    private func sent(_ options: String, _ fields: String...) -> String? {
+        var sent: String?
+        play("\(plain)\ninterceptors: [{token: {value: ours, \(options)}}]\n") { scene in
+            let caller = scene.caller()
+            caller.send((["GET /p HTTP/1.1", "host: a"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
+            scene.settle()
+            guard scene.upstream().connects > 0 else {
+                sent = String(caller.head().components("\r\n")[0].dropFirst(9))
+                return
+            }
+            sent = authorization(scene, caller, scene.upstream().accept())
+        }
+        return sent
+    }
+
+    @Test func `what becomes of a token that the caller sends itself`() {
+        let own = "authorization: Basic own"
+        #expect(sent("caller: replace", own) == "Bearer ours")
+        #expect(sent("caller: keep", own) == "Basic own")
+        #expect(sent("caller: strip", own) == "Bearer ours")
+        #expect(sent("caller: reject", own) == "403 Forbidden")
+        for policy in ["replace", "keep", "strip", "reject"] { #expect(sent("caller: \(policy)") == "Bearer ours") }
+    }
+
+    @Test func `a token that is stripped is gone even where there is none of ours`() {
+        let own = http("GET /p HTTP/1.1", "host: a", "authorization: Basic own")
+        for (policy, left) in [("strip", nil), ("replace", "Basic own"), ("keep", "Basic own")] {
+            play(Self.token("on_failure: continue, wait: 1s, caller: \(policy)")) { scene in
+                let caller = scene.caller()
+                caller.send(own)
+                scene.pass(.milliseconds(1020))
+                #expect(authorization(scene, caller, scene.upstream().accept()) == left, "\(policy)")
+            }
+        }
+    }
+
+    @Test func `a phantom token is swapped for the real one, and nothing else is`() {
+        let phantom = "phantom: {value: shadow}"
+        #expect(sent(phantom, "authorization: Bearer shadow") == "Bearer ours")
+        #expect(sent(phantom, "authorization: Bearer shadov") == "401 Unauthorized")
+        #expect(sent(phantom, "authorization: Bearer shadows") == "401 Unauthorized")
+        #expect(sent(phantom, "authorization: shadow") == "401 Unauthorized")
+        #expect(sent(phantom) == "401 Unauthorized")
+        let own = #"phantom: {header: x-key, prefix: "", value: shadow}"#
+        #expect(sent(own, "x-key: shadow", "authorization: Bearer mine") == "Bearer ours")
+        #expect(sent(own, "x-key: Bearer shadow") == "401 Unauthorized")
+    }
+
+    // MARK: Where it may go
+
+    private func problems(_ hosts: String, _ url: String) -> [String] {
+        let diagnostics = Diagnostics()
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstream: \(url)
+            interceptors: [{token: {value: ours, hosts: [\(hosts)]}}]
+            """
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        return diagnostics.lines(file: "f")
+    }
+
+    @Test func `a token goes to its hosts only`() {
+        #expect(problems("api.example", "https://api.example") == [])
+        #expect(problems("API.example", "https://api.EXAMPLE:8443") == [])
+        #expect(problems(#""api.example:8443""#, "https://api.example:8443") == [])
+        for (hosts, url) in [
+            ("api.example", "https://other.example"), (#""api.example:8443""#, "https://api.example"),
+            ("example", "https://api.example"), ("api.example", "https://api.example.evil"),
+        ] {
+            let found = problems(hosts, url)
+            #expect(found.count == 1)
+            #expect(found.first?.contains("the token does not go to \(url)") == true, "\(found)")
+        }
+    }
+}

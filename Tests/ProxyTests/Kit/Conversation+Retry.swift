@@ -1,0 +1,52 @@
+import Testing
+
+/// What calls that are tried again say and hear.
+extension Conversation {
+    /// A call with one message goes out, and the upstream has got it.
+    func ask(_ fields: (String, String)...) {
+        fields.isEmpty ? begin() : begin(fields[0])
+        say("hello", end: true)
+        accept()
+        upstreamHears("head", "message hello", "end")
+    }
+
+    /// The same call comes once more, on a stream of the same connection.
+    func askedAgain(stream: Int = 3) {
+        accept(on: upstream, stream: stream)
+        upstreamHears("head", "message hello", "end")
+    }
+
+    /// The upstream does not know the caller, and says no more: in envelopes the first frame is the end.
+    func refuse() {
+        if style != .connectUnary { answer() }
+        fail("unauthenticated", "old", 16, status: 401)
+    }
+
+    /// The upstream answers well, and the caller hears just that.
+    func settleWell() {
+        answer()
+        reply("new")
+        conclude()
+        callerHears("head", "message new", "end ok")
+        expectSilence()
+    }
+
+    /// The caller hears the refusal, and nothing else.
+    func callerHearsRefusal() {
+        callerHears("head", "end unauthenticated old")
+        expectSilence()
+    }
+}
+
+extension Scene {
+    /// How often calls were tried again for a reason.
+    func retries(_ reason: String) -> Int { counter("martlet_retries_total", reason) }
+
+    /// How often they were not, for a reason.
+    func skippedRetries(_ reason: String) -> Int { counter("martlet_retry_skipped_total", reason) }
+
+    private func counter(_ name: String, _ reason: String) -> Int {
+        let line = metrics("\(name){reason=\"\(reason)\"}").first
+        return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    }
+}

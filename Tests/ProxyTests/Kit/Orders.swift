@@ -1,0 +1,55 @@
+import Bytes
+import Events
+
+@testable import Proxy
+
+/// The orders of a worker, in words: `want oauth2`, `refused oauth2 one`; nobody carries them out but the test.
+final class Orders: @unchecked Sendable {
+    private var lines: [String] = []
+    /// The source that was ordered last.
+    private(set) var source: CredentialSource?
+
+    func note(_ order: CredentialOrder) {
+        switch order {
+        case .want(let source):
+            self.source = source
+            lines.append("want \(source.kind)")
+        case .refused(let source, let value):
+            self.source = source
+            lines.append("refused \(source.kind) \(value.span.string)")
+        }
+    }
+
+    /// The orders until now; there are none afterwards.
+    func take() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+}
+
+extension Scene {
+    /// Tells the worker of a credential, as the keeper does; it is that of the last order.
+    ///
+    /// - Parameters:
+    ///   - value: its value; nil if there is none.
+    ///   - lifetime: how long it is good from now on; for ever if absent.
+    ///   - refresh: when it is to be fetched anew, from now on.
+    ///   - failure: why the last fetch has brought none.
+    func deliver(
+        _ value: String?,
+        lifetime: Nanoseconds? = nil,
+        refresh: Nanoseconds? = nil,
+        failure: CredentialFailure? = nil
+    ) {
+        var state = CredentialState()
+        let now = Clock.wall
+        if let value {
+            let credential = Credential(value: Array(value.utf8), expiry: lifetime.map { now + $0 })
+            state = CredentialState(credential, at: now)
+        }
+        state.refresh = refresh.map { now + $0 }
+        state.failure = failure
+        if let source = orders.source { worker.update(source, state) }
+        turn()
+    }
+}
