@@ -186,13 +186,13 @@ import Testing
 
     // MARK: The head waits
 
-    @Test func `a head that comes early waits for 20 ms and no longer`() {
+    @Test func `a head that comes early waits for half a second and no longer`() {
         converse("{gate: {sees: [response end], retry: {response end: 0}}}", in: Style.streams) { talk in
             talk.ask()
             talk.answer()
-            talk.scene.pass(.milliseconds(15))
+            talk.scene.pass(.milliseconds(490))
             talk.callerHears()
-            talk.scene.pass(.milliseconds(16))
+            talk.scene.pass(.milliseconds(30))
             talk.callerHears("head")
             talk.reply("1")
             talk.conclude()
