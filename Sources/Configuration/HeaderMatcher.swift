@@ -20,7 +20,7 @@ public struct HeaderMatcher: Equatable, Sendable {
     @NotCompared public private(set) var mark: Mark
 
     /// Reads one entry below `header`; none if it is wrong, which is reported.
-    init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
+    public init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
         name = entry.key.lowercased()
         mark = entry.keyMark
         if !Self.isFieldName(entry.key) {
@@ -34,7 +34,7 @@ public struct HeaderMatcher: Equatable, Sendable {
     }
 
     /// What is taken below a header's name.
-    static let shape = Option.Shape.either([.value(.strings), .value(.section(options))])
+    public static let shape = Option.Shape.either([.value(.strings), .value(.section(options))])
 
     private static let options = [
         Option("exact", .strings, oneOf: "test", "The value, or a list of values."),

@@ -29,6 +29,14 @@ package final class Worker {
     private(set) lazy var compressor = Compressor()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
+    /// The requests of our own that calls wait for.
+    var fetches: SharedFetches {
+        if let madeFetches { return madeFetches }
+        let new = SharedFetches(Fetcher(context: context, network: network, names: names, notices: notices))
+        madeFetches = new
+        return new
+    }
+    private var madeFetches: SharedFetches?
     private let credentials: CredentialStore
     private let lineWriters: LineWriters?
     private let limits: LimitStore
@@ -208,6 +216,7 @@ package final class Worker {
     /// Accepts no more, closes idle connections, and ends the others with the call under way.
     package func drain() {
         for name in acceptors.keys.sorted() { stopListening(name) }
+        madeFetches?.drain()
     }
 
     /// Ends the calls under way now: callers without an answer are told, and the records are completed.

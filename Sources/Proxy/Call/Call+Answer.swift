@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Compressors
 internal import Dialects
 internal import Events
 internal import HTTP
@@ -17,7 +18,7 @@ extension Call {
         answers += 1
         isAnswerClosed = false
         isHeadLast = isLast
-        answerForm = .bytes
+        (answerForm, isPlainBody) = (.bytes, false)
         holdsAnswer = false
         isReleased = false
         head.notesEdits = true
@@ -32,6 +33,9 @@ extension Call {
         let dialect = classification.dialect
         answerCompression = head.compression(dialect)
         guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
+        if dialect == .http, ownOutcome == nil, run.answerMeets(.plainBodies) {
+            return choosePlainForm(head, isLast: isLast)
+        }
         let meetsEnd = run.answerMeets(.anyEnd)
         // What has no messages, such as the page of a proxy in between, can still become an error of the dialect.
         let isSmall = isLast || !reader.hasMessages && run.answerMeets([.responseEnd, .responseErrors])
@@ -48,9 +52,25 @@ extension Call {
 
     private func chooseUnaryForm(_ head: HTTPHead) {
         let isError = head.status != 200
-        if !isError { answerForm = BodyForm(run.answerMeets(.responseMessages), classification.dialect) }
+        if !isError {
+            answerForm = BodyForm(run.answerMeets(.responseMessages), classification.dialect)
+        } else if ownOutcome == nil, canDecompressAnswer, run.answerMeets(.plainBodies) {
+            (answerForm, isPlainBody) = (.bare, true)
+        }
         holdsAnswer = answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
         if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
+    }
+
+    /// A body in JSON is held until it is whole, and so is an answer without a body.
+    private func choosePlainForm(_ head: HTTPHead, isLast: Bool) {
+        let isSmall = head.contentLength ?? 0 <= listener.heldMessageLimit
+        isPlainBody = !isLast && isSmall && head.isJSON && canDecompressAnswer
+        if isPlainBody { answerForm = .bare }
+        holdsAnswer = isLast || isPlainBody
+    }
+
+    private var canDecompressAnswer: Bool {
+        answerCompression == .identity || Compressor.supports(answerCompression)
     }
 
     /// Whether the trailers of the answer are in its head, for its interceptors too: in unary Connect, where nobody asks for
@@ -202,6 +222,7 @@ extension Call {
     func close(with error: RPCError, before place: Int) {
         guard !isAnswerClosed else { return }
         isAnswerClosed = true
+        if !lanes.request.isEmpty { dropReplay() }
         forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: place)
         attempt?.count(.canceled)
@@ -279,5 +300,17 @@ extension Call {
         heldBody = nil
         sendBody(body.readable)
         worker.context.queues.give(body)
+    }
+}
+
+extension HTTPHead {
+    /// Whether it says that JSON follows: `application/json`, or a type that ends in `+json` (RFC 6839 §3.1).
+    fileprivate var isJSON: Bool {
+        guard let index = first(.contentType) else { return false }
+        let value = value(at: index)
+        let type = value.extracting(0..<(value.firstIndex(of: UInt8(ascii: ";")) ?? value.count)).trimmed
+        guard type.count >= 5 else { return false }
+        return type.equalsIgnoringCase("application/json")
+            || type.extracting(type.count - 5..<type.count).equalsIgnoringCase("+json")
     }
 }

@@ -22,14 +22,16 @@ extension Call {
     private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
         if end.isReplaced { rewrite(head, end) } else { appendEndFrame(end) }
         let dialect = classification.dialect
+        let hasTrailers = dialect == .grpc || dialect == .http
+        let trailers = hasTrailers && end.trailers !== head && end.trailers.count > 0 ? end.trailers : nil
         if answerForm != .bytes || end.isReplaced {
-            head.contentLength = dialect == .grpc ? nil : heldBody?.count ?? 0
+            // HTTP/1.1 has trailers only behind chunks.
+            head.contentLength = dialect == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
         }
         if dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = heldBody
         heldBody = nil
         let request = request
-        let trailers = dialect == .grpc && end.trailers !== head && end.trailers.count > 0 ? end.trailers : nil
         let isWhole = body == nil && trailers == nil || request.method.equals("HEAD")
         sendHead(head, end: isWhole)
         if end.trailers === answerTrailers, end.trailers === head { answerTrailers = nil }

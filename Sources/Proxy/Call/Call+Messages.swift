@@ -38,7 +38,12 @@ extension Call {
             decompressed = queue
         }
         let message = takeMessage(way)
-        message.begin(message.number + 1, isCompressed: isCompressed, decompressed: decompressed)
+        message.begin(
+            message.number + 1,
+            isCompressed: isCompressed,
+            isPlain: way == .response && isPlainBody,
+            decompressed: decompressed
+        )
         pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
         if message === requestMessage || message === answerMessage { message.letGo() }
@@ -96,10 +101,20 @@ extension Call {
         let queue = bareMessage ?? worker.context.queues.take()
         bareMessage = queue
         guard queue.count + body.count <= listener.heldMessageLimit else {
+            if way == .response, isPlainBody { return passPlain(queue, body) }
             let words = "a message of the \(way.sender) is over limits.held_message, \(listener.heldMessageLimit) bytes"
             return isFaulty(RPCError(.resourceExhausted, words), way)
         }
         queue.append(body)
+    }
+
+    /// A body that is no message and too large to be held passes as it comes.
+    private func passPlain(_ kept: ByteQueue, _ body: Span<UInt8>) {
+        let number = answers
+        (answerForm, isPlainBody, bareMessage) = (.bytes, false, nil)
+        pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
+        worker.context.queues.give(kept)
+        if isOpen(.response, number) { takeAnswer(body) }
     }
 
     /// The one bare message of a body is whole.

@@ -98,7 +98,10 @@ extension Call {
     func hold(_ head: HTTPHead) {
         heldHead = head
         holdsHead = true
-        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in releaseHead() }
+        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
+            // What follows is there, and waits in the chain: it may lead to another attempt yet.
+            if lanes.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
+        }
         headTimer = timer
         timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)
     }

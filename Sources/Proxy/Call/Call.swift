@@ -96,6 +96,8 @@ public final class Call: HTTPStreamUser {
     /// What was decided here, if that is so.
     var ownOutcome: Outcome?
     var answerForm = BodyForm.bytes
+    /// What is held of the answer as one message is none of RPC.
+    var isPlainBody = false
     var answerReader: MessageReader?
     var answerMessage: Message?
     var answerCompression = Compression.identity

@@ -54,7 +54,8 @@ enum ChainEvent {
         case .requestEnd: .requestEnd
         case .responseHead: .responseHead
         case .responseEnd(let end): end.asked
-        case .message: way == .request ? .requestMessages : .responseMessages
+        case .message where way == .request: .requestMessages
+        case .message(let message): message.isPlain ? .plainBodies : .responseMessages
         case .bytes: []
         }
     }

@@ -64,7 +64,7 @@ final class CompiledChain {
             if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
         }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
-        answerMask = mask([.responseMessages, .anyEnd, .retries])
+        answerMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries])
     }
 
     private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {

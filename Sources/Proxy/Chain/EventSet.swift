@@ -36,6 +36,12 @@ public struct EventSet: OptionSet, Sendable {
     /// envelopes waits a moment for what follows, until something of it goes out.
     public static let retries = EventSet(rawValue: 1024)
 
+    /// The whole body of an answer in plain HTTP, and of an error in unary Connect, as one message; not of our own answers.
+    ///
+    /// In plain HTTP only a body in JSON of at most `limits.held_message`; it is held until it has come, and so is an answer
+    /// without a body.
+    public static let plainBodies = EventSet(rawValue: 2048)
+
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 }

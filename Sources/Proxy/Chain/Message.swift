@@ -13,6 +13,8 @@ public final class Message {
     private(set) var isChanged = false
     /// Whether it goes no further.
     private(set) var isDropped = false
+    /// Whether it is a body that is no message of RPC.
+    private(set) var isPlain = false
     /// Whether messages are bare, so that there is just one.
     let isBare: Bool
     private let queues: ByteQueuePool
@@ -67,8 +69,9 @@ public final class Message {
     // MARK: What the engine does with it
 
     /// Becomes the next message.
-    func begin(_ number: Int, isCompressed: Bool, decompressed: ByteQueue? = nil) {
+    func begin(_ number: Int, isCompressed: Bool, isPlain: Bool = false, decompressed: ByteQueue? = nil) {
         letGo()
+        self.isPlain = isPlain
         current = decompressed
         self.number = number
         self.isCompressed = isCompressed

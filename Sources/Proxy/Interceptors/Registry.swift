@@ -18,6 +18,7 @@ public struct Registry: Sendable {
         RespondInterceptor.kind,
         RedactInterceptor.kind,
         ErrorInterceptor.kind,
+        ValidateInterceptor.kind,
         FaultInterceptor.kind,
         MessageInterceptor.kind,
     ])

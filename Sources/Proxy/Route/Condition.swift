@@ -3,22 +3,15 @@ internal import Configuration
 internal import Dialects
 internal import Events
 internal import HTTP
-internal import Patterns
 internal import RPC
 
 /// A compiled `when` or `match`: all that is given must hold.
 final class Condition {
-    private struct Header {
-        enum Test { case present, absent, exact([[UInt8]]), pattern(Pattern) }
-        let name: FieldName
-        let test: Test
-    }
-
     private let services: [[UInt8]]
     private let methods: [[UInt8]]
     private let paths: [[UInt8]]
     private let hosts: [[UInt8]]
-    private let headers: [Header]
+    private let headers: [HeaderCondition]
     private let users: [UInt32]
     private let groups: [UInt32]
     private let units: [[UInt8]]
@@ -35,7 +28,7 @@ final class Condition {
         methods = settings.methods.map { Array($0.utf8) }
         paths = settings.paths.map { Array($0.utf8) }
         hosts = settings.hosts.map { $0.utf8.map(\.lowercasedASCII) }
-        headers = settings.headers.compactMap { Self.compile($0, into: diagnostics) }
+        headers = settings.headers.compactMap { HeaderCondition($0, into: diagnostics) }
         users = settings.peerUsers
         groups = settings.peerGroups
         units = settings.peerUnits.map { Array($0.utf8) }
@@ -47,29 +40,14 @@ final class Condition {
         all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
     }
 
-    private static func compile(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) -> Header? {
-        let name = FieldName(matcher.name)
-        switch matcher.test {
-        case .present: return Header(name: name, test: .present)
-        case .absent: return Header(name: name, test: .absent)
-        case .exact(let values): return Header(name: name, test: .exact(values.map { Array($0.utf8) }))
-        case .regex(let text):
-            do throws(PatternError) {
-                return Header(name: name, test: .pattern(try Pattern(text.text)))
-            } catch {
-                diagnostics.report("\(error)", at: text.mark)
-                return nil
-            }
-        }
-    }
-
     /// Whether services or methods are among what is given.
     var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
 
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
-        dialectHolds(call.classification.dialect) && procedureHolds(call) && pathHolds(call) && hostHolds(call)
-            && peerHolds(call.peer) && headersHold(call.request)
+        let request = call.request
+        return dialectHolds(call.classification.dialect) && procedureHolds(call) && pathHolds(call) && hostHolds(call)
+            && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
 
     private func dialectHolds(_ dialect: Dialect) -> Bool {
@@ -113,30 +91,6 @@ final class Condition {
         return (users.isEmpty || users.contains(credentials.uid))
             && (groups.isEmpty || groups.contains(credentials.gid))
             && (units.isEmpty || peer.unitName.map(units.contains) ?? false)
-    }
-
-    private func headersHold(_ head: HTTPHead) -> Bool {
-        headers.allSatisfy { header in
-            switch header.test {
-            case .present: return head.first(header.name) != nil
-            case .absent: return head.first(header.name) == nil
-            case .exact(let values):
-                return head.anyValue(header.name) { value in values.contains { value.equals($0) } }
-            case .pattern(let pattern): return head.anyValue(header.name) { pattern.matches($0) }
-            }
-        }
-    }
-}
-
-extension HTTPHead {
-    /// Whether `test` holds for the value of some field with the name.
-    fileprivate func anyValue(_ name: FieldName, _ test: (Span<UInt8>) -> Bool) -> Bool {
-        var index = first(name)
-        while let found = index {
-            if test(value(at: found)) { return true }
-            index = first(name, from: found + 1)
-        }
-        return false
     }
 }
 

@@ -1,0 +1,98 @@
+internal import Events
+
+/// Requests of our own that calls wait for: those who ask for the same while it is under way share it.
+///
+/// Belongs to one worker's thread.
+final class SharedFetches {
+    /// One who waits for an answer.
+    final class Ticket {
+        fileprivate var done: Fetch.Completion?
+        fileprivate weak var flight: Flight?
+
+        fileprivate init(_ done: @escaping Fetch.Completion) { self.done = done }
+
+        /// Waits no more; the request is given up when nobody does.
+        func cancel() {
+            done = nil
+            flight?.leave(self)
+        }
+    }
+
+    /// A request that is under way.
+    fileprivate final class Flight {
+        let request: FetchRequest
+        let server: FetchServer
+        var fetch: Fetch?
+        var tickets: [Ticket] = []
+        private let over: (Flight) -> Void
+
+        init(_ request: FetchRequest, _ server: FetchServer, over: @escaping (Flight) -> Void) {
+            (self.request, self.server, self.over) = (request, server, over)
+        }
+
+        func leave(_ ticket: Ticket) {
+            tickets.removeAll { $0 === ticket }
+            guard tickets.isEmpty else { return }
+            fetch?.cancel()
+            over(self)
+        }
+
+        func end(_ result: Result<FetchedAnswer, FetchFailure>) {
+            over(self)
+            let waiting = tickets
+            tickets = []
+            for ticket in waiting {
+                let done = ticket.done
+                ticket.done = nil
+                done?(result)
+            }
+        }
+    }
+
+    private let fetcher: Fetcher
+    private var flights: [Flight] = []
+
+    init(_ fetcher: Fetcher) {
+        self.fetcher = fetcher
+    }
+
+    /// Sends a request, or waits for the answer to one like it that is under way.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - server: who is asked.
+    ///   - limit: the largest body of an answer, in bytes.
+    ///   - timeout: how long all of it may take.
+    ///   - done: gets the whole answer, or why there is none, unless the ticket is cancelled; maybe before this returns.
+    /// - Returns: what waits for the answer.
+    func fetch(
+        _ request: FetchRequest,
+        from server: FetchServer,
+        limit: Int,
+        timeout: Nanoseconds?,
+        done: @escaping Fetch.Completion
+    ) -> Ticket {
+        let ticket = Ticket(done)
+        if let flight = flights.first(where: { $0.request == request && $0.server == server }) {
+            join(ticket, flight)
+            return ticket
+        }
+        let flight = Flight(request, server) { [unowned self] flight in flights.removeAll { $0 === flight } }
+        join(ticket, flight)
+        flights.append(flight)
+        flight.fetch = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [weak flight] result in
+            flight?.end(result)
+        }
+        return ticket
+    }
+
+    private func join(_ ticket: Ticket, _ flight: Flight) {
+        flight.tickets.append(ticket)
+        ticket.flight = flight
+    }
+
+    /// Closes the connections that are kept for later.
+    func drain() {
+        fetcher.drain()
+    }
+}

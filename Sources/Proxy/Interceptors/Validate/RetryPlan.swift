@@ -1,0 +1,192 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// How a request is sent again: after which time, after what else, and which requests may be.
+struct RetryPlan {
+    static let options =
+        // A strategy may come from the list, and without any it is immediate: none has to be given here.
+        RetryDelay.options.map { option in
+            Option(
+                option.key,
+                option.kind,
+                shape: option.shape,
+                default: option.fallback,
+                example: option.example,
+                option.documentation
+            )
+        } + [
+            Option(
+                "after",
+                .string,
+                example: "login",
+                "A call, of those under calls, that is made first; calls that want the same one share it."
+            ),
+            Option(
+                "after_task",
+                .section(taskOptions),
+                "A program that runs first; if it fails, that is logged, and the request is sent again all the same."
+            ),
+            Option(
+                "capture",
+                .map,
+                example: "{ token: \"json:/token\" }",
+                "Names for parts of what the call answers, json:/…, header:x or status, or of what the program writes, json:/… or text."
+            ),
+            Option(
+                "set",
+                .map,
+                example: "{ authorization: \"Bearer {token}\" }",
+                "Headers for the request when it goes again, with captured values; one whose value is missing is left alone."
+            ),
+            Option("max_alt", .integer(in: 1...32), "How often one call may have the other made; then it fails."),
+            Option(
+                "methods",
+                .strings,
+                example: "[pkg.Service/Get]",
+                "Methods that may be called twice, beside GET, HEAD, OPTIONS, PUT, DELETE and TRACE."
+            ),
+            Option(
+                "allow_non_idempotent",
+                .bool,
+                default: "false",
+                "Whether requests are sent again that may do twice what was to be done once."
+            ),
+        ]
+
+    private static let taskOptions = [
+        Option("exec", .strings, required: true, example: "[/usr/bin/relogin]", "The program and its arguments."),
+        Option("timeout", .timeout, default: "10s", "How long it may take."),
+    ]
+
+    static let strategies = ["immediate", "delayed", "exponential", "fibonacci"]
+
+    /// The time before the request goes again.
+    var delay: RetryDelay
+    /// The call that is made first.
+    var alternate: NamedCalls.Entry?
+    /// The program that runs first.
+    var task: [String]?
+    let taskTimeout: Nanoseconds?
+    let captures: [RetryCapture]
+    let set: [(name: FieldName, value: Placeholders)]
+    let mostAlternates: Int
+    private let methods: [String]
+    private let allowsAll: Bool
+
+    /// Reads the options and reports what is wrong with them.
+    init(_ section: Section, _ context: CompileContext) {
+        delay = RetryDelay(section)
+        alternate = context.calls.entry(section, "after")
+        let taskSection = section.section("after_task")
+        let command = section.has("after_task") ? taskSection.markedStrings("exec") : []
+        task = command.isEmpty ? nil : command.map(\.text)
+        taskTimeout = taskSection.duration("timeout").map { Nanoseconds($0) }
+        let isTask = task != nil
+        captures = section.map("capture").compactMap { RetryCapture($0, ofTask: isTask, into: section.diagnostics) }
+        set = section.map("set").map { entry in
+            HeaderValue.check(entry.text, at: entry.mark, into: section.diagnostics)
+            let name = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
+            return (name, Placeholders(entry.text, at: entry.mark, into: section.diagnostics))
+        }
+        mostAlternates = section.integer(ifGiven: "max_alt") ?? .max
+        methods = section.strings("methods")
+        allowsAll = section.bool("allow_non_idempotent")
+        if let program = command.first, !program.text.hasPrefix("/") {
+            let advice = "a program is named by its whole path, such as /usr/bin/relogin"
+            section.diagnostics.report(advice, at: program.mark)
+        }
+        check(section)
+    }
+
+    private func check(_ section: Section) {
+        let given = Self.strategies.filter(section.has)
+        if given.count > 1 {
+            let names = given.map { "\"\($0)\"" }.joined(separator: " and ")
+            section.report("\(names) exclude each other; give exactly one of them", at: given[1])
+        }
+        if section.has("after"), section.has("after_task") {
+            section.report("\"after\" and \"after_task\" exclude each other; keep one of them", at: "after_task")
+        }
+        if section.has("capture"), !section.has("after"), !section.has("after_task") {
+            section.report(
+                "\"capture\" means nothing without \"after\" or \"after_task\"; add one of them",
+                at: "capture"
+            )
+        }
+        if section.has("max_alt"), !section.has("after") {
+            section.report("\"max_alt\" means nothing without \"after\"; remove it, or add that", at: "max_alt")
+        }
+        let known = captures.map(\.name)
+        for (entry, field) in zip(section.map("set"), set) {
+            for name in field.value.names where !known.contains(name) {
+                section.diagnostics.report("{\(name)} is not captured; add it to \"capture\"", at: entry.mark)
+            }
+        }
+        for method in section.markedStrings("methods") where method.text.split(separator: "/").count != 2 {
+            let problem = "\(Diagnostic.quote(method.text)) names no method"
+            section.diagnostics.report("\(problem); write for example pkg.Service/Get", at: method.mark)
+        }
+    }
+
+    /// Whether the request may be sent again, given what has become of it.
+    ///
+    /// A status that says so, and the code `unauthenticated`, are taken for a request that was refused before anything was
+    /// done.
+    func mayRepeat(_ call: Call, status: Int, code: RPCCode?) -> Bool {
+        if allowsAll || call.failure?.leftUnprocessed == true || call.hasIdempotentMethod { return true }
+        if call.failure == nil, code == .unauthenticated || [401, 407, 421, 425, 429].contains(status) { return true }
+        guard !methods.isEmpty, let service = call.service, let method = call.method else { return false }
+        return methods.contains("\(service)/\(method)")
+    }
+}
+
+extension Call {
+    /// Whether the request's method says that it may be sent twice (RFC 9110 §9.2.2).
+    fileprivate var hasIdempotentMethod: Bool {
+        let request = request
+        let method = request.method
+        return ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"].contains { method.equals(Array($0.utf8)) }
+    }
+}
+
+/// What all `retry` outcomes of a list share, where they do not say otherwise.
+struct SharedRetry {
+    private let node: Node?
+    private let diagnostics: Diagnostics
+    private let context: CompileContext
+
+    /// Takes the options that the list has under `key`.
+    init(_ section: Section, _ key: String, _ context: CompileContext) {
+        node = section.node(key)
+        diagnostics = section.diagnostics
+        self.context = context
+    }
+
+    /// The plan of an outcome.
+    ///
+    /// What is wrong with it is reported: only the whole can be, since a rule may set what the list captures.
+    func plan(_ section: Section, _ key: String) -> RetryPlan {
+        let given = section.node(key)?.entries ?? []
+        return RetryPlan(merged(given, at: section.mark(of: key)), context)
+    }
+
+    private func merged(_ given: [Node.Entry], at mark: Mark) -> Section {
+        let keys = Set(given.map(\.key))
+        let alternatives = [RetryPlan.strategies, ["after", "after_task"]]
+        let left = keys.union(alternatives.filter { !keys.isDisjoint(with: $0) }.joined())
+        let shared = (node?.entries ?? []).filter { !left.contains($0.key) }
+        return Section(Node(.mapping(given + shared), at: mark), RetryPlan.options, into: diagnostics)
+    }
+
+    /// The plan of a rule that comes with Martlet: nothing else is done first.
+    func plan(_ strategy: RetryStrategy) -> RetryPlan {
+        var plan = RetryPlan(merged([], at: node?.mark ?? .start), context)
+        plan.delay = RetryDelay(strategy, unit: plan.delay.unit, cap: plan.delay.cap, jitter: plan.delay.jitter)
+        (plan.alternate, plan.task) = (nil, nil)
+        return plan
+    }
+}

@@ -1,0 +1,229 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Documents
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// Asks rules about answers; one that says so has the call tried again.
+final class ValidateInterceptor: Interceptor, Redacting {
+    let events: EventSet
+    /// What comes behind an answer that waits is dropped with it, if the call is tried again.
+    let isSerial = true
+    let redactions: Redactions
+    private let rules: [ValidateRule]
+    private let mostRetries: Int
+
+    // MARK: What is known of one call
+
+    /// The rule to be asked next; past the last when that is over.
+    private var position = 0
+    /// The rules for whose answers the head is one, a bit each.
+    private var candidates: UInt64 = 0
+    private var status = 0
+    private var json: JSONValue?
+    private var isEmpty = true
+    private var retryAfter: Nanoseconds = 0
+    private var pushback: RetryPushback?
+    private var alternates = 0
+    /// What goes into the request when it is sent again.
+    private var headers: [(name: FieldName, value: [UInt8])] = []
+    private var wait: RetryWait?
+
+    /// The most rules, with those that come with Martlet; they are kept as bits of a word.
+    private static let mostRules = 64
+
+    init(_ section: Section, _ context: CompileContext) {
+        let shared = SharedRetry(section, "retry", context)
+        let all = section.sections("rules").flatMap { ValidateRule.rules($0, shared) }
+        mostRetries = section.integer("max_retries")
+        if all.isEmpty { section.report("there is no rule here; add one", at: "rules") }
+        if all.count > Self.mostRules {
+            section.report("there are more than \(Self.mostRules) rules; make two interceptors of them", at: "rules")
+        }
+        rules = Array(all.prefix(Self.mostRules))
+        if !section.has("max_retries"), section.sections("rules").contains(where: { $0.has("retry") }) {
+            let problem = "nothing is sent again without \"max_retries\""
+            section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
+        }
+        var events: EventSet = .responseHead
+        if rules.contains(where: { $0.needsMessage || $0.condition.asksMessage }) {
+            events.formUnion([.responseMessages, .plainBodies, .responseEnd])
+        }
+        if rules.contains(where: { $0.condition.asksEnd }) { events.insert(.responseEnd) }
+        if rules.contains(where: { $0.condition.asksFailure }) { events.insert(.responseErrors) }
+        let plans = rules.compactMap { if case .retry(let plan) = $0.outcome { plan } else { nil } }
+        if !plans.isEmpty, mostRetries > 0 { events.insert(.retries) }
+        if plans.contains(where: { !$0.set.isEmpty }) { events.insert(.requestHead) }
+        self.events = events
+        redactions = Redactions(headers: plans.flatMap { $0.set.map(\.name) })
+    }
+
+    private init(_ shared: ValidateInterceptor) {
+        (events, redactions) = (shared.events, shared.redactions)
+        (rules, mostRetries) = (shared.rules, shared.mostRetries)
+    }
+
+    func forCall() -> any Interceptor { ValidateInterceptor(self) }
+
+    // MARK: Events
+
+    func requestHead(_ call: Call) -> Verdict {
+        for (name, value) in headers { call.request.set(name, value.span) }
+        return .next
+    }
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        position = rules.count
+        guard call.isAnsweredByUpstream || call.failure != nil else { return .next }
+        (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
+        retryAfter = 0
+        if call.failure == nil { readWishes(head) }
+        findCandidates(from: 0, head, call)
+        return decide(AnswerFacts(head: head, call), call, head: head)
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        if payload.count > 0 { isEmpty = false }
+        guard position < rules.count, message.number == 1 else { return .next }
+        let facts = AnswerFacts(message: payload, status: status, call)
+        json = facts.json
+        return decide(facts, call, head: call.heldHead, message: message)
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        guard call.isAnsweredByUpstream || call.failure != nil else { return .next }
+        // An answer that broke off is another thing than the one whose head has come.
+        if call.failure != nil, call.isAnsweredByUpstream {
+            position = 0
+            findCandidates(from: 0, nil, call)
+        }
+        guard position < rules.count else { return .next }
+        readWishes(end.trailers)
+        let isEmpty = isEmpty && (call.dialect.hasEnvelopes || call.answerForm == .bare || call.isHeadLast)
+        return decide(AnswerFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
+    }
+
+    private static let retryAfterField = FieldName("retry-after")
+    private static let pushbackField = FieldName("grpc-retry-pushback-ms")
+
+    /// What the upstream says of another attempt.
+    private func readWishes(_ head: HTTPHead) {
+        if let index = head.first(Self.retryAfterField) {
+            retryAfter = RetryAfter.time(head.value(at: index), now: Clock.wall) ?? 0
+        }
+        if let index = head.first(Self.pushbackField) { pushback = RetryPushback(head.value(at: index)) }
+    }
+
+    // MARK: Rules
+
+    private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
+        for index in start..<rules.count {
+            let bit: UInt64 = 1 << UInt64(index)
+            let holds = rules[index].condition.holds(for: head, failure: call.failure)
+            candidates = holds ? candidates | bit : candidates & ~bit
+        }
+    }
+
+    /// Asks the rules that have not been asked yet, until one decides or has to know more.
+    private func decide(
+        _ facts: AnswerFacts,
+        _ call: Call,
+        head: HTTPHead?,
+        message: Message? = nil,
+        end: ResponseEnd? = nil
+    ) -> Verdict {
+        while position < rules.count {
+            let rule = rules[position]
+            if candidates & 1 << UInt64(position) == 0 || rule.condition.holds(for: facts) == false {
+                position += 1
+                continue
+            }
+            if rule.condition.holds(for: facts) == nil { return .next }
+            if rule.needsMessage, !facts.isMessageKnown { return .next }
+            position += 1
+            if case .replace(let replacement, true) = rule.outcome {
+                replace(replacement, head, message, call)
+                if let body = replacement.body, message != nil { json = try? JSON.parse(body) }
+                if facts.phase == .head { findCandidates(from: position, head, call) }
+                var facts = facts
+                facts.json = json
+                return decide(facts, call, head: head, message: message, end: end)
+            }
+            position = rules.count
+            switch rule.outcome {
+            case .next: return .next
+            case .fail(let failure): return .failing(failure.error(status: status, json: facts.json), end)
+            case .replace(let replacement, _):
+                replace(replacement, head, message, call)
+                return .next
+            case .retry(let plan): return tryAgain(plan, facts.code, call, end)
+            }
+        }
+        return .next
+    }
+
+    private func replace(_ replacement: ValidateReplacement, _ head: HTTPHead?, _ message: Message?, _ call: Call) {
+        if let head { replacement.apply(to: head, call) }
+        if let body = replacement.body, let message { message.replace(with: body.span) }
+    }
+
+    // MARK: Another attempt
+
+    private func tryAgain(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call, _ end: ResponseEnd?) -> Verdict {
+        let (delay, obstacle) = timing(plan, code, call)
+        if let obstacle {
+            call.skipRetry(obstacle)
+            return .next
+        }
+        if let alternate = plan.alternate {
+            guard alternates < plan.mostAlternates else {
+                let name = alternate.call.settings.name
+                return .failing(RPCError(.unavailable, "the call \(name) was made as often as max_alt allows"), end)
+            }
+            alternates += 1
+        }
+        guard call.route.upstream?.budget.withdraw(at: call.now) == true else {
+            call.skipRetry(.budget)
+            return .next
+        }
+        guard plan.alternate != nil || plan.task != nil || delay > 0 else {
+            take([:], plan)
+            return .retry(.rule)
+        }
+        let wait = RetryWait(call, plan, delay: delay) { [unowned self] values in take(values, plan) }
+        self.wait = wait
+        wait.begin()
+        return .suspend(wait.suspension)
+    }
+
+    /// How long to wait, and what is in the way of another attempt.
+    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetryObstacle?) {
+        if call.retries >= mostRetries { return (0, .attempts) }
+        if let obstacle = call.retryObstacle { return (0, obstacle) }
+        if call.failure?.endsCall == true { return (0, .deadline) }
+        let status = call.failure == nil ? status : 0
+        guard plan.mayRepeat(call, status: status, code: code) else { return (0, .notIdempotent) }
+        let chance = Double(call.worker.random.next() >> 11) * 0x1p-53
+        var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
+        switch pushback {
+        case .never: return (0, .pushback)
+        case .after(let time): delay = max(delay, time)
+        case nil: break
+        }
+        let (time, isBeyond) = call.now.addingReportingOverflow(delay)
+        let isTooLate = isBeyond || delay >= call.listener.suspensionTimeout ?? .max || time >= call.deadline ?? .max
+        return (delay, delay > 0 && isTooLate ? .deadline : nil)
+    }
+
+    /// Keeps what goes into the request when it is sent again; what has no value leaves what was there before.
+    private func take(_ captured: [String: [UInt8]], _ plan: RetryPlan) {
+        for (name, text) in plan.set {
+            guard let value = text.filled({ captured[$0] }) else { continue }
+            headers.removeAll { $0.name == name }
+            headers.append((name, value))
+        }
+    }
+}

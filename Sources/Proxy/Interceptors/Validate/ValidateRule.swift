@@ -1,0 +1,196 @@
+internal import Bytes
+internal import Configuration
+internal import Dialects
+internal import Documents
+internal import Events
+internal import HTTP
+internal import RPC
+
+/// One rule: for which answers it is, and what becomes of them.
+struct ValidateRule {
+    /// What becomes of an answer.
+    enum Outcome {
+        /// It passes as it is.
+        case next
+        case fail(ValidateFailure)
+        case replace(ValidateReplacement, goesOn: Bool)
+        case retry(RetryPlan)
+    }
+
+    let condition: AnswerCondition
+    let outcome: Outcome
+
+    /// Whether it can be applied only when the message has come.
+    var needsMessage: Bool {
+        switch outcome {
+        case .fail(let failure): failure.needsMessage
+        case .replace(let replacement, _): replacement.body != nil
+        case .next, .retry: false
+        }
+    }
+
+    static let options = [
+        Option("when", .section(AnswerCondition.options), "The answers that it is for; all of the upstream if absent."),
+        Option("next", .section([]), oneOf: outcome, "The answer passes as it is, and no other rule is asked."),
+        Option("fail", .section(ValidateFailure.options), oneOf: outcome, "The caller gets an error instead."),
+        Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The answer is changed."),
+        Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is sent again; see retry below."),
+        Option(
+            "use",
+            .choice(["default"]),
+            oneOf: outcome,
+            "Rules that come with Martlet: 429 is tried again after 3 s, and dns, connect, timeout and reset at once."
+        ),
+        Option("continue", .bool, default: "false", "Whether the rules behind are asked about what replace has made."),
+        Option(
+            "retriable_status",
+            .map,
+            example: "{ 429: 3s }",
+            "For default: the statuses that are tried again, each with the time before that, instead of 429."
+        ),
+        Option("allow_empty", .bool, default: "true", "For default: whether an answer may have no message or body."),
+    ]
+
+    private static let outcome = "outcome"
+
+    /// Reads a rule, which may stand for several, and reports what is wrong with it.
+    static func rules(_ section: Section, _ shared: SharedRetry) -> [ValidateRule] {
+        check(section)
+        let condition = AnswerCondition(section.section("when"))
+        if section.has("use") { return defaults(section, shared) }
+        if section.has("fail") {
+            return [ValidateRule(condition: condition, outcome: .fail(ValidateFailure(section.section("fail"))))]
+        }
+        if section.has("replace") {
+            let replacement = ValidateReplacement(section.section("replace"))
+            let goesOn = section.bool("continue")
+            return [ValidateRule(condition: condition, outcome: .replace(replacement, goesOn: goesOn))]
+        }
+        if section.has("retry") {
+            return [ValidateRule(condition: condition, outcome: .retry(shared.plan(section, "retry")))]
+        }
+        return [ValidateRule(condition: condition, outcome: .next)]
+    }
+
+    private static func check(_ section: Section) {
+        for (key, needed) in [("continue", "replace"), ("retriable_status", "use"), ("allow_empty", "use")]
+        where section.has(key) && !section.has(needed) {
+            section.report("\"\(key)\" means nothing without \"\(needed)\"; remove it, or add that", at: key)
+        }
+        guard section.has("use"), section.has("when") else { return }
+        section.report("\"use\" has conditions of its own; remove \"when\"", at: "when")
+    }
+
+    /// The rules that come with Martlet.
+    private static func defaults(_ section: Section, _ shared: SharedRetry) -> [ValidateRule] {
+        var statuses: [(Int, Nanoseconds)] = section.has("retriable_status") ? [] : [(429, 3 * .second)]
+        for entry in section.map("retriable_status") {
+            let status = Int(entry.name).flatMap { (100...999).contains($0) ? $0 : nil }
+            let time = Duration(text: entry.text).map { Nanoseconds($0) }
+            if status == nil {
+                let problem = "\(Diagnostic.quote(entry.name)) is no HTTP status"
+                section.diagnostics.report("\(problem); write for example 429", at: entry.nameMark)
+            }
+            if time == nil {
+                let problem = "\(Diagnostic.quote(entry.text)) is no time"
+                section.diagnostics.report("\(problem); write for example 3s", at: entry.mark)
+            }
+            if let status, let time { statuses.append((status, time)) }
+        }
+        var rules = statuses.map { status, time in
+            ValidateRule(condition: AnswerCondition(status: status), outcome: .retry(shared.plan(.delayed(time))))
+        }
+        let transient = AnswerCondition(failures: [.dns, .connect, .timeout, .reset])
+        rules.append(ValidateRule(condition: transient, outcome: .retry(shared.plan(.immediate))))
+        if !section.bool("allow_empty") { rules.append(ValidateRule(condition: .empty, outcome: .fail(.empty))) }
+        return rules
+    }
+}
+
+/// The error that a rule makes of an answer.
+struct ValidateFailure {
+    static let options = [
+        Option("code", .choice(RPCCode.errorNames), default: "internal", "The code of the error."),
+        Option(
+            "message",
+            .string,
+            default: "the answer is not valid",
+            example: "\"{json:/errorMsg}\"",
+            "The message; {json:/…} stands for what is there in the message of the answer, {status} for the HTTP status."
+        ),
+    ]
+
+    private let code: RPCCode
+    private let message: Placeholders
+
+    /// An answer with nothing in it.
+    static let empty = ValidateFailure(.internal, Placeholders("the answer is empty", at: .start, into: Diagnostics()))
+
+    private init(_ code: RPCCode, _ message: Placeholders) {
+        (self.code, self.message) = (code, message)
+    }
+
+    init(_ section: Section) {
+        code = RPCCode(name: section.string("code")) ?? .internal
+        message = Placeholders(section.string("message"), at: section.mark(of: "message"), into: section.diagnostics)
+        for name in message.names where name != "status" && Self.pointer(name) == nil {
+            section.report("{\(name)} is unknown; a message may have {status} and {json:/…}", at: "message")
+        }
+    }
+
+    var needsMessage: Bool { message.names.contains { $0 != "status" } }
+
+    private static func pointer(_ name: String) -> JSONPointer? {
+        name.hasPrefix("json:") ? JSONPointer(String(name.dropFirst(5))) : nil
+    }
+
+    func error(status: Int, json: JSONValue?) -> RPCError {
+        let text = message.filled { name in
+            if name == "status" { return Array("\(status)".utf8) }
+            return Self.pointer(name).flatMap { json?.value(at: $0) }?.text ?? []
+        }
+        return RPCError(code, String(decoding: text ?? [], as: UTF8.self))
+    }
+}
+
+/// What a rule changes in an answer.
+struct ValidateReplacement {
+    static let options = [
+        Option("status", .integer(in: 200...599), "The HTTP status, in plain HTTP only."),
+        Option("headers", .section(HeaderRules.options), "What becomes of the headers, as in the interceptor headers."),
+        Option("json", .node, "What the message, or the body in JSON, becomes: a YAML value, or a string of JSON."),
+    ]
+
+    let body: [UInt8]?
+    private let status: Int?
+    private let headers: HeaderRules?
+
+    init(_ section: Section) {
+        status = section.integer(ifGiven: "status")
+        headers = section.has("headers") ? HeaderRules(section.section("headers"), prefix: "") : nil
+        body = section.json("json")
+        guard status == nil, headers == nil, body == nil else { return }
+        let advice = "add \"status\", \"headers\" or \"json\""
+        section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+    }
+
+    /// Changes the head; the status of RPC is not free.
+    func apply(to head: HTTPHead, _ call: Call) {
+        if let status, call.dialect == .http {
+            head.status = status
+            head.setReason(Span())
+        }
+        headers?.apply(to: head, for: call)
+    }
+}
+
+extension JSONValue {
+    /// A string, or a number or boolean in letters; none for what has members, and for null.
+    var text: [UInt8]? {
+        switch self {
+        case .string(let text): Array(text.utf8)
+        case .integer, .real, .bool: bytes
+        case .null, .array, .object: nil
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import HTTP2Kit
+import Testing
+
+@testable import Proxy
+
+/// Calls that are tried again when something else was done first.
+@Suite struct ValidateAlternateTests {
+    private static let login = "login: {url: 'http://127.0.0.1:9100/login'}"
+    private static let refused = bare("401 Unauthorized")
+
+    private static func afterLogin(_ more: String = "", retries: Int = 1) -> String {
+        validating(
+            """
+            rules: [{when: {status: 401}, retry: {}}], max_retries: \(retries), retry: {after: login, \
+            capture: {token: 'json:/token'}, set: {authorization: 'Bearer {token}'}\(more)}
+            """,
+            calls: login
+        )
+    }
+
+    private func loggedIn(_ scene: Scene, _ answer: String) {
+        let login = scene.upstream("127.0.0.1:9100").accept()
+        #expect(login.head().hasPrefix("GET /login HTTP/1.1\r\n"))
+        login.send(answer)
+        scene.settle()
+        login.close()
+    }
+
+    private func token(_ token: String) -> String {
+        let body = #"{"token":"\#(token)"}"#
+        return http("HTTP/1.1 200 OK", "content-length: \(body.utf8.count)", body: body)
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `R35 a refused call goes again with what another call has brought`(_ stage: Stage) {
+        play(stage, Self.afterLogin()) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let upstream = scene.upstream().accept()
+            upstream.expect(saidUpstream)
+            upstream.send(Self.refused)
+            loggedIn(scene, token("t2"))
+            let head = upstream.head()
+            #expect(head.contains("\r\nauthorization: Bearer t2\r\n"), "\(head)")
+            upstream.expect("{}")
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test func `R35 an error of gRPC is answered by another call likewise`() {
+        let yaml = Self.afterLogin().replacing("{status: 401}", with: "{code: unauthenticated}")
+            .replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")
+        play(yaml) { scene in
+            let talk = Conversation(scene, .grpc)
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.accept()
+            talk.upstreamHears("head", "message {}", "end")
+            talk.answer()
+            talk.fail("unauthenticated", "old", 16)
+            loggedIn(scene, token("t2"))
+            talk.accept(on: talk.upstream, stream: 3)
+            talk.upstreamHears("head", "message {}", "end")
+            #expect(talk.upstreamEar.head["authorization"] == "Bearer t2")
+            talk.answer()
+            talk.reply("hello")
+            talk.conclude()
+            talk.callerHears("head", "message hello", "end ok")
+        }
+    }
+
+    @Test func `R35 a status that is no success does not stop the request, and the last answer passes`() {
+        play(Self.afterLogin(retries: 2)) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            for _ in 0..<2 {
+                upstream.expect(gotUpstream)
+                upstream.send(Self.refused)
+                loggedIn(scene, bare("500 Internal Server Error"))
+            }
+            upstream.expect(gotUpstream)
+            upstream.send(Self.refused)
+            caller.expect(Self.refused)
+        }
+    }
+
+    @Test func `R35 another call that gets no answer fails the call`() {
+        play(Self.afterLogin()) { scene in
+            let caller = scene.caller()
+            caller.send(say)
+            let upstream = scene.upstream().accept()
+            upstream.expect(saidUpstream)
+            upstream.send(Self.refused)
+            let login = scene.upstream("127.0.0.1:9100").accept()
+            _ = login.head()
+            login.reset()
+            #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+            upstream.expectNothing()
+        }
+    }
+
+    @Test func `R35 max_alt bounds the other calls, and then the call fails`() {
+        play(Self.afterLogin(", max_alt: 1", retries: 5)) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.refused)
+            loggedIn(scene, token("t2"))
+            #expect(upstream.head().contains("Bearer t2"))
+            upstream.send(Self.refused)
+            #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+            scene.upstream("127.0.0.1:9100").expectNobody()
+        }
+    }
+
+    @Test func `R35 calls that wait for the same call share it`() {
+        play(Self.afterLogin().replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")) { scene in
+            let callers = [scene.caller(), scene.caller()]
+            for caller in callers { caller.send(get) }
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            for stream in [1, 3] {
+                #expect(upstream.next().hasPrefix("\(stream) HEADERS/end"))
+                upstream.send(.answer(stream, 401, end: true))
+            }
+            loggedIn(scene, token("t2"))
+            scene.upstream("127.0.0.1:9100").expectNobody()
+            for stream in [5, 7] {
+                #expect(upstream.next().contains("authorization: Bearer t2"))
+                upstream.send(.answer(stream, 200, end: true))
+            }
+            for caller in callers { #expect(caller.head().hasPrefix("HTTP/1.1 200 ")) }
+        }
+    }
+
+    @Test func `R35 a caller that goes away has the other call given up`() {
+        play(Self.afterLogin()) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.refused)
+            let login = scene.upstream("127.0.0.1:9100").accept()
+            _ = login.head()
+            caller.reset()
+            login.expectGone()
+        }
+    }
+
+    @Test(arguments: [("/bin/echo, t9", true), ("/bin/false", false)])
+    func `R36 a program runs first, and the request goes again whatever becomes of it`(
+        _ command: String,
+        _ succeeds: Bool
+    ) {
+        let yaml = validating(
+            """
+            rules: [{when: {status: 401}, retry: {after_task: {exec: [\(command)]}, capture: {t: text}, \
+            set: {x-t: 'v={t}'}}}], max_retries: 1
+            """
+        )
+        play(.sockets, yaml) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(Self.refused)
+            #expect(upstream.head().contains("x-t: v=t9\r\n") == succeeds)
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+}

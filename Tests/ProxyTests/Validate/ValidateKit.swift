@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Proxy
+
+/// A configuration with the interceptor validate over one upstream, in HTTP/1.1 unless it is said.
+func validating(_ options: String, calls: String = "", upstream: String = "http://127.0.0.1:9000", more: String = "")
+    -> String
+{
+    """
+    listeners: [{address: "127.0.0.1:8080", proxy_status: off}]
+    upstreams: {default: {url: "\(upstream)"\(more.isEmpty ? "" : ", " + more)}}
+    calls: {\(calls)}
+    interceptors: [{validate: {\(options)}}]
+    """
+}
+
+/// An answer without a body.
+func bare(_ status: String, _ fields: String...) -> String {
+    (["HTTP/1.1 \(status)"] + fields + ["content-length: 0"]).joined(separator: "\r\n") + "\r\n\r\n"
+}
+
+extension Scene {
+    /// How often calls were tried again because of a rule.
+    var ruleRetries: String? {
+        metrics("martlet_retries_total").first { $0.contains("rule") }?.split(separator: " ").last.map(String.init)
+    }
+
+    /// Why calls were not tried again.
+    var skipped: [String] {
+        metrics("martlet_retry_skipped_total").filter { !$0.hasSuffix(" 0") }.compactMap {
+            $0.split(separator: "\"").dropFirst().first.map(String.init)
+        }
+    }
+}

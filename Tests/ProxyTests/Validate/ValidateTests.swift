@@ -1,0 +1,115 @@
+import Testing
+
+@testable import Proxy
+
+/// Answers that rules fail or change.
+@Suite struct ValidateTests {
+    private static let legacy =
+        "rules: [{when: {json: {/code: {not: 0}}}, fail: {code: failed_precondition, message: 'no: {json:/errorMsg}'}}]"
+
+    @Test func `R31 an error within a message becomes an error of RPC`() {
+        converse("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc]) { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.accept()
+            talk.upstreamHears("head", "message {}", "end")
+            talk.answer()
+            talk.reply(#"{"code":7,"errorMsg":"sold out"}"#)
+            talk.conclude()
+            talk.callerHears("head", "end failed_precondition no: sold out")
+        }
+    }
+
+    @Test func `R31 a message without an error passes as it is`() {
+        converse("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc], gzip: true) { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.accept()
+            talk.upstreamHears("head", "message* {}", "end")
+            talk.answer()
+            talk.reply(#"{"code":0}"#)
+            talk.conclude()
+            talk.callerHears("head", #"message* {"code":0}"#, "end ok")
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `R31 an error within a body of plain HTTP becomes one`(_ stage: Stage) {
+        play(stage, validating(Self.legacy)) { scene in
+            let caller = scene.caller()
+            caller.send(get + get + get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            let body = #"{"code":7,"errorMsg":"sold out"}"#
+            let json = "content-type: application/json"
+            upstream.send(http("HTTP/1.1 200 OK", json, "content-length: \(body.utf8.count)", body: body))
+            let head = caller.head()
+            #expect(head.hasPrefix("HTTP/1.1 400 "), "\(head)")
+            let length = head.components("content-length: ").last!.prefix { $0.isNumber }
+            #expect(String(decoding: caller.take(Int(length)!), as: UTF8.self).contains("no: sold out"))
+            upstream.expect(gotUpstream)
+            upstream.send(fine)
+            caller.expect(fine)
+            upstream.expect(gotUpstream)
+            let text = http(
+                "HTTP/1.1 200 OK",
+                "content-type: text/plain",
+                "content-length: \(body.utf8.count)",
+                body: body
+            )
+            upstream.send(text)
+            caller.expect(text)
+        }
+    }
+
+    @Test func `R31 the first rule that does not pass an answer on decides, and continue asks those behind`() {
+        let rules = """
+            rules: [{when: {header: {x-a: '1'}}, next: {}}, {when: {status: 200}, continue: true, \
+            replace: {headers: {set: {x-b: '2'}}}}, {when: {header: {x-b: '2'}}, fail: {code: aborted, message: b}}]
+            """
+        play(validating(rules)) { scene in
+            let caller = scene.caller()
+            caller.send(get + get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            upstream.send(bare("200 OK", "x-a: 1"))
+            caller.expect(bare("200 OK", "x-a: 1"))
+            upstream.expect(gotUpstream)
+            upstream.send(bare("200 OK"))
+            #expect(caller.head().hasPrefix("HTTP/1.1 409 "))
+        }
+    }
+
+    @Test func `R31 a rule replaces the message and the head`() {
+        let rules = "rules: [{when: {json: {/old: present}}, replace: {json: {new: 1}, headers: {set: {x-n: y}}}}]"
+        converse("{validate: {\(rules)}}", in: [.connectUnary]) { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.accept()
+            talk.answer()
+            talk.reply(#"{"old":1}"#)
+            talk.conclude()
+            talk.callerHears("head", #"message {"new":1}"#, "end ok")
+        }
+    }
+
+    @Test func `what is wrong with rules is said`() {
+        #expect(problems("validate: {rules: []}") == ["there is no rule here; add one"])
+        #expect(
+            problems("validate: {rules: [{when: {status: 500}, retry: {}}]}")
+                == ["nothing is sent again without \"max_retries\"; add for example max_retries: 3"]
+        )
+        #expect(
+            problems("validate: {max_retries: 1, rules: [{retry: {delayed: 1s, fibonacci: {}}}]}")
+                == ["\"delayed\" and \"fibonacci\" exclude each other; give exactly one of them"]
+        )
+        #expect(
+            problems("validate: {max_retries: 1, rules: [{retry: {set: {x-a: '{b}'}}}]}")
+                == ["{b} is not captured; add it to \"capture\""]
+        )
+        #expect(
+            problems("validate: {rules: [{when: {failure: reset, status: 500}, next: {}}]}")
+                == ["a failure is no answer; make a rule of its own for \"failure\""]
+        )
+    }
+}
