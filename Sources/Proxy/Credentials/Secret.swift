@@ -55,7 +55,10 @@ package enum Secret: Hashable, Sendable {
         case .value(let bytes): return bytes
         case .file(let path):
             switch SmallFile.read(path, limit: Self.limit) {
-            case .success(let content): return content.span.trimmed.array
+            case .success(let content) where !content.span.trimmed.isEmpty: return content.span.trimmed.array
+            case .success:
+                section.diagnostics.report("\(path) is empty", at: section.mark)
+                return nil
             case .failure(let error):
                 section.diagnostics.report("\(path): \(error.text)", at: section.mark)
                 return nil

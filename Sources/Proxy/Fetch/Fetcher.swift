@@ -8,6 +8,9 @@ package struct FetchServer: Equatable, Sendable {
     let settings: UpstreamSettings
     let tls: UpstreamTLS?
 
+    /// Whether it can be spoken to: a file of its TLS may be gone, and then it is not spoken to in clear text.
+    var isUsable: Bool { (settings.tls == nil) == (tls == nil) }
+
     /// Reads the files that the settings name; what is wrong with them is reported.
     package init(_ settings: UpstreamSettings, into diagnostics: Diagnostics) {
         self.settings = settings
@@ -55,7 +58,11 @@ package final class Fetcher {
         limit: Int = 1 << 20,
         timeout: Nanoseconds?,
         done: @escaping Fetch.Completion
-    ) -> Fetch {
+    ) -> Fetch? {
+        guard server.isUsable else {
+            done(.failure(FetchFailure(text: "\(server.settings.url): a file of its TLS cannot be read")))
+            return nil
+        }
         let fetch = Fetch(request, on: upstream(server), limit: limit, done: done)
         fetch.start(timeout: timeout)
         return fetch

@@ -175,15 +175,16 @@ import Testing
     }
 
     @Test func `a phantom token is swapped for the real one, and nothing else is`() {
-        let phantom = "phantom: {value: shadow}"
+        let phantom = "phantom: {value: {value: shadow}}"
         #expect(sent(phantom, "authorization: Bearer shadow") == "Bearer ours")
         #expect(sent(phantom, "authorization: Bearer shadov") == "401 Unauthorized")
         #expect(sent(phantom, "authorization: Bearer shadows") == "401 Unauthorized")
-        #expect(sent(phantom, "authorization: shadow") == "401 Unauthorized")
+        #expect(sent(phantom, "authorization: shadow") == "Bearer ours")
+        #expect(sent(phantom, "authorization: Basic shadow") == "401 Unauthorized")
         #expect(sent(phantom) == "401 Unauthorized")
-        let own = #"phantom: {header: x-key, prefix: "", value: shadow}"#
+        let own = "phantom: {header: x-key, value: {value: shadow}}"
         #expect(sent(own, "x-key: shadow", "authorization: Bearer mine") == "Bearer ours")
-        #expect(sent(own, "x-key: Bearer shadow") == "401 Unauthorized")
+        #expect(sent(own, "x-key: shad") == "401 Unauthorized")
     }
 
     // MARK: Where it may go
