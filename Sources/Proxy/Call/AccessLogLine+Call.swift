@@ -13,7 +13,19 @@ extension AccessLogLine {
         writeRequest(call)
         further(&self)
         writeOutcome(call)
-        if call.record.code != .ok { writeTrace(call) }
+        if call.record.code != .ok {
+            writeSpent(call)
+            writeTrace(call)
+        }
+    }
+
+    /// Adds where the time has gone, if that was long enough to tell.
+    private mutating func writeSpent(_ call: Call) {
+        let spent = call.ledger.spent(at: call.record.stages.ended)
+        guard !spent.isEmpty else { return }
+        beginObject("spent")
+        for (phase, time) in spent { field(phase.field, millisecondsOf: Int(time)) }
+        endObject()
     }
 
     /// Adds the decision trace, if there is one.
@@ -85,5 +97,17 @@ extension AccessLogLine {
         case .interceptor(let name): field("decided_by", text: Array("interceptor:\(name)".utf8).span)
         }
         if !record.message.isEmpty { field("message", text: record.message.span) }
+    }
+}
+
+extension TimeLedger.Phase {
+    /// The field of a log line.
+    fileprivate var field: StaticString {
+        switch self {
+        case .chain: "chain_ms"
+        case .waiting: "waiting_ms"
+        case .connecting: "connecting_ms"
+        case .attempt: "attempt_ms"
+        }
     }
 }

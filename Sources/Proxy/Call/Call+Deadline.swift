@@ -39,10 +39,18 @@ extension Call {
             deadlineTimer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
                 attempt?.count(.timeout)
-                fail(Self.overDeadline, by: .martlet)
+                fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadlineTimer = timer
         timer.arm(after: max(0, time - worker.context.loop.now))
+    }
+
+    /// An error about time that is over, with where that has gone.
+    func sayingWhere(_ error: RPCError) -> RPCError {
+        let text = spentText
+        var error = error
+        if !text.isEmpty { error.message += ": \(text)" }
+        return error
     }
 
     /// Says in the request how much of the time is left for the upstream.

@@ -72,6 +72,7 @@ extension Call {
             messageLimit: listener.responseMessageLimit
         )
         run.tryAgain(place)
+        ledger.enter(.chain, at: worker.context.loop.now)
         tryAgain(upstream)
     }
 

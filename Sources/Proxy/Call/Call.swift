@@ -38,6 +38,8 @@ public final class Call: HTTPStreamUser {
     var run: ChainRun
     var attempt: Attempt?
     var record = CallRecord()
+    /// Where its time goes.
+    var ledger: TimeLedger
     /// Why there is no answer from the upstream, if that is why.
     var failure: UpstreamFailure?
     /// Measures the messages of the request, where somebody wants to know.
@@ -154,6 +156,7 @@ public final class Call: HTTPStreamUser {
         request = head
         requestEnded = end
         record.stages.arrived = worker.context.loop.now
+        ledger = TimeLedger(at: record.stages.arrived)
         classified = Classification(head)
         classifiedVersion = head.targetVersion
         reader = AnswerReader(

@@ -75,6 +75,7 @@ extension Call {
         let attempt = Attempt(of: self, on: upstream)
         self.attempt = attempt
         record.attempts += 1
+        ledger.enter(.connecting, at: worker.context.loop.now)
         attempt.start()
         // Until there is a connection, the body stays where it is.
         if self.attempt === attempt, !attempt.isConnected { caller.pause(.noUpstream) }
@@ -85,6 +86,7 @@ extension Call {
     /// There is a connection: the request goes out, as far as it has left the chain.
     func attemptConnected(_ attempt: Attempt) {
         record.stages.connected = worker.context.loop.now
+        ledger.enter(.attempt, at: record.stages.connected)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back.
         let (kept, waiting) = (replay, outbox)
         (replay, outbox) = (nil, nil)
@@ -178,7 +180,8 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         failure = .callTimeout
-        answerFailed(UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.dialect))
+        let error = UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.dialect)
+        answerFailed(sayingWhere(error))
     }
 
     /// Tries once more: the head goes again through what runs for each attempt, as it entered there.

@@ -35,6 +35,7 @@ extension Call {
             fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
         }
         timer.arm(after: listener.suspensionTimeout)
+        ledger.wait(place, at: worker.context.loop.now)
         suspension.begin(timer, at: worker.context.loop.now, worker.tasks)
     }
 
@@ -136,6 +137,8 @@ extension Call {
         let time = suspension.began > 0 ? worker.context.loop.clock.now - suspension.began : 0
         worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
         trace?.resumed(place, event.label(way), after: time)
+        let phase: TimeLedger.Phase = attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
+        ledger.enter(phase, at: worker.context.loop.now)
     }
 
     // MARK: The source

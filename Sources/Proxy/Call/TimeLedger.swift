@@ -1,0 +1,87 @@
+internal import Configuration
+internal import Events
+
+/// Where the time of a call goes, from the arrival of its head on.
+///
+/// A call is in one phase at a time; all of them draw on the same deadline.
+struct TimeLedger {
+    /// What a call is at.
+    enum Phase: Int, CaseIterable {
+        /// Its interceptors work, or the request is not complete.
+        case chain
+        /// An interceptor lets it wait: for a credential, or before another attempt.
+        case waiting
+        /// It has no connection to its upstream yet.
+        case connecting
+        /// The upstream has it.
+        case attempt
+    }
+
+    private var phase = Phase.chain
+    private var since: Nanoseconds
+    private var times: (chain: Nanoseconds, waiting: Nanoseconds, connecting: Nanoseconds, attempt: Nanoseconds)
+    /// The link at which the call has waited last.
+    private(set) var place: Int?
+
+    /// Begins with the chain.
+    init(at now: Nanoseconds) {
+        since = now
+        times = (0, 0, 0, 0)
+    }
+
+    /// The call goes over to another phase.
+    mutating func enter(_ next: Phase, at now: Nanoseconds) {
+        add(now - since)
+        since = now
+        phase = next
+    }
+
+    /// The call waits at a link from now on.
+    mutating func wait(_ place: Int, at now: Nanoseconds) {
+        enter(.waiting, at: now)
+        self.place = place
+    }
+
+    private mutating func add(_ time: Nanoseconds) {
+        switch phase {
+        case .chain: times.chain += time
+        case .waiting: times.waiting += time
+        case .connecting: times.connecting += time
+        case .attempt: times.attempt += time
+        }
+    }
+
+    /// How long the call has been at each thing until now; what took less than a millisecond is left out.
+    func spent(at now: Nanoseconds) -> [(phase: Phase, time: Nanoseconds)] {
+        var all = self
+        all.add(now - since)
+        let times = [all.times.chain, all.times.waiting, all.times.connecting, all.times.attempt]
+        return zip(Phase.allCases, times).filter { $1 >= .millisecond }.map { ($0, $1) }
+    }
+}
+
+extension Call {
+    /// Where its time has gone, in words; empty if there was none to speak of.
+    var spentText: String {
+        let upstream = route.upstream?.settings.name ?? "its upstream"
+        let tries = record.attempts > 1 ? "\(record.attempts) attempts" : "an attempt"
+        return ledger.spent(at: worker.context.loop.now).map { phase, time in
+            let place = ledger.place.map { run.chain.links[$0].name } ?? ""
+            switch phase {
+            case .chain: return "\(time.secondsText) s in the chain"
+            case .waiting: return "\(time.secondsText) s waiting in interceptor \(place)"
+            case .connecting: return "\(time.secondsText) s without a connection to \(upstream)"
+            case .attempt: return "\(time.secondsText) s in \(tries) on \(upstream)"
+            }
+        }
+        .joined(separator: ", ")
+    }
+}
+
+extension Nanoseconds {
+    /// Seconds with three decimals, cut: `1.204`.
+    fileprivate var secondsText: String {
+        let milliseconds = String(self / .millisecond % 1000)
+        return "\(self / .second).\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds)"
+    }
+}
