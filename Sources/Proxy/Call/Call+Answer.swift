@@ -57,7 +57,9 @@ extension Call {
         } else if ownOutcome == nil, canDecompressAnswer, run.answerMeets(.plainBodies) {
             (answerForm, isPlainBody) = (.bare, true)
         }
-        holdsAnswer = answerForm == .bare || run.answerMeets(isError ? [.responseEnd, .responseErrors] : .responseEnd)
+        holdsAnswer =
+            answerForm == .bare
+            || run.answerMeets(isError ? [.responseEnd, .responseErrors, .failures] : .responseEnd)
         if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
     }
 
@@ -185,6 +187,7 @@ extension Call {
         if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers = dialect.isUnaryConnect ? answerTrailers != nil : dialect.hasEnvelopes || !isHeadLast
         if hasTrailers { asked.insert(.responseTrailers) }
+        if outcome.code != .ok { asked.insert(.failures) }
         return asked
     }
 
@@ -278,7 +281,8 @@ extension Call {
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
-        releaseHead()
+        // The frame that ends a body is not yet a part of an answer that has gone out.
+        if reader.messages > 0 { releaseHead() }
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.context.queues.take()
         heldBody = body
@@ -291,6 +295,7 @@ extension Call {
     private func releaseAnswer() {
         guard let head = heldHead else { return }
         heldHead = nil
+        holdsHead = false
         holdsAnswer = false
         // Nobody is asked about its end any more: that could not be told.
         isReleased = true

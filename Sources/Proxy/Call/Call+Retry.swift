@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Dialects
 internal import Events
 internal import HTTP
@@ -99,6 +100,13 @@ extension Call {
     func hold(_ head: HTTPHead) {
         heldHead = head
         holdsHead = true
+        // Mostly what follows has come together with it, and no timer is needed.
+        worker.context.loop.atEndOfTurn(self)
+    }
+
+    /// The loop's turn is over, and the head still waits; not for interceptors to call.
+    public func endOfTurn() {
+        guard holdsHead, headTimer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to another attempt yet.
             if lanes.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
@@ -115,5 +123,9 @@ extension Call {
         holdsHead = false
         heldHead = nil
         sendHead(head, end: false)
+        guard let body = heldBody else { return }
+        heldBody = nil
+        sendBody(body.readable)
+        worker.context.queues.give(body)
     }
 }

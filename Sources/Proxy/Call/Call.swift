@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Dialects
-internal import Events
+public import Events
 public import HTTP
 internal import RPC
 internal import Telemetry
@@ -11,7 +11,7 @@ internal import Telemetry
 ///
 /// It uses the caller's stream; its attempt uses the upstream's. It keeps the generation that it began with. How it goes
 /// is in CallPath.swift, how it ends in CallEnd.swift.
-public final class Call: HTTPStreamUser {
+public final class Call: HTTPStreamUser, EndOfTurn {
     /// How many bytes may wait on one side before the other is paused.
     static let highWater = 256 * 1024
     /// How often a call is tried, where trying again is safe at all.

@@ -52,7 +52,8 @@ enum ChainEvent {
         switch self {
         case .requestHead: .requestHead
         case .requestEnd: .requestEnd
-        case .responseHead: .responseHead
+        case .responseHead(let head, let isLast):
+            isLast || head.status != 200 ? [.responseHead, .failures] : .responseHead
         case .responseEnd(let end): end.asked
         case .message where way == .request: .requestMessages
         case .message(let message): message.isPlain ? .plainBodies : .responseMessages

@@ -42,6 +42,12 @@ public struct EventSet: OptionSet, Sendable {
     /// without a body.
     public static let plainBodies = EventSet(rawValue: 2048)
 
+    /// The head of an answer whose status is an error, or that is all there is, and the end of one that is an error; it cannot
+    /// be changed there.
+    ///
+    /// Unlike with `responseErrors`, nothing is looked at of answers that go well.
+    static let failures = EventSet(rawValue: 4096)
+
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 }

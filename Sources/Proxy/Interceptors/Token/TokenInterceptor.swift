@@ -35,7 +35,7 @@ final class TokenInterceptor: Interceptor, Redacting {
             slot = nil
         }
         let mayRetry = section.bool("retry") && slot?.source.mayChange ?? true
-        events = mayRetry ? [.requestHead, .responseHead, .responseErrors, .retries] : .requestHead
+        events = mayRetry ? [.requestHead, .failures, .retries] : .requestHead
     }
 
     var redactions: Redactions { Redactions(headers: [header] + bounds.secretHeaders) }
