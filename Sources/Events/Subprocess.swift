@@ -41,6 +41,7 @@ public final class Subprocess: Watcher {
     /// Makes one that is not started yet.
     ///
     /// - Parameters:
+    ///   - loop: the loop of the thread.
     ///   - limit: the most bytes of output.
     ///   - done: called once, unless it is cancelled; never before `start` has returned, but when it cannot be started.
     public init(on loop: EventLoop, limit: Int, done: @escaping (Outcome) -> Void) {

@@ -42,7 +42,8 @@ extension Call {
         holdsAnswer = meetsEnd && (isSmall && dialect.hasEnvelopes || ownOutcome != nil)
         if isLast, holdsAnswer { answerTrailers = head }
         let wantsMessages = run.answerMeets(.responseMessages)
-        let isFramed = wantsMessages || meetsEnd && dialect != .grpc
+        // How an answer ends may be told in a frame of its body, and that may be compressed.
+        let isFramed = wantsMessages || dialect != .grpc && (meetsEnd || run.answerMeets(.failures))
         if reader.hasMessages, !isLast { answerForm = BodyForm(isFramed, dialect) }
         guard answerForm == .framed else { return }
         // What is looked at may change, and the length with it.
@@ -281,8 +282,7 @@ extension Call {
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
-        // The frame that ends a body is not yet a part of an answer that has gone out.
-        if reader.messages > 0 { releaseHead() }
+        releaseHead()
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.context.queues.take()
         heldBody = body

@@ -12,6 +12,9 @@ package final class CredentialKeeper {
     private var kept: [CredentialSource: KeptCredential] = [:]
     private var names: [CredentialSource: [String]] = [:]
     private var random = Xoshiro256()
+    private let fetches = FetchTurns(256)
+    /// A program costs the machine more than a request.
+    private let programs = FetchTurns(32)
     /// The most credentials that are kept, beside those that the configuration names.
     private static let most = 1000
 
@@ -38,20 +41,19 @@ package final class CredentialKeeper {
     package func use(_ credentials: [NamedCredential]) {
         names = [:]
         for named in credentials where named.source.isFetched { names[named.source, default: []].append(named.name) }
-        for (source, credential) in kept where names[source] == nil {
-            kept[source] = nil
-            credential.end()
-        }
+        for (source, credential) in kept { credential.isNamed = names[source] != nil }
         for named in credentials where named.source.isFetched {
-            keep(named.source, refreshAhead: named.refreshAhead, isNamed: true).fetchIfNeeded()
+            let credential = keep(named.source, refreshAhead: named.refreshAhead)
+            credential?.isNamed = true
+            credential?.fetchIfNeeded()
         }
     }
 
     /// Does what a worker asks for.
     package func take(_ order: CredentialOrder) {
         switch order {
-        case .want(let source) where source.isFetched: keep(source).want()
-        case .refused(let source, let value) where source.isFetched: keep(source).refused(value)
+        case .want(let source) where source.isFetched: keep(source)?.want() ?? turnAway(source)
+        case .refused(let source, let value) where source.isFetched: keep(source)?.refused(value) ?? turnAway(source)
         case .want(let source), .refused(let source, _): publish(source, CredentialState())
         }
     }
@@ -83,19 +85,25 @@ package final class CredentialKeeper {
         }
     }
 
-    private func keep(_ source: CredentialSource, refreshAhead: Nanoseconds? = nil, isNamed: Bool = false)
-        -> KeptCredential
-    {
+    /// There are too many to keep this one, too.
+    private func turnAway(_ source: CredentialSource) {
+        var state = CredentialState()
+        state.failure = CredentialFailure("too many tokens are asked for at once", isRefusal: true)
+        state.retry = Clock.wall + .second
+        publish(source, state)
+    }
+
+    private func keep(_ source: CredentialSource, refreshAhead: Nanoseconds? = nil) -> KeptCredential? {
         if let known = kept[source] { return known }
-        if kept.count >= Self.most + names.count { dropOldest() }
+        if names[source] == nil, kept.count >= Self.most + names.count, !dropOldest() { return nil }
         let name = names[source]?.first ?? source.kind
         let credential = KeptCredential(
             source,
             refreshAhead: refreshAhead ?? KeptCredential.refreshAhead,
-            isNamed: isNamed,
             loop: loop,
             fetcher: fetcher,
             random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },
+            turns: source.kind == "exec" ? programs : fetches,
             changed: { [unowned self] state, failure in
                 publish(source, state)
                 guard let failure else { return }
@@ -106,11 +114,13 @@ package final class CredentialKeeper {
         return credential
     }
 
-    private func dropOldest() {
-        let oldest = kept.filter { names[$0.key] == nil }.min { $0.value.wanted < $1.value.wanted }
-        guard let oldest else { return }
+    /// Lets go of the one that nobody has wanted for the longest time; false if all are being fetched, or named.
+    private func dropOldest() -> Bool {
+        let idle = kept.filter { names[$0.key] == nil && !$0.value.isFetching }
+        guard let oldest = idle.min(by: { $0.value.wanted < $1.value.wanted }) else { return false }
         kept[oldest.key] = nil
         oldest.value.end()
+        return true
     }
 }
 

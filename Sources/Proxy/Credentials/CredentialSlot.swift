@@ -49,7 +49,8 @@ final class CredentialSlot {
     func isHopeless(within patience: Nanoseconds) -> Bool {
         guard source.isFetched else { return value == nil || !source.mayChange }
         guard let failure else { return false }
-        return failure.isRefusal || retry > (loop?.now ?? 0).addingSaturated(patience)
+        let now = loop?.now ?? 0
+        return retry > (failure.isRefusal ? now : now.addingSaturated(patience))
     }
 
     /// Whether calls wait for it.
@@ -87,7 +88,7 @@ final class CredentialSlot {
         failure = state.failure
         end = .max
         refresh = .max
-        retry = .min
+        retry = state.failure?.isRefusal == true ? .max : .min
         if value != state.credential?.value {
             change(state.credential?.value)
         }

@@ -9,10 +9,12 @@ final class KeptCredential {
     private static let refusalPause = 10 * Nanoseconds.second
 
     private let source: CredentialSource
-    private let isNamed: Bool
+    /// Whether the configuration names it, so that it is kept fresh.
+    var isNamed = false
     private let loop: EventLoop
     private let fetcher: Fetcher
     private let random: () -> Double
+    private let turns: FetchTurns
     private let changed: (CredentialState, CredentialFailure?) -> Void
     private(set) var state = CredentialState()
     /// When it was last asked for.
@@ -32,17 +34,17 @@ final class KeptCredential {
     init(
         _ source: CredentialSource,
         refreshAhead: Nanoseconds,
-        isNamed: Bool,
         loop: EventLoop,
         fetcher: Fetcher,
         random: @escaping () -> Double,
+        turns: FetchTurns = FetchTurns(1),
         changed: @escaping (CredentialState, CredentialFailure?) -> Void
     ) {
         self.source = source
-        self.isNamed = isNamed
         self.loop = loop
         self.fetcher = fetcher
         self.random = random
+        self.turns = turns
         self.changed = changed
         schedule = RefreshSchedule(ahead: refreshAhead)
     }
@@ -56,6 +58,7 @@ final class KeptCredential {
     /// Fetches nothing any more.
     func end() {
         timer?.cancel()
+        if fetch != nil { turns.give() }
         fetch?.cancel()
         (timer, fetch) = (nil, nil)
     }
@@ -97,6 +100,7 @@ final class KeptCredential {
     private func start() {
         guard fetch == nil else { return }
         guard loop.now >= restUntil else { return arm(at: restUntil) }
+        guard turns.take(always: isNamed) else { return arm(at: loop.now + FetchTurns.pause) }
         isWanted = false
         let fetch = CredentialFetch(source, with: fetcher, on: loop) { [unowned self] in ended($0) }
         self.fetch = fetch
@@ -106,6 +110,7 @@ final class KeptCredential {
     private func ended(_ result: Result<Credential, CredentialFailure>) {
         if let fetch { loop.keep(fetch) }
         fetch = nil
+        turns.give()
         let now = Clock.wall
         switch result {
         case .success(let credential):
@@ -131,8 +136,31 @@ final class KeptCredential {
     }
 
     private func arm(at time: Nanoseconds) {
-        let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in start() }
+        let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in if isNamed || isWanted { start() } }
         self.timer = timer
         timer.arm(at: time)
     }
+}
+
+/// How many fetches may be under way at once; those of credentials that the configuration names always may.
+final class FetchTurns {
+    /// How long one that has to wait does so.
+    static let pause = 20 * Nanoseconds.millisecond
+    private let most: Int
+    private var taken = 0
+
+    /// Makes turns for so many at once.
+    init(_ most: Int) {
+        self.most = most
+    }
+
+    /// Takes a turn, if there is one or it is taken anyway.
+    func take(always: Bool) -> Bool {
+        guard always || taken < most else { return false }
+        taken += 1
+        return true
+    }
+
+    /// Gives a turn back.
+    func give() { taken -= 1 }
 }

@@ -33,11 +33,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private var sentBefore = 0
     private var connection: UpstreamConnection?
 
-    /// Sends a request; `done` is called once, not before this has returned, unless the fetch is cancelled.
-    ///
-    /// - Parameters:
-    ///   - limit: the largest body of an answer, in bytes.
-    ///   - timeout: how long all of it may take, from now on.
+    /// Makes a fetch; `done` is called once, unless it is cancelled, and `limit` is the largest body of an answer, in bytes.
     init(_ request: FetchRequest, on upstream: Upstream, limit: Int, done: @escaping Completion) {
         self.request = request
         self.upstream = upstream

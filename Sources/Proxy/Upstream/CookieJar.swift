@@ -18,6 +18,8 @@ struct CookieJar {
     static let longest = 4096
     static let mostOfDomain = 50
     static let most = 300
+    /// The most bytes of cookies that go with one request.
+    static let mostBytesSent = 8 * 1024
 
     private struct Cookie {
         let name: [UInt8]
@@ -117,8 +119,10 @@ struct CookieJar {
                 hasExpired = true
                 continue
             }
-            if queue.count > 0 { queue.append("; ") }
             let cookie = cookies[index]
+            // One that does not fit is left out: many servers refuse large heads.
+            guard queue.count + cookie.name.count + cookie.value.count < Self.mostBytesSent else { continue }
+            if queue.count > 0 { queue.append("; ") }
             queue.append(cookie.name.span, "=", cookie.value.span, "")
             cookies[index].lastUsed = uses
         }

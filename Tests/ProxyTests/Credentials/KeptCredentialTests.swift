@@ -21,12 +21,12 @@ import Testing
             kept = KeptCredential(
                 .file(file.path),
                 refreshAhead: 30 * .second,
-                isNamed: isNamed,
                 loop: loop,
                 fetcher: Fetcher(loop: loop),
                 random: { 0 },
                 changed: { [unowned self] in told.append(($0, $1)) }
             )
+            kept.isNamed = isNamed
         }
 
         func write(_ content: String) { file.write(Array(content.utf8)) }

@@ -97,7 +97,8 @@ private struct Phantom {
         guard let index = request.first(header) else {
             return RPCError(.unauthenticated, "the caller shows no token that could be swapped")
         }
-        guard !value.isEmpty, request.value(at: index).withoutScheme.isEqualInConstantTime(to: value) else {
+        let isOnly = request.first(header, from: index + 1) == nil
+        guard isOnly, !value.isEmpty, request.value(at: index).withoutScheme.isEqualInConstantTime(to: value) else {
             return RPCError(.unauthenticated, "the caller shows a token that is not the one to be swapped")
         }
         request.remove(header)

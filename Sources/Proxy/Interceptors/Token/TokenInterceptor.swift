@@ -63,7 +63,7 @@ final class TokenInterceptor: Interceptor, Redacting {
 
     private func slot(for call: Call) -> CredentialSlot? {
         if let slot { return slot }
-        if case .perCall(let source) = source { return credentials.slot(source(call)) }
+        if case .perCall(let source) = source { return source(call).map { credentials.slot($0) } }
         return nil
     }
 

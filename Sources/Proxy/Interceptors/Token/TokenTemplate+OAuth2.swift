@@ -95,8 +95,8 @@ extension TokenTemplate {
         let server = FetchServer(target.server, into: section.diagnostics)
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
         let isExchange = answer != .oauth2
-        self.init(form.map(\.1)) { call in
-            .http(
+        let make = { (call: Call?) in
+            CredentialSource.http(
                 HTTPSource(
                     kind: isExchange ? "exchange" : "oauth2",
                     server: server,
@@ -111,6 +111,13 @@ extension TokenTemplate {
                     timeout: timeout
                 )
             )
+        }
+        if form.allSatisfy(\.1.isConstant) {
+            self = .constant(make(nil))
+        } else {
+            let subject = form.first { $0.0 == "subject_token" }?.1
+            // Whoever shows no token gets none.
+            self = .perCall { call in subject?.bytes(for: call).withoutScheme.isEmpty == true ? nil : make(call) }
         }
     }
 

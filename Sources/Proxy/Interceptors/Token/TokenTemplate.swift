@@ -5,7 +5,8 @@ internal import Events
 /// Where a token comes from: the same for every call, or a source of its own for each.
 enum TokenTemplate {
     case constant(CredentialSource)
-    case perCall((Call) -> CredentialSource)
+    /// None for a call that lacks what it is made of.
+    case perCall((Call) -> CredentialSource?)
 
     /// Reads the source that a section names; none if it names none rightly, which is reported.
     init?(_ section: Section, _ context: CompileContext) {

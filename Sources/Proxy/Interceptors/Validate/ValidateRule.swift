@@ -126,6 +126,9 @@ struct ValidateFailure {
     /// An answer with nothing in it.
     static let empty = ValidateFailure(.internal, Placeholders("the answer is empty", at: .start, into: Diagnostics()))
 
+    /// What an upstream says is told so far, in bytes.
+    private static let longestMessage = 1024
+
     private init(_ code: RPCCode, _ message: Placeholders) {
         (self.code, self.message) = (code, message)
     }
@@ -149,7 +152,7 @@ struct ValidateFailure {
             if name == "status" { return Array("\(status)".utf8) }
             return Self.pointer(name).flatMap { json?.value(at: $0) }?.text ?? []
         }
-        return RPCError(code, String(decoding: text ?? [], as: UTF8.self))
+        return RPCError(code, String(decoding: (text ?? []).prefix(Self.longestMessage), as: UTF8.self))
     }
 }
 
