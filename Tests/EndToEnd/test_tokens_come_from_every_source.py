@@ -225,3 +225,41 @@ def test_call(seen, provider, expiry):
     headers = seen({"call": {"name": "login", "value": "/token"} | expiry}, more=more, calls=[{}] * 3)
     assert {claims(header, provider)["sub"] for header in headers} == {"martlet"}
     assert len(provider.fetches("login")) == 1
+
+
+# Platforms
+
+
+def answering(value):
+    body = json.dumps(value).encode() if not isinstance(value, bytes) else value
+    return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize(
+    "options, path, answer",
+    [
+        ({}, "/token", {"access_token": "t0ken", "expires_in": 3600, "token_type": "Bearer"}),
+        ({"scopes": ["a", "b"]}, "/token?scopes=a%2Cb", {"access_token": "t0ken", "expires_in": 3600}),
+        ({"audience": "https://api"}, "/identity?audience=https%3A%2F%2Fapi", b"t0ken"),
+    ],
+    ids=["access", "scopes", "identity"],
+)
+def test_google_cloud(seen, recorder, options, path, answer):
+    metadata = recorder(answer=answering(answer))
+    assert seen({"gcp": {"url": metadata.url} | options}, calls=[{}] * 2) == ["Bearer t0ken"] * 2
+    (request,) = metadata.requests
+    assert request.target == f"/computeMetadata/v1/instance/service-accounts/default{path}"
+    assert request.header("metadata-flavor") == "Google"
+
+
+def test_kubernetes_service_account(seen, recorder, tmp_path):
+    (tmp_path / "own").write_text("own-token\n")
+    status = {"token": "t0ken", "expirationTimestamp": later()}
+    api = recorder(answer=answering({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}))
+    source = {"url": api.url, "service_account": "app", "namespace": "shop", "audience": ["orders"]}
+    token = {"kubernetes": source | {"token_file": f"{tmp_path}/own", "lifetime": "20m"}}
+    assert seen(token, calls=[{}] * 2) == ["Bearer t0ken"] * 2
+    (request,) = api.requests
+    assert request.target == "/api/v1/namespaces/shop/serviceaccounts/app/token"
+    assert request.header("authorization") == "Bearer own-token"
+    assert json.loads(api.bytes.partition(b"\r\n\r\n")[2])["spec"] == {"expirationSeconds": 1200, "audiences": ["orders"]}
