@@ -101,8 +101,8 @@ final class CredentialSlot {
             if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }
         }
         if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }
-        let told = waiting
-        for (_, action) in told.sorted(by: { $0.key < $1.key }) { action() }
+        // One that is told may end another that waits: that is not to be told then.
+        for number in waiting.keys.sorted() { waiting[number]?() }
         if isAwaited, !isGood { want() }
     }
 
