@@ -90,6 +90,8 @@ extension Call {
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back.
         let (kept, waiting) = (replay, outbox)
         (replay, outbox) = (nil, nil)
+        // The connection of the attempt before may have been crowded.
+        if record.attempts > 1 { caller.resume(.slowPeer) }
         completeHead()
         let isBare = kept == nil && waiting == nil && requestTrailers == nil
         attempt.send(head: request, end: hasRequestLeft && isBare)

@@ -24,7 +24,7 @@ final class CredentialSlot {
     private var nextWaiting = 0
 
     /// A value is used no more when so much of its time is left: it could end on its way.
-    private static let margin = 2 * Nanoseconds.second
+    static let margin = 2 * Nanoseconds.second
     private static let mostFormer = 4
 
     init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
@@ -95,7 +95,7 @@ final class CredentialSlot {
         if let loop, let credential = state.credential {
             let offset = loop.clock.now - Clock.wall
             if let expiry = credential.expiry {
-                let lifetime = state.fetched > 0 ? expiry - state.fetched : .max
+                let lifetime = state.fetched > 0 ? expiry.addingSaturated(-state.fetched) : .max
                 end = expiry.addingSaturated(offset).addingSaturated(-min(Self.margin, lifetime / 10))
             }
             if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }

@@ -68,7 +68,7 @@ struct TokenBounds {
         }
         let request = call.request
         if let phantom, let error = phantom.swap(in: request) { return .reject(error) }
-        guard ofCaller != .replace, !call.isTriedAgain, request.first(header) != nil else { return .proceed }
+        guard ofCaller != .replace, request.first(header) != nil else { return .proceed }
         switch ofCaller {
         case .keep: return .leave
         case .reject:

@@ -29,9 +29,13 @@ extension TokenTemplate {
                 )
             )
         }
-        let render = { (call: Call?) -> FetchRequest in
-            (try? entry.call.render(for: call)) ?? FetchRequest(method: "GET", target: Array("/".utf8))
+        let render = { (call: Call?) in (try? entry.call.render(for: call)).map(source) }
+        guard !entry.call.requiresCall else {
+            self = .perCall(render)
+            return
         }
-        self = entry.call.requiresCall ? .perCall { source(render($0)) } : .constant(source(render(nil)))
+        // What is in the way has been reported where the call is checked.
+        guard let constant = render(nil) else { return nil }
+        self = .constant(constant)
     }
 }
