@@ -64,6 +64,9 @@ void martlet_kill(pid_t pid) {
 
 int martlet_reap(pid_t pid) {
     int status = 0;
-    if (waitpid(pid, &status, WNOHANG) != pid) return -1;
+    pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == 0) return -1;
+    // Where SIGCHLD is ignored nobody can tell how it ended.
+    if (ended < 0) return 255;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

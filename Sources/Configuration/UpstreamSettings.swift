@@ -24,6 +24,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let waiting: Int
         /// The calls that run at once on one HTTP/2 connection, if the upstream allows as many.
         public let streams: Int
+        /// The bytes of one request's body that are kept, so that it can be sent again.
+        public let replay: Int
     }
 
     /// What becomes of the cookies that an upstream sets.
@@ -134,6 +136,12 @@ public struct UpstreamSettings: Equatable, Sendable {
             default: "100",
             "The calls at once on one HTTP/2 connection, if the upstream allows as many."
         ),
+        Option(
+            "replay",
+            .size(in: 0...1 << 30),
+            default: "64KiB",
+            "The bytes of the body of one request that are kept while it may have to be sent again; a longer one is sent once."
+        ),
     ]
 
     /// Reads an upstream; none if its name or URL is wrong, which is reported.
@@ -158,7 +166,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         self.limits = Limits(
             connections: limits.integer("connections"),
             waiting: limits.integer("waiting"),
-            streams: limits.integer("streams")
+            streams: limits.integer("streams"),
+            replay: limits.size("replay")
         )
         defaults = UpstreamDefaults(section.section("defaults"))
         cookies = Cookies(rawValue: section.string("cookies")) ?? .none

@@ -98,7 +98,7 @@ public final class Subprocess: Watcher {
         outputWatch = nil
         guard let child, end?.killed == nil else { return }
         // Also where it has ended by itself: what it has started goes with it.
-        martlet_kill(child.pid)
+        if !isReaped { martlet_kill(child.pid) }
         close(child.output)
         if isReaped { forget(child) } else { end?.killed = self }
     }
@@ -145,6 +145,8 @@ public final class Subprocess: Watcher {
         }
         // Others may have its output still: what there is of it now is all.
         read(child.output)
+        // Before it is waited for: afterwards its number may be another's.
+        martlet_kill(child.pid)
         let status = martlet_reap(child.pid)
         guard status >= 0 else { return }
         isReaped = true

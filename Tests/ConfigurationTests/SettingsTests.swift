@@ -31,7 +31,7 @@ struct SettingsTests {
           eliza:
             url: http://eliza.example:81
             timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s, keepalive: 10s }
-            limits: { connections: 7, waiting: 0, streams: 5 }
+            limits: { connections: 7, waiting: 0, streams: 5, replay: 0 }
           back: unix:/run/back.sock
         interceptors:
           - metrics: {}
@@ -98,7 +98,7 @@ struct SettingsTests {
         #expect(upstream.connectWait == nil)
         #expect(upstream.retryBudget.perThousand == 200)
         #expect(upstream.retryBudget.minimumPerSecond == 10)
-        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100))
+        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, replay: 65_536))
         #expect(settings.interceptors.map(\.kind) == ["token"])
         #expect(settings.interceptors[0].options["file"]?.text == "/run/secrets/token")
         #expect(settings.interceptors[0].kindMark == Mark(line: 4, column: 5))
@@ -166,7 +166,7 @@ struct SettingsTests {
                     keepalive: .seconds(10)
                 )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5))
+        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, replay: 0))
     }
 
     @Test func `interceptors are named by their kinds, and numbered where a kind comes again`() {

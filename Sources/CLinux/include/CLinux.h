@@ -71,7 +71,8 @@ int martlet_spawn(const char *_Nullable const *_Nonnull argv, const char *_Nulla
 // Kills a program and what it has started.
 void martlet_kill(pid_t pid);
 
-// The exit status of a program that has ended, 128 + n if signal n ended it; -1 if it has not.
+// The exit status of a program that has ended, 128 + n if signal n ended it, 255 if that is not known; -1 if it
+// has not ended.
 int martlet_reap(pid_t pid);
 
 #endif

@@ -226,7 +226,6 @@ extension Call {
     func close(with error: RPCError, before place: Int) {
         guard !isAnswerClosed else { return }
         isAnswerClosed = true
-        if !lanes.request.isEmpty { dropReplay() }
         forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: place)
         attempt?.count(.canceled)

@@ -43,7 +43,10 @@ extension Call {
             case .fault(let error): requestIsFaulty(error)
             }
         }
-        guard takesRequest else { return }
+        guard takesRequest else {
+            canReplay = false
+            return
+        }
         requestReader = reader
         if lanes.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
     }

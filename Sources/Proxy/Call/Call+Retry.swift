@@ -50,7 +50,8 @@ extension Call {
         guard let upstream = route.upstream else { return }
         worker.counters.retry(reason)
         worker.counters.verdict(run.chain.links[place].counter, .retry)
-        attempt?.count(attemptResult)
+        // The upstream did answer.
+        attempt?.count(.ok)
         attempt?.cancel()
         attempt = nil
         forgetWaiting(.response, from: 0)
@@ -76,9 +77,6 @@ extension Call {
         ledger.enter(.chain, at: worker.context.loop.now)
         tryAgain(upstream)
     }
-
-    /// What becomes of an attempt whose answer is dropped: the upstream did answer.
-    private var attemptResult: AttemptResult { .ok }
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).
     func tellOfRetries() {

@@ -16,8 +16,6 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     static let highWater = 256 * 1024
     /// How often a call is tried, where trying again is safe at all.
     static let mostAttempts = 3
-    /// How much of a request's body is kept to be sent once more.
-    static let replayLimit = 64 * 1024
     /// How long the head of an answer waits for what follows, where that may lead to another attempt.
     static let headPatience = 500 * Nanoseconds.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
@@ -236,7 +234,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         let queue = replay ?? worker.context.queues.take()
         replay = queue
         queue.append(body)
-        if queue.count > Self.replayLimit { dropReplay() }
+        if queue.count > route.upstream?.replayLimit ?? 0 { dropReplay() }
     }
 
     /// Nothing will be sent once more.

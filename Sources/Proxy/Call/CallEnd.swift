@@ -58,7 +58,6 @@ extension Call {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
-        if !lanes.request.isEmpty { dropReplay() }
         forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: place)
         forgetAnswer()

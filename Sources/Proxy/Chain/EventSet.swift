@@ -32,8 +32,8 @@ public struct EventSet: OptionSet, Sendable {
     static let messageCounts = EventSet(rawValue: 512)
     /// No event: the interceptor may answer `retry`.
     ///
-    /// What goes upstream of a request is kept, up to the upstream's `limits.replay`, and the head of an answer that has
-    /// envelopes waits a moment for what follows, until something of it goes out.
+    /// What goes upstream of a request is kept, up to the upstream's `limits.replay`, and the head of an
+    /// answer that has envelopes waits a moment for what follows, until something of it goes out.
     public static let retries = EventSet(rawValue: 1024)
 
     /// The whole body of an answer in plain HTTP, and of an error in unary Connect, as one message; not of our own answers.

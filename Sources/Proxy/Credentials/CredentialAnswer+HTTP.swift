@@ -29,9 +29,9 @@ extension CredentialAnswer {
         switch self {
         case .text, .json, .aws, .execCredential: nil
         case .oauth2, .exchange:
-            answer.string("/error").map { .refused(by: $0, because: answer.string("/error_description")) }
+            answer.string("/error").map { .refused(by: $0) }
         case .tokenRequest where answer.string("/kind") == "Status":
-            .refused(by: answer.string("/reason") ?? "Failure", because: answer.string("/message"))
+            .refused(by: answer.string("/reason") ?? "")
         case .tokenRequest: nil
         }
     }

@@ -43,8 +43,9 @@ package final class CredentialKeeper {
         for named in credentials where named.source.isFetched { names[named.source, default: []].append(named.name) }
         for (source, credential) in kept { credential.isNamed = names[source] != nil }
         for named in credentials where named.source.isFetched {
-            let credential = keep(named.source, refreshAhead: named.refreshAhead)
+            let credential = keep(named.source)
             credential?.isNamed = true
+            credential?.refreshAhead = named.refreshAhead
             credential?.fetchIfNeeded()
         }
     }
@@ -54,7 +55,7 @@ package final class CredentialKeeper {
         switch order {
         case .want(let source) where source.isFetched: keep(source)?.want() ?? turnAway(source)
         case .refused(let source, let value) where source.isFetched: keep(source)?.refused(value) ?? turnAway(source)
-        case .want(let source), .refused(let source, _): publish(source, CredentialState())
+        case .want, .refused: break
         }
     }
 
@@ -93,13 +94,13 @@ package final class CredentialKeeper {
         publish(source, state)
     }
 
-    private func keep(_ source: CredentialSource, refreshAhead: Nanoseconds? = nil) -> KeptCredential? {
+    private func keep(_ source: CredentialSource) -> KeptCredential? {
         if let known = kept[source] { return known }
         if names[source] == nil, kept.count >= Self.most + names.count, !dropOldest() { return nil }
         let name = names[source]?.first ?? source.kind
         let credential = KeptCredential(
             source,
-            refreshAhead: refreshAhead ?? KeptCredential.refreshAhead,
+            refreshAhead: KeptCredential.refreshAhead,
             loop: loop,
             fetcher: fetcher,
             random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },

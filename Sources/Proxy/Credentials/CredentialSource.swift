@@ -1,3 +1,4 @@
+internal import Documents
 internal import Events
 internal import TLS
 
@@ -32,7 +33,7 @@ package struct ExecSource: Hashable, Sendable {
     /// Variables beside those of this process.
     let environment: [String: String]
     /// What it writes.
-    @HashedByType var answer: CredentialAnswer
+    @NotHashed var answer: CredentialAnswer
     let timeout: Nanoseconds?
 }
 
@@ -55,13 +56,13 @@ package struct HTTPSource: Hashable, Sendable {
 
     /// The key of the source in the file.
     let kind: String
-    @HashedByType var server: FetchServer
+    @NotHashed var server: FetchServer
     /// What is sent; where there is a form, the body is made of that.
     var request: FetchRequest
     /// The parameters of a form in their order.
     var form: [Parameter]
     var authentication: Authentication
-    @HashedByType var answer: CredentialAnswer
+    @NotHashed var answer: CredentialAnswer
     let timeout: Nanoseconds?
 
     /// One parameter of a form.
@@ -81,12 +82,19 @@ package struct SigningSource: Hashable, Sendable {
 /// A token that is signed here.
 package struct JWTSource: Hashable, Sendable {
     let signing: SigningSource
-    @HashedByType var claims: JWTClaims
+    let claims: JWTClaims
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(signing)
+        // What differs from call to call.
+        hasher.combine(claims.subject)
+        hasher.combine(JSONValue.object(claims.others).bytes)
+    }
 }
 
 /// A part of a key that is compared, but does not count for its hash.
 @propertyWrapper
-package struct HashedByType<Value: Equatable & Sendable>: Hashable, Sendable {
+package struct NotHashed<Value: Equatable & Sendable>: Hashable, Sendable {
     package var wrappedValue: Value
 
     package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }

@@ -8,6 +8,12 @@ final class KeptCredential {
     private static let mostRefusals = 5
     private static let refusalPause = 10 * Nanoseconds.second
 
+    /// How long before its end it is fetched anew; counts from the next fetch on.
+    var refreshAhead: Nanoseconds {
+        get { schedule.ahead }
+        set { schedule.ahead = max(0, newValue) }
+    }
+
     private let source: CredentialSource
     /// Whether the configuration names it, so that it is kept fresh.
     var isNamed = false

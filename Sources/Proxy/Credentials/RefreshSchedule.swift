@@ -5,7 +5,7 @@ package import Events
 /// Pure: times and chance come from outside. A random number is from 0 up to, and without, 1.
 package struct RefreshSchedule: Equatable, Sendable {
     /// How long before its end a credential is fetched anew, if it is good for long.
-    package let ahead: Nanoseconds
+    package var ahead: Nanoseconds
     /// How many fetches have failed since one succeeded.
     package private(set) var failures = 0
 

@@ -59,14 +59,9 @@ enum CallBody {
     /// - Parameters:
     ///   - call: the call; none where `requiresCall` is false.
     ///   - type: the content type instead of that of the kind.
-    ///   - generator: what boundaries are made of.
     /// - Returns: the bytes with their content type.
     /// - Throws: an error if a file cannot be read.
-    func render(
-        for call: Call?,
-        type: String?,
-        using generator: inout some RandomNumberGenerator
-    ) throws(NamedCallError) -> Rendered {
+    func render(for call: Call?, type: String?) throws(NamedCallError) -> Rendered {
         switch self {
         case .text(let template):
             return Rendered(bytes: template.value(for: call), type: type ?? "text/plain; charset=utf-8")
@@ -78,7 +73,7 @@ enum CallBody {
         case .form(let parameters):
             return Rendered(bytes: parameters.rendered(for: call), type: type ?? "application/x-www-form-urlencoded")
         case .multipart(let multipart):
-            let (bytes, boundary) = try multipart.render(for: call, using: &generator)
+            let (bytes, boundary) = try multipart.render(for: call)
             return Rendered(bytes: bytes, type: "\(type ?? "multipart/form-data"); boundary=\(boundary)")
         case .file(let file):
             return Rendered(bytes: try CallFile.read(file.text), type: type ?? "application/octet-stream")

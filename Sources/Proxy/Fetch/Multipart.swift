@@ -47,10 +47,7 @@ struct Multipart {
     }
 
     /// The body for a call, and the boundary between its parts.
-    func render(
-        for call: Call?,
-        using generator: inout some RandomNumberGenerator
-    ) throws(NamedCallError) -> (body: [UInt8], boundary: String) {
+    func render(for call: Call?) throws(NamedCallError) -> (body: [UInt8], boundary: String) {
         var rendered: [[UInt8]] = []
         for part in parts {
             switch part.content {
@@ -58,7 +55,7 @@ struct Multipart {
             case .file(let file): rendered.append(part.head + (try CallFile.read(file.text)))
             }
         }
-        let boundary = Self.boundary(absentFrom: rendered, using: &generator)
+        let boundary = Self.boundary(absentFrom: rendered)
         var body: [UInt8] = []
         body.reserveCapacity(rendered.reduce(64) { $0 + $1.count + boundary.utf8.count + 6 })
         for part in rendered {
@@ -71,12 +68,16 @@ struct Multipart {
     }
 
     /// A boundary (RFC 2046 §5.1.1) that stands nowhere in the parts.
-    static func boundary(absentFrom parts: [[UInt8]], using generator: inout some RandomNumberGenerator) -> String {
+    ///
+    /// It is the same for the same parts: requests that are equal are made once for all who want them.
+    static func boundary(absentFrom parts: [[UInt8]]) -> String {
+        var number: UInt64 = 0
         while true {
             let queue = ByteQueue()
             queue.append("martlet-")
-            queue.append(paddedHexadecimal: generator.next())
-            queue.append(paddedHexadecimal: generator.next())
+            queue.append(paddedHexadecimal: 0)
+            queue.append(paddedHexadecimal: number)
+            number += 1
             let boundary = queue.readable.array
             if !parts.contains(where: { $0.span.contains(boundary) }) {
                 return String(decoding: boundary, as: UTF8.self)

@@ -16,7 +16,6 @@ package final class NamedCall {
     private let query: [CallParameter]
     private let headers: [(name: String, value: Template)]
     private let body: CallBody?
-    private var generator = Xoshiro256()
 
     /// Compiles a call; what is wrong with it is reported.
     package init(_ settings: CallSettings, into diagnostics: Diagnostics) {
@@ -58,7 +57,7 @@ package final class NamedCall {
         var request = FetchRequest(method: settings.method, target: try target(for: call))
         request.fields = headers.map { FetchRequest.Field($0.name, $0.value.value(for: call)) }
         guard let body else { return request }
-        let rendered = try body.render(for: call, type: settings.contentType?.text, using: &generator)
+        let rendered = try body.render(for: call, type: settings.contentType?.text)
         request.fields.append(FetchRequest.Field("content-type", Array(rendered.type.utf8)))
         request.body = rendered.bytes
         return request

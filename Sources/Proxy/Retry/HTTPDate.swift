@@ -39,10 +39,10 @@ struct HTTPDate: Equatable {
             let year = fields.takeNumber(4)
             date = if let month, let day, let year { (year, month, day) } else { nil }
         }
-        guard let date, let time, fields.isAtEnd, date.day <= Self.days(in: date.month, of: date.year) else {
-            return nil
-        }
-        secondsSince1970 = Self.daysSince1970(date.year, date.month, date.day) * 86_400 + time
+        guard let date, let time, fields.isAtEnd,
+            let days = CivilDay.daysSince1970(year: date.year, month: date.month, day: date.day)
+        else { return nil }
+        secondsSince1970 = days * 86_400 + time
     }
 
     /// The century of a year of two digits: the last in which it is not more than 50 years ahead.
@@ -51,22 +51,6 @@ struct HTTPDate: Equatable {
         let thisYear = 1970 + Int(now / .second) / 31_556_952
         let century = (thisYear + 50) / 100 * 100
         return century + year > thisYear + 50 ? century - 100 : century
-    }
-
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Counts years from 1 March, so that the leap day is the last of one.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let monthSinceMarch = month > 2 ? month - 3 : month + 9
-        let dayOfYear = (153 * monthSinceMarch + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }
 

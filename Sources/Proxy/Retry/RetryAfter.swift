@@ -11,16 +11,10 @@ enum RetryAfter {
     /// - Returns: 0 for a date that is over; the longest time there is for one that is too far off.
     static func time(_ value: Span<UInt8>, now: Nanoseconds) -> Nanoseconds? {
         let value = value.trimmed
-        if value.isDigits { return value.decimal.map(nanoseconds) ?? .max }
+        if value.isDigits { return value.decimal.map(Nanoseconds.init(seconds:)) ?? .max }
         guard let date = HTTPDate(value, now: now) else { return nil }
-        let time = nanoseconds(date.secondsSince1970)
+        let time = Nanoseconds(seconds: date.secondsSince1970)
         return time == .max ? .max : max(now, time) - now
-    }
-
-    private static func nanoseconds(_ seconds: Int) -> Nanoseconds {
-        let (time, overflow) = Nanoseconds(seconds).multipliedReportingOverflow(by: .second)
-        guard overflow else { return time }
-        return seconds < 0 ? .min : .max
     }
 }
 

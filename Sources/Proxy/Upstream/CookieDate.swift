@@ -18,23 +18,9 @@ struct CookieDate: Equatable {
         }
         guard let time = parts.time, let day = parts.day, let month = parts.month, let year = parts.fullYear,
             year >= 1601, time.hour < 24, time.minute < 60, time.second < 60,
-            1...Self.days(of: month, in: year) ~= day
+            let days = CivilDay.daysSince1970(year: year, month: month, day: day)
         else { return nil }
-        let days = Self.daysSince1970(year, month, day)
         seconds = Int64(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second)
-    }
-
-    private static func days(of month: Int, in year: Int) -> Int {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-    }
-
-    /// Counts years from 1 March, so that the leap day is the last of a year.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let years = month > 2 ? year : year - 1
-        let monthSinceMarch = (month + 9) % 12
-        let leapDays = years / 4 - years / 100 + years / 400
-        return years * 365 + leapDays + (153 * monthSinceMarch + 2) / 5 + day - 1 - 719_468
     }
 }
 

@@ -251,4 +251,30 @@ import Testing
             caller.expect(fine)
         }
     }
+
+    @Test(arguments: Stage.allCases)
+    func `a token made of the header that it replaces is refused and fetched like others`(_ stage: Stage) {
+        let exchange = #"{token_url: "http://127.0.0.1:1/t", subject_token: "{header:authorization}"}"#
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstream: h2c://127.0.0.1:9000
+            interceptors: [{token: {exchange: \(exchange)}}]
+            """
+        play(stage, yaml) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/json", ("authorization", "Bearer mine"), end: true))
+            scene.until { scene.orders.source != nil }
+            scene.deliver("one")
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            #expect(upstream.next().hasSuffix("authorization: Bearer one"))
+            _ = scene.orders.take()
+            upstream.send(.answer(1, 401, [:], end: true))
+            scene.settle()
+            #expect(scene.orders.take() == ["refused exchange one"])
+            scene.deliver("two")
+            #expect(upstream.next().hasSuffix("authorization: Bearer two"))
+            upstream.send(.answer(3, end: true))
+            #expect(caller.next().contains(":status: 200"))
+        }
+    }
 }

@@ -163,13 +163,14 @@ func converse(
     in styles: [Style] = Style.allCases,
     on stages: [Stage] = Stage.allCases,
     listener: String = "",
+    upstream: String = "",
     gzip: Bool = false,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ script: (Conversation) throws -> Void
 ) rethrows {
     let yaml = """
         listeners: [{address: "127.0.0.1:8080"\(listener.isEmpty ? "" : ", " + listener)}]
-        upstream: h2c://127.0.0.1:9000
+        upstreams: {default: {url: "h2c://127.0.0.1:9000"\(upstream.isEmpty ? "" : ", " + upstream)}}
         interceptors: [\(chain)]
         """
     for style in styles {

@@ -120,6 +120,25 @@ import Testing
         }
     }
 
+    @Test func `how much of a request is kept is the upstream's limit`() {
+        let chain = "{gate: {sees: [response end], retry: {response end: 1}}}"
+        // The message has an envelope of five bytes.
+        for (limit, isKept) in [("0", false), ("9B", false), ("10B", true)] {
+            converse(chain, in: [.grpc], on: [.memory], upstream: "limits: {replay: \(limit)}") { talk in
+                talk.begin()
+                talk.say("hello", end: true)
+                talk.accept()
+                talk.scene.until { talk.upstreamEar.heard.last == "end" }
+                talk.upstreamEar.take(talk.upstreamEar.heard.count)
+                talk.refuse()
+                if isKept { talk.askedAgain(stream: 3) }
+                if isKept { talk.refuse() }
+                talk.callerHearsRefusal()
+                #expect(talk.scene.skippedRetries("buffer") == (isKept ? 0 : 1))
+            }
+        }
+    }
+
     @Test func `the trace says what was in the way`() {
         let log = TemporaryLog()
         let chain = "{log: {to: \(log.path)}}, {gate: {sees: [response end], retry: {response end: 1}}}"

@@ -34,7 +34,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         } else {
             slot = nil
         }
-        let mayRetry = section.bool("retry") && slot?.source.mayChange ?? true
+        let mayRetry = section.bool("retry") && (slot?.source.mayChange ?? true)
         events = mayRetry ? [.requestHead, .failures, .retries] : .requestHead
     }
 
@@ -44,14 +44,24 @@ final class TokenInterceptor: Interceptor, Redacting {
 
     // MARK: The request
 
-    func requestHead(_ call: Call) -> Verdict {
+    func forCall() -> any Interceptor { slot == nil && source != nil ? TokenOfCall(self) : self }
+
+    func requestHead(_ call: Call) -> Verdict { requestHead(call, slot) }
+
+    /// The slot of the credential of one call.
+    fileprivate func slot(for call: Call) -> CredentialSlot? {
+        guard case .perCall(let source) = source else { return slot }
+        return source(call).map { credentials.slot($0) }
+    }
+
+    fileprivate func requestHead(_ call: Call, _ slot: CredentialSlot?) -> Verdict {
         switch bounds.ruling(on: call) {
         case .proceed: break
         case .leave: return .next
         case .withhold(let cause): return failure.verdict(cause)
         case .reject(let error): return .reject(error)
         }
-        guard let slot = slot(for: call) else { return failure.verdict("there is no token") }
+        guard let slot else { return failure.verdict("there is no token") }
         if slot.isGood { return put(slot, call) }
         guard !isHopeless(slot) else { return missing(slot) }
         return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) { [unowned self] slot in
@@ -60,12 +70,6 @@ final class TokenInterceptor: Interceptor, Redacting {
     }
 
     private func isHopeless(_ slot: CredentialSlot) -> Bool { slot.isHopeless(within: patience) }
-
-    private func slot(for call: Call) -> CredentialSlot? {
-        if let slot { return slot }
-        if case .perCall(let source) = source { return source(call).map { credentials.slot($0) } }
-        return nil
-    }
 
     private func put(_ slot: CredentialSlot, _ call: Call) -> Verdict {
         guard self.slot != nil else {
@@ -118,18 +122,16 @@ final class TokenInterceptor: Interceptor, Redacting {
     // MARK: The answer
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        head.isUnauthenticated ? refused(call) : .next
+        head.isUnauthenticated ? refused(call, slot) : .next
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        end.code == .unauthenticated ? refused(call) : .next
+        end.code == .unauthenticated ? refused(call, slot) : .next
     }
 
     /// The upstream has not taken the token: with another one the call is tried again, once.
-    private func refused(_ call: Call) -> Verdict {
-        guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot = slot(for: call) else {
-            return .next
-        }
+    fileprivate func refused(_ call: Call, _ slot: CredentialSlot?) -> Verdict {
+        guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot else { return .next }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
         slot.refused(used)
@@ -148,6 +150,33 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func skip(_ call: Call) -> Verdict {
         call.skipRetry(.credential)
         return .next
+    }
+}
+
+/// The token of one call, where the call has a say in what that is.
+///
+/// What it was made of is asked once for each attempt, before the token is put in: it may be the header that carries it.
+private final class TokenOfCall: Interceptor {
+    private let token: TokenInterceptor
+    private var slot: CredentialSlot?
+
+    init(_ token: TokenInterceptor) {
+        self.token = token
+    }
+
+    var events: EventSet { token.events }
+
+    func requestHead(_ call: Call) -> Verdict {
+        slot = token.slot(for: call)
+        return token.requestHead(call, slot)
+    }
+
+    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
+        head.isUnauthenticated ? token.refused(call, slot) : .next
+    }
+
+    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+        end.code == .unauthenticated ? token.refused(call, slot) : .next
     }
 }
 

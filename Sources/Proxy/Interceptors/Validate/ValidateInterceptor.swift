@@ -183,12 +183,12 @@ final class ValidateInterceptor: Interceptor, Redacting {
                 let name = alternate.call.settings.name
                 return .failing(RPCError(.unavailable, "the call \(name) was made as often as max_alt allows"), end)
             }
-            alternates += 1
         }
         guard call.route.upstream?.budget.withdraw(at: call.now) == true else {
             call.skipRetry(.budget)
             return .next
         }
+        if plan.alternate != nil { alternates += 1 }
         guard plan.alternate != nil || plan.task != nil || delay > 0 else {
             take([:], plan)
             return .retry(.rule)
