@@ -39,13 +39,16 @@ FIVE = [
     "headers: { response: { set: { x-served-by: martlet } } }",
     "headers: { response: { remove: [server] } }",
 ]
+TOKEN = "token: { exec: { command: [/bin/echo, a-token-of-some-length] } }"
 CHAINS = {
     "empty": [],
     "five": FIVE,
     "five and a message hook": [*FIVE, "look: {}"],
+    "five and a token": [*FIVE, TOKEN],
     # Only for the processor time: the difference to five shows what one of them costs. More would not all be noted.
     "twenty more": [*FIVE, *["headers: { request: { set: { x-one: value } } }"] * 20],
     "twenty more headers": [*FIVE, *[f"headers: {{ request: {{ set: {{ x-{n}: value }} }} }}" for n in range(20)]],
+    "twenty tokens": [*FIVE, *[TOKEN] * 20],
 }
 SMALL = b'{"sentence":"Hello, how are you?"}'
 # What is called: h2load's options, those for many calls at a time, the content type, the body.

@@ -61,6 +61,17 @@ public struct AnswerReader: Sendable {
     /// Whether the body stands between two messages, so that something may be put behind it.
     public var canEnd: Bool { watch == .messages && dialect.hasEnvelopes && meter.envelopes.canEnd }
 
+    /// Whether all of the body so far is of messages, so that nothing of it has to do with its end.
+    ///
+    /// Not for text in base64.
+    public var isOfMessages: Bool { watch == .messages && meter.envelopes.isOfMessages }
+
+    /// How many bytes of the piece of the body that was seen last are of messages, up to the end of one of them.
+    public var messagesEnd: Int { meter.envelopes.messagesEnd }
+
+    /// Where in its envelopes that piece stood there.
+    public var start: EnvelopeScanner { meter.envelopes.start }
+
     /// How many bytes of the piece of the body that was seen last belong to messages that are complete.
     public var complete: Int { dialect == .grpcWebText ? 0 : meter.envelopes.complete }
 

@@ -25,6 +25,10 @@ public struct EnvelopedBody: Sendable {
     private let endFlag: UInt8
     private let limit: Int
     private var scanner = EnvelopeScanner()
+    /// Where the piece that was seen last stood in its envelopes from `messagesEnd` on.
+    private(set) var start = EnvelopeScanner()
+    /// How many bytes of that piece are of messages up to the end of one.
+    private(set) var messagesEnd = 0
     private var current: UInt8 = 0
     private var base64: Base64Decoder?
 
@@ -40,9 +44,15 @@ public struct EnvelopedBody: Sendable {
         !isBroken && scanner.isBetweenMessages && base64?.canEnd ?? true
     }
 
+    /// Whether nothing but messages has come, and it is known where the last of them ends.
+    var isOfMessages: Bool {
+        !isBroken && endFlags == nil && !scanner.isWithinEnvelope && (scanner.isBetweenMessages || !isEnd(current))
+    }
+
     /// Sees the next piece of the body, of any size.
     public mutating func add(_ bytes: Span<UInt8>) {
         complete = 0
+        (start, messagesEnd) = (scanner, 0)
         if base64 == nil { scan(bytes) } else { decode(bytes) }
     }
 
@@ -71,6 +81,7 @@ public struct EnvelopedBody: Sendable {
                 if isLast {
                     finish()
                     if largest <= limit { complete = position }
+                    if isOfMessages { (start, messagesEnd) = (scanner, position) }
                 }
             }
         }

@@ -32,7 +32,7 @@ public struct MessageReader {
     let wantsMessages: Bool
     let limit: Int
     private let held: ByteQueue
-    private var scanner = EnvelopeScanner()
+    private var scanner: EnvelopeScanner
     /// The flags of the envelope that came last.
     private var flags: UInt8 = 0
     /// Whether what is held has been told, and can go.
@@ -42,7 +42,7 @@ public struct MessageReader {
     private let isText: Bool
     private var text: TextPiece
 
-    /// Makes a reader that stands before the first message.
+    /// Makes a reader.
     ///
     /// - Parameters:
     ///   - dialect: what the body is written in; one that has envelopes.
@@ -50,13 +50,16 @@ public struct MessageReader {
     ///   - wantsMessages: whether messages are told whole; if not, they pass, and only what ends an answer is told.
     ///   - messageLimit: the most bytes that what is told whole may have.
     ///   - held: an empty queue, which is the reader's own until the end of the body.
+    ///   - start: where the body stands, within a message at most; before the first one if absent.
     public init(
         _ dialect: Dialect,
         _ direction: MessageMeter.Direction,
         wantsMessages: Bool,
         messageLimit: Int,
-        held: ByteQueue
+        held: ByteQueue,
+        from start: EnvelopeScanner = EnvelopeScanner()
     ) {
+        scanner = start
         self.direction = direction
         self.wantsMessages = wantsMessages
         self.held = held

@@ -27,6 +27,11 @@ public struct EnvelopeScanner: Sendable {
         if case .header(read: 0) = state { true } else { false }
     }
 
+    /// Whether a part of an envelope has come, and the rest has not.
+    public var isWithinEnvelope: Bool {
+        if case .header(let read) = state { read > 0 } else { false }
+    }
+
     /// How many bytes are missing of the envelope or the payload that is being read.
     public var missing: Int {
         switch state {

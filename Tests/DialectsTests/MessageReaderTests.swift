@@ -48,6 +48,40 @@ func `messages pass as they are wherever the body is cut, but not the end`(index
     }
 }
 
+@Test(arguments: ends.indices.filter { ends[$0].dialect != .grpcWebText })
+func `a body can be read from where its messages end, wherever it is cut`(index: Int) {
+    let (dialect, frame, part) = ends[index]
+    let types: [Dialect: StaticString] = [
+        .connectStream: "application/connect+json", .grpc: "application/grpc", .grpcWeb: "application/grpc-web",
+    ]
+    for pieces in everyCut(of: messages + frame) {
+        var answer = AnswerReader(dialect: dialect, codec: dialect == .connectStream ? .json : .proto)
+        answer.head(status: 200, contentType: "\(types[dialect]!)".bytes.span, compression: .identity)
+        var passed: [UInt8] = []
+        var tail: ScriptedBody?
+        for piece in pieces {
+            answer.body(piece.span)
+            if tail == nil, answer.isOfMessages {
+                passed += piece
+            } else if tail == nil {
+                passed += piece[..<answer.messagesEnd]
+                tail = ScriptedBody(dialect, wantsMessages: false, from: answer.start)
+                tail?.comes(Array(piece[answer.messagesEnd...]))
+            } else {
+                tail?.comes(piece)
+            }
+        }
+        var parts = tail?.parts ?? []
+        if case .passed(let rest) = parts.first {
+            passed += rest
+            parts.removeFirst()
+        }
+        #expect(passed == messages)
+        #expect(parts == (part.map { [$0] } ?? []))
+        #expect(tail?.isBetweenMessages ?? answer.canEnd)
+    }
+}
+
 @Test(arguments: ends.indices, [true, false])
 func `a body can be read on after each event`(index: Int, wantsMessages: Bool) {
     let (dialect, frame, part) = ends[index]

@@ -22,14 +22,16 @@ struct ScriptedBody {
         _ dialect: Dialect,
         _ direction: MessageMeter.Direction = .answer,
         wantsMessages: Bool = true,
-        limit: Int = 1000
+        limit: Int = 1000,
+        from start: EnvelopeScanner = EnvelopeScanner()
     ) {
         reader = MessageReader(
             dialect,
             direction,
             wantsMessages: wantsMessages,
             messageLimit: limit,
-            held: held
+            held: held,
+            from: start
         )
     }
 

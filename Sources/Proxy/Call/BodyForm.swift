@@ -6,6 +6,8 @@ enum BodyForm {
     case bytes
     /// Envelope by envelope.
     case framed
+    /// As bytes, until there is something in an answer that is no message: then envelope by envelope.
+    case tailed
     /// As one bare message, which is held until it is whole.
     case bare
 

@@ -48,6 +48,10 @@ extension Call {
         guard answerForm == .framed else { return }
         // What is looked at may change, and the length with it.
         head.contentLength = nil
+        guard wantsMessages || ownOutcome != nil || answerDialect == .grpcWebText else {
+            answerForm = .tailed
+            return
+        }
         answerReader = makeReader(.answer, wantsMessages: wantsMessages)
     }
 
@@ -104,11 +108,27 @@ extension Call {
     /// Bytes of its body have come.
     func takeAnswer(_ body: Span<UInt8>) {
         switch answerForm {
-        case .bytes where lanes.response.isEmpty: leaveForCaller(.bytes, body)
-        case .bytes: pass(.bytes, body, .response, from: run.chain.links.count - 1)
+        case .bytes: passBytes(body)
+        case .tailed where reader.isOfMessages: passBytes(body)
+        case .tailed: readTail(body)
         case .framed: readAnswer(body)
         case .bare: keepBare(body, .response)
         }
+    }
+
+    /// Nobody asks for bytes: they only wait behind what waits.
+    private func passBytes(_ body: Span<UInt8>) {
+        guard !lanes.response.isEmpty else { return leaveForCaller(.bytes, body) }
+        pass(.bytes, body, .response, from: run.chain.links.count - 1)
+    }
+
+    /// Something that is no message comes, or may do so: from there on the body is looked at.
+    private func readTail(_ body: Span<UInt8>) {
+        answerForm = .framed
+        answerReader = makeReader(.answer, wantsMessages: false, from: reader.start)
+        let end = reader.messagesEnd
+        if end > 0 { passBytes(body.extracting(0..<end)) }
+        readAnswer(body.extracting(end..<body.count))
     }
 
     private func readAnswer(_ body: Span<UInt8>) {
@@ -164,12 +184,14 @@ extension Call {
         let number = answers
         if answerForm == .bare { bareMessageCame(.response) }
         guard isOpen(.response, number) else { return }
-        if answerReader?.isBetweenMessages == false {
+        if answerReader?.isBetweenMessages == false || answerForm == .tailed && !reader.canEnd {
             return answerIsFaulty(RPCError(.internal, "the answer ends within a message"))
         }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
-        guard !lanes.response.isEmpty || holdsAnswer || answerEndFrame != nil || run.answerMeets(asked) else {
+        guard !lanes.response.isEmpty || holdsAnswer || run.answerMeets(asked) else {
+            releaseHead()
+            if let answerEndFrame { send(answerEndFrame) }
             sendEnd(trailers: trailers)
             return conclude(outcome)
         }

@@ -105,6 +105,14 @@ extension Call {
         return true
     }
 
+    /// Sends the frame that has ended the body as it has come.
+    func send(_ frame: EndFrame) {
+        let body = worker.context.queues.take()
+        body.append(message: frame.payload.span, flags: frame.flags, in: answerDialect)
+        sendBody(body.readable)
+        worker.context.queues.give(body)
+    }
+
     /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.
     private func endFrame(_ end: ResponseEnd) -> [UInt8]? {
         let dialect = answerDialect

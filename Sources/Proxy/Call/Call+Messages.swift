@@ -8,13 +8,18 @@ internal import Telemetry
 
 /// The messages of a call, where somebody in its chain asks for them: made out of bodies, and bodies of them again.
 extension Call {
-    func makeReader(_ direction: MessageMeter.Direction, wantsMessages: Bool) -> MessageReader {
+    func makeReader(
+        _ direction: MessageMeter.Direction,
+        wantsMessages: Bool,
+        from start: EnvelopeScanner = EnvelopeScanner()
+    ) -> MessageReader {
         MessageReader(
             direction == .request ? classification.dialect : answerDialect,
             direction,
             wantsMessages: wantsMessages,
             messageLimit: listener.heldMessageLimit,
-            held: ByteQueue(pool: worker.context.buffers)
+            held: ByteQueue(pool: worker.context.buffers),
+            from: start
         )
     }
 

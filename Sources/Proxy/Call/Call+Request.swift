@@ -13,7 +13,7 @@ extension Call {
     func takeRequest(_ body: Span<UInt8>) {
         switch requestForm ?? chooseRequestForm() {
         case .bytes where lanes.request.isEmpty: sendUpstream(body)
-        case .bytes: pass(.bytes, body, .request, from: 0)
+        case .bytes, .tailed: pass(.bytes, body, .request, from: 0)
         case .framed: readRequest(body)
         case .bare: keepBare(body, .request)
         }
