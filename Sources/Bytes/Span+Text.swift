@@ -90,6 +90,19 @@ extension Span<UInt8> {
         }
     }
 
+    /// The bytes without white space at both ends: spaces, tabs, and breaks of lines and pages.
+    public var trimmedOfWhiteSpace: Span<UInt8> {
+        @_lifetime(copy self)
+        get {
+            let isSpace = { (byte: UInt8) in byte == 0x20 || 0x09...0x0d ~= byte }
+            var start = 0
+            var end = count
+            while start < end, isSpace(self[start]) { start += 1 }
+            while end > start, isSpace(self[end - 1]) { end -= 1 }
+            return extracting(start..<end)
+        }
+    }
+
     /// The value of the bytes as decimal digits and nothing else; none for no digits, or too many for an `Int`.
     public var decimal: Int? {
         guard count > 0 else { return nil }

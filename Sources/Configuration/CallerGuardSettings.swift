@@ -64,6 +64,10 @@ public struct CallerGuardSettings: Equatable, Sendable {
         let texts = section.markedStrings("hosts")
         if texts.isEmpty { section.report("\"hosts\" lets nobody in; write a host, or remove it for any", at: "hosts") }
         return texts.compactMap { text in
+            if text.text == "any" {
+                section.diagnostics.report("remove \"hosts\" to let requests name any host", at: text.mark)
+                return nil
+            }
             if let host = Host(text.text) { return host }
             let problem = "\(Diagnostic.quote(text.text)) is no host"
             section.diagnostics.report(

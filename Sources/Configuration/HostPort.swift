@@ -12,7 +12,7 @@ public struct HostPort: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `text`; without a port it takes `defaultPort`, and without that it is none.
-    init?(_ text: String, defaultPort: UInt16? = nil) {
+    public init?(_ text: String, defaultPort: UInt16? = nil) {
         guard let end = Self.endOfHost(text) else { return nil }
         var host = text[..<end].lowercased()
         if host.hasPrefix("[") {

@@ -50,7 +50,7 @@ def test_another_name_for_our_address(start, recorder, caller):
     with proxy.http() as http:
         answer = caller.call(http, headers={"host": "evil.example"})
         assert answer.status_code == caller.status(421)
-        assert answer.content == caller.error("unknown", 2, HOST)
+        assert answer.content == caller.error("permission_denied", 7, HOST)
         assert upstream.connections == []
         for host in ["localhost:1", "api.internal"]:
             assert caller.call(http, headers={"host": host}).status_code == 200

@@ -153,7 +153,7 @@ import Testing
             caller.send(request("evil.example", "x-a: b"))
             #expect(caller.head().hasPrefix("HTTP/1.1 421 Misdirected Request\r\n"))
             let text = "the listener is not for the host that the request names; add it to its hosts"
-            caller.expect(#"{"code":"unknown","message":"\#(text)"}"#)
+            caller.expect(#"{"code":"permission_denied","message":"\#(text)"}"#)
             caller.send(request("localhost:8080", "origin: https://evil.example"))
             #expect(caller.head().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
             let page = "web pages of this origin may not call; add it to the listener's origins"
@@ -192,7 +192,7 @@ import Testing
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
             let answer = caller.rest().first { $0.hasPrefix("1 ") } ?? ""
-            #expect(answer.contains("grpc-status: 2"), "\(answer)")
+            #expect(answer.contains("grpc-status: 7"), "\(answer)")
             #expect(answer.contains("add it to its hosts"), "\(answer)")
         }
     }

@@ -46,7 +46,7 @@ extension RefusalLabel {
         switch self {
         case .host:
             RPCError(
-                RPCCode(inferredFromStatus: 421),
+                .permissionDenied,
                 "the listener is not for the host that the request names; add it to its hosts",
                 httpStatus: 421
             )

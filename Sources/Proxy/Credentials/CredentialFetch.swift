@@ -64,12 +64,12 @@ final class CredentialFetch {
         case .value(let bytes): secrets[secret] = bytes
         case .file(let path):
             switch SmallFile.read(path, limit: Secret.limit) {
-            case .success(let content): secrets[secret] = content.span.trimmed.array
+            case .success(let content): secrets[secret] = content.span.trimmedOfWhiteSpace.array
             case .failure(let error): return fail("\(path): \(error.text)")
             }
         case .exec(let command):
             return run(command, [:], timeout: 10 * .second) { [unowned self] output in
-                secrets[secret] = output.span.trimmed.array
+                secrets[secret] = output.span.trimmedOfWhiteSpace.array
                 resolve(rest)
             }
         }

@@ -5,7 +5,8 @@ private import Glibc
 
 /// Something that nobody may see, and where it is read.
 ///
-/// A file is read when the secret is needed, so that another content counts from then on.
+/// A file is read when the secret is needed, so that another content counts from then on. White space at the ends of what a
+/// file, a variable or a program has is no part of it: editors and `echo` put line breaks there.
 package enum Secret: Hashable, Sendable {
     /// The configuration, or the environment, has it.
     case value([UInt8])
@@ -29,7 +30,7 @@ package enum Secret: Hashable, Sendable {
             section.report("the environment variable \(name) is not set", at: "env")
             return nil
         }
-        return Array(unsafe String(cString: text).utf8)
+        return unsafe Array(String(cString: text).utf8).span.trimmedOfWhiteSpace.array
     }
 
     /// Reads a section that names a secret; nil if it names none, which is reported.
@@ -55,10 +56,10 @@ package enum Secret: Hashable, Sendable {
         case .value(let bytes): return bytes
         case .file(let path):
             switch SmallFile.read(path, limit: Self.limit) {
-            case .success(let content) where !content.span.trimmed.isEmpty: return content.span.trimmed.array
-            case .success:
-                section.diagnostics.report("\(path) is empty", at: section.mark)
-                return nil
+            case .success(let content):
+                let secret = content.span.trimmedOfWhiteSpace.array
+                if secret.isEmpty { section.diagnostics.report("\(path) is empty", at: section.mark) }
+                return secret.isEmpty ? nil : secret
             case .failure(let error):
                 section.diagnostics.report("\(path): \(error.text)", at: section.mark)
                 return nil

@@ -158,6 +158,15 @@ package struct Explanation {
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }
         describe(request.pairs)
+        describeDefaults()
+    }
+
+    /// What the upstream's settings add; only the names, as the values may be secret.
+    private mutating func describeDefaults() {
+        guard let settings = call.route.upstream?.settings.defaults else { return }
+        let headers = settings.headers.filter { call.request.first(FieldName($0.name)) == nil }.map(\.name)
+        let names = headers + settings.query.map { "?\($0.name)=" }
+        if !names.isEmpty { lines.append("  and by default: \(names.joined(separator: ", "))") }
     }
 
     private mutating func describeAnswer() {

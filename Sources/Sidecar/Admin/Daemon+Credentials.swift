@@ -42,12 +42,12 @@ struct CredentialReport {
     }
 
     /// One that is a file, or fixed.
-    init(_ named: NamedCredential, hasValue: Bool) {
+    init(_ named: NamedCredential, hasValue: Bool, failure: String?) {
         name = named.name
         kind = named.source.kind
         state = hasValue ? .valid : .failed
         expiry = nil
-        failure = hasValue ? nil : "the file has no token"
+        self.failure = failure
     }
 
     /// Appends it as a JSON object.
@@ -76,8 +76,14 @@ extension Daemon {
     var credentialReports: [CredentialReport] {
         namedCredentials.map { named in
             if let kept = credentials?.report(on: named.source) { return CredentialReport(kept, named: named.name) }
-            guard case .file(let path) = named.source else { return CredentialReport(named, hasValue: true) }
-            return CredentialReport(named, hasValue: tokens?.hasToken(path) ?? false)
+            guard case .file(let path) = named.source else {
+                return CredentialReport(named, hasValue: true, failure: nil)
+            }
+            return CredentialReport(
+                named,
+                hasValue: tokens?.hasToken(path) ?? false,
+                failure: tokens?.fault(of: path).map { "\(path): \($0)" }
+            )
         }
     }
 

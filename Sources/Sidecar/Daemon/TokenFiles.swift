@@ -11,6 +11,8 @@ final class TokenFiles {
     private let changed: (_ path: String, _ token: [UInt8]?) -> Void
     /// The watched files and their tokens.
     private var tokens: [String: [UInt8]?] = [:]
+    /// What was wrong with a file when it was read last.
+    private var faults: [String: String] = [:]
     private var files: SettledFiles?
 
     /// Starts to watch; `changed` is told of every file that has another token.
@@ -26,12 +28,16 @@ final class TokenFiles {
     func use(_ paths: [String]) -> [String: [UInt8]?] {
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
+        faults = faults.filter { paths.contains($0.key) }
         for path in new.sorted() { tokens.updateValue(read(path, before: nil), forKey: path) }
         return tokens
     }
 
     /// Whether a file has a token.
     func hasToken(_ path: String) -> Bool { tokens[path].flatMap { $0 } != nil }
+
+    /// What is wrong with a file, as far as it has been watched.
+    func fault(of path: String) -> String? { faults[path] }
 
     private func readAgain(_ paths: [String]) {
         for path in paths {
@@ -47,12 +53,18 @@ final class TokenFiles {
     private func read(_ path: String, before: [UInt8]?) -> [UInt8]? {
         switch SmallFile.read(path, limit: TokenText.limit) {
         case .failure(let error):
-            log.log(.warn, "no token", ("file", path), ("reason", error.text))
+            note(error.text, path)
             return nil
         case .success(let content):
+            faults[path] = nil
             if let token = TokenText.token(in: content) { return token }
-            log.log(.warn, "no token", ("file", path), ("reason", "empty, or not fit for a header"))
+            note("empty, or not fit for a header", path)
             return before
         }
+    }
+
+    private func note(_ fault: String, _ path: String) {
+        faults[path] = fault
+        log.log(.warn, "no token", ("file", path), ("reason", fault))
     }
 }

@@ -31,9 +31,22 @@ struct TokenBounds {
     init(_ section: Section, header: FieldName) {
         self.header = header
         ofCaller = OfCaller(rawValue: section.string("caller")) ?? .replace
-        hosts = section.strings("hosts").map { $0.lowercased() }
+        hosts = section.markedStrings("hosts").map { Self.host($0, into: section.diagnostics) }
+        if section.has("hosts"), hosts.isEmpty {
+            section.report("\"hosts\" lets the token go nowhere; write a host, or remove it for any", at: "hosts")
+        }
         allowsClearText = section.bool("allow_clear_text")
         phantom = section.has("phantom") ? Phantom(section.section("phantom")) : nil
+    }
+
+    /// A host in small letters, which may have a port.
+    private static func host(_ text: MarkedString, into diagnostics: Diagnostics) -> String {
+        if HostPort(text.text, defaultPort: 0) == nil {
+            let advice =
+                "write it as upstreams have it: api.example, or api.example:8443 for one port; there are no wildcards"
+            diagnostics.report("\(Diagnostic.quote(text.text)) is no host; \(advice)", at: text.mark)
+        }
+        return text.text.lowercased()
     }
 
     /// The headers whose values nobody may see, beside that of the token.
@@ -89,7 +102,9 @@ private struct Phantom {
 
     init(_ section: Section) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
-        value = Secret(section.section("value"))?.text(section) ?? []
+        let secret = section.section("value")
+        value = Secret(secret)?.text(section) ?? []
+        if secret.has("value"), value.isEmpty { secret.report("nobody can show an empty token", at: "value") }
     }
 
     /// Takes the phantom token out of a request; an error if it is not there.

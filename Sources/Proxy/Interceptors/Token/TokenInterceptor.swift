@@ -61,7 +61,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         case .withhold(let cause): return failure.verdict(cause)
         case .reject(let error): return .reject(error)
         }
-        guard let slot else { return failure.verdict("there is no token") }
+        guard let slot else { return failure.verdict("the call does not have what its token is made of") }
         if slot.isGood { return put(slot, call) }
         guard !isHopeless(slot) else { return missing(slot) }
         return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) { [unowned self] slot in
@@ -86,7 +86,8 @@ final class TokenInterceptor: Interceptor, Redacting {
     }
 
     private func missing(_ slot: CredentialSlot) -> Verdict {
-        failure.verdict(slot.failure.map { "there is no token: \($0.text)" } ?? "there is no token")
+        if case .file(let path) = slot.source { return failure.verdict("there is no token in \(path)") }
+        return failure.verdict(slot.failure.map { "there is no token: \($0.text)" } ?? "there is no token")
     }
 
     /// Lets the call wait until the credential is good, or there is no hope, or it has waited as long as it may.

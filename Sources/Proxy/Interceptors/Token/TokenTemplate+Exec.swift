@@ -29,7 +29,12 @@ extension TokenTemplate {
         let texts = section.markedStrings("command")
         guard let program = texts.first else { return nil }
         if !program.text.hasPrefix("/") {
-            section.diagnostics.report("a program is named by its whole path, such as /usr/bin/tool", at: program.mark)
+            let problem = "\(Diagnostic.quote(program.text)) is looked for nowhere"
+            section.diagnostics.report("\(problem); write the whole path, such as /usr/bin/tool", at: program.mark)
+        }
+        if texts.count == 1, program.text.contains(" "), !program.text.contains("{") {
+            let problem = "\(Diagnostic.quote(program.text)) is one name, as there is no shell"
+            section.diagnostics.report("\(problem); write a list: [PROGRAM, ARGUMENT]", at: program.mark)
         }
         let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
         let environment = Dictionary(section.map("environment").map { ($0.name, $0.text) }) { $1 }

@@ -121,6 +121,9 @@ extension TokenTemplate {
         let path = "/api/v1/namespaces/\(section.string("namespace"))/serviceaccounts/\(account)/token"
         guard let target = FetchTarget(section, "url", url: section.string("url") + path) else { return nil }
         let seconds = section.duration("lifetime").map { Int(Nanoseconds($0) / .second) } ?? 3600
+        if seconds < 600 {
+            section.report("Kubernetes gives no token for less than 10m", at: "lifetime")
+        }
         var spec = [JSONValue.Member("expirationSeconds", .integer(seconds))]
         let audiences = section.strings("audience")
         if !audiences.isEmpty { spec.append(JSONValue.Member("audiences", .array(audiences.map(JSONValue.string)))) }

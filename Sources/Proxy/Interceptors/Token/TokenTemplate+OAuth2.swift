@@ -87,7 +87,11 @@ extension TokenTemplate {
         if !scopes.isEmpty { form.append(("scope", Self.fixed(scopes, section))) }
         if let audience = TokenParameter(section, "audience") { form.append(("audience", audience)) }
         form += section.map("parameters").map {
-            ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
+            if let taken = form.first(where: { [name = $0.name] in $0.0 == name }) {
+                let problem = "\(taken.0) is sent already"
+                section.diagnostics.report("\(problem); remove it from parameters", at: $0.nameMark)
+            }
+            return ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
         }
         guard let authentication = Self.authentication(section), let target = FetchTarget(section, "token_url") else {
             return nil
@@ -122,7 +126,12 @@ extension TokenTemplate {
     }
 
     private static func authentication(_ section: Section) -> HTTPSource.Authentication? {
-        guard let id = section.string(ifGiven: "client_id") else { return HTTPSource.Authentication.none }
+        guard let id = section.string(ifGiven: "client_id") else {
+            for key in ["client_secret", "auth", "key"] where section.has(key) {
+                section.report("\"\(key)\" goes with a client_id, which is missing", at: key)
+            }
+            return HTTPSource.Authentication.none
+        }
         if section.string(ifGiven: "auth") == "private_key_jwt" {
             guard section.has("key"), let signing = SigningSource(section) else {
                 section.report("private_key_jwt takes a key; write key: { file: PATH }", at: "auth")
@@ -130,7 +139,12 @@ extension TokenTemplate {
             }
             return .privateKeyJWT(id: id, signing)
         }
-        guard section.has("client_secret") else { return .id(id) }
+        guard section.has("client_secret") else {
+            if let auth = section.string(ifGiven: "auth") {
+                section.report("\(auth) takes a secret; write client_secret: { file: PATH }", at: "auth")
+            }
+            return .id(id)
+        }
         guard let secret = Secret(section.section("client_secret")) else { return nil }
         return section.string(ifGiven: "auth") == "post" ? .post(id: id, secret) : .basic(id: id, secret)
     }
@@ -147,10 +161,16 @@ extension SigningSource {
     /// Reads `key`, `key_id` and `algorithm`.
     init?(_ section: Section) {
         guard let key = Secret(section.section("key")) else { return nil }
-        self.init(
-            key: key,
-            algorithm: SigningAlgorithm(rawValue: section.string("algorithm")) ?? .rs256,
-            keyID: section.string(ifGiven: "key_id")
-        )
+        let algorithm = SigningAlgorithm(rawValue: section.string("algorithm")) ?? .rs256
+        // What is in a file may come later, or change.
+        if case .value(let pem) = key {
+            do throws(TLSMaterialError) {
+                _ = try SigningKey(pem: pem, algorithm: algorithm)
+            } catch {
+                section.report("the key cannot sign: \(error.text)", at: "key")
+                return nil
+            }
+        }
+        self.init(key: key, algorithm: algorithm, keyID: section.string(ifGiven: "key_id"))
     }
 }

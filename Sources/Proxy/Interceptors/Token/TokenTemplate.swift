@@ -16,7 +16,8 @@ enum TokenTemplate {
             guard let text = Secret.text(section) else { return nil }
             guard let token = TokenText.token(in: text) else {
                 let name = section.string(ifGiven: "env")
-                let problem = name.map { "the environment variable \($0) holds no token" } ?? "this is no token"
+                let subject = name.map { "the environment variable \($0)" } ?? "the token"
+                let problem = "\(subject) is empty, larger than 64 KiB, or has bytes that cannot stand in a header"
                 section.report(problem, at: name == nil ? "value" : "env")
                 return nil
             }

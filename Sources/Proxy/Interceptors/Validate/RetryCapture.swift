@@ -62,9 +62,11 @@ struct RetryCapture {
         fit((try? JSON.parse(bytes))?.value(at: pointer)?.text)
     }
 
-    /// What cannot stand in a header is none: it could end it.
+    /// What cannot stand in a header is none: it could end it, or be larger than any head may be.
     private static func fit(_ value: [UInt8]?) -> [UInt8]? {
-        guard let value, !value.isEmpty, !value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) else {
+        guard let value, 1...TokenText.limit ~= value.count,
+            !value.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f })
+        else {
             return nil
         }
         return value

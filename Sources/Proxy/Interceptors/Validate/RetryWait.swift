@@ -61,10 +61,18 @@ final class RetryWait {
             timeout: settings.timeout.map { Nanoseconds($0) }
         ) { [weak self] result in
             switch result {
-            case .success(let answer): self?.done { $0.value(in: answer) }
+            case .success(let answer): self?.take(answer, of: settings.name)
             case .failure(let failure): self?.fail("call \(settings.name): \(failure.text)")
             }
         }
+    }
+
+    private func take(_ answer: FetchedAnswer, of name: String) {
+        if !(200...299 ~= answer.status) {
+            let reason = "it was answered with the status \(answer.status)"
+            call.worker.notices.note("a call failed", about: name, ("call", name), ("reason", reason))
+        }
+        done { $0.value(in: answer) }
     }
 
     private func run(_ command: [String]) {
@@ -92,7 +100,11 @@ final class RetryWait {
     private func done(_ value: (RetryCapture) -> [UInt8]?) {
         (ticket, process) = (nil, nil)
         var values: [String: [UInt8]] = [:]
-        for capture in plan.captures { values[capture.name] = value(capture) }
+        for capture in plan.captures {
+            values[capture.name] = value(capture)
+            guard values[capture.name] == nil else { continue }
+            call.worker.notices.note("nothing to capture", about: capture.name, ("capture", capture.name))
+        }
         captured(values)
         sleep()
     }

@@ -1,0 +1,95 @@
+import Configuration
+import Documents
+import Glibc
+import Testing
+
+@testable import Proxy
+
+/// What is found wrong with the settings of a token, before any call has to find out.
+@Suite struct TokenSettingsTests {
+    private func errors(_ options: String) -> [String] {
+        let diagnostics = Diagnostics()
+        let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\ninterceptors: [{token: {\(options)}}]\n"
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        return diagnostics.sorted.map(\.message)
+    }
+
+    private func oauth2(_ options: String) -> String {
+        "oauth2: {token_url: \"http://127.0.0.1:1/t\", \(options)}"
+    }
+
+    private let bytes = "is empty, larger than 64 KiB, or has bytes that cannot stand in a header"
+
+    @Test func `a text that is no token is refused`() {
+        #expect(errors("value: ''") == ["the token \(bytes)"])
+        #expect(errors(#"value: "a\nb""#) == ["the token \(bytes)"])
+        unsafe setenv("TOKEN_SETTINGS_EMPTY", " ", 1)
+        #expect(errors("env: TOKEN_SETTINGS_EMPTY") == ["the environment variable TOKEN_SETTINGS_EMPTY \(bytes)"])
+    }
+
+    @Test func `hosts are written as upstreams have them`() {
+        #expect(errors("value: a, hosts: [127.0.0.1]") == [])
+        #expect(errors("value: a, hosts: ['127.0.0.1:2']") == [])
+        #expect(errors("value: a, hosts: []").contains { $0.contains("lets the token go nowhere") })
+        for wrong in ["*", "*.0.0.1", "http://127.0.0.1"] {
+            #expect(
+                errors("value: a, hosts: ['\(wrong)', 127.0.0.1]").contains { $0.contains("\"\(wrong)\" is no host") }
+            )
+        }
+        let other = errors("value: a, hosts: [api.example]")
+        #expect(other == ["the token does not go to http://127.0.0.1:2, which is not among its hosts"])
+    }
+
+    @Test func `what a client shows has to be complete`() {
+        #expect(errors(oauth2("client_id: me, client_secret: {value: s}")) == [])
+        let without = errors(oauth2("client_secret: {value: s}"))
+        #expect(without == ["\"client_secret\" goes with a client_id, which is missing"])
+        let bare = errors(oauth2("client_id: me, auth: post"))
+        #expect(bare == ["post takes a secret; write client_secret: { file: PATH }"])
+        let twice = errors(oauth2("client_id: me, parameters: {grant_type: password}"))
+        #expect(twice == ["grant_type is sent already; remove it from parameters"])
+    }
+
+    @Test func `a key that is in the file has to fit`() {
+        let found = errors("jwt: {key: {value: nonsense}}")
+        #expect(found.count == 1 && found[0].hasPrefix("the key cannot sign: "), "\(found)")
+    }
+
+    @Test func `a program is named by its path, apart from its arguments`() {
+        #expect(errors("exec: {command: [/bin/echo, hi]}") == [])
+        #expect(errors("exec: {command: [echo, hi]}").first?.hasPrefix("\"echo\" is looked for nowhere") == true)
+        #expect(errors("exec: {command: /bin/echo hi}").first?.contains("as there is no shell") == true)
+    }
+
+    @Test func `Kubernetes is asked for what it gives`() {
+        #expect(errors("kubernetes: {service_account: a, lifetime: 10m}") == [])
+        let short = errors("kubernetes: {service_account: a, lifetime: 599s}")
+        #expect(short == ["Kubernetes gives no token for less than 10m"])
+    }
+
+    @Test func `nobody can show nothing`() {
+        let found = errors("value: a, phantom: {value: {value: ''}}")
+        #expect(found == ["nobody can show an empty token"])
+    }
+}
+
+/// Secrets, as people write them down.
+@Suite struct SecretTests {
+    private func secret(_ yaml: String) -> [UInt8]? {
+        let diagnostics = Diagnostics()
+        let section = Section(YAML.parse(Array(yaml.utf8), into: diagnostics)!, Secret.options, into: diagnostics)
+        return Secret(section)?.text(section)
+    }
+
+    @Test(arguments: ["secret", "secret\n", "secret\r\n", " \tsecret \n\n"])
+    func `the line break behind a secret is no part of it`(_ content: String) {
+        let file = TemporaryFile(Array(content.utf8))
+        #expect(secret("file: \(file.path)") == Array("secret".utf8))
+        unsafe setenv("SECRET_TESTS_SECRET", content, 1)
+        #expect(secret("env: SECRET_TESTS_SECRET") == Array("secret".utf8))
+    }
+
+    @Test func `a secret in the configuration is what is written`() {
+        #expect(secret("value: ' secret '") == Array(" secret ".utf8))
+    }
+}
