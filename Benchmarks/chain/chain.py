@@ -39,11 +39,14 @@ FIVE = [
     "headers: { response: { set: { x-served-by: martlet } } }",
     "headers: { response: { remove: [server] } }",
 ]
-TOKEN = "token: { exec: { command: [/bin/echo, a-token-of-some-length] } }"
+VALUE = "a-token-of-some-length"
+TOKEN = f"token: {{ exec: {{ command: [/bin/echo, {VALUE}] }} }}"
 CHAINS = {
     "empty": [],
     "five": FIVE,
     "five and a message hook": [*FIVE, "look: {}"],
+    # What is left of the one beyond the other is what a token costs that is there.
+    "five and a fixed authorization": [*FIVE, f"headers: {{ request: {{ set: {{ authorization: Bearer {VALUE} }} }} }}"],
     "five and a token": [*FIVE, TOKEN],
     # Only for the processor time: the difference to five shows what one of them costs. More would not all be noted.
     "twenty more": [*FIVE, *["headers: { request: { set: { x-one: value } } }"] * 20],
@@ -195,12 +198,18 @@ def report_cpu(directory):
     table("µs per call", WORK, [(chain, [f"{times[work, chain] / 1000:.2f}" for work in WORK]) for chain in CHAINS])
     further = {work: (times[work, "twenty more"] - times[work, "five"]) / 20 for work in WORK}
     header = {work: (times[work, "twenty more headers"] - times[work, "twenty more"]) / 20 for work in WORK}
+    token = {work: (times[work, "twenty tokens"] - times[work, "five and a token"]) / 19 for work in WORK}
+    first = {work: times[work, "five and a token"] - times[work, "five and a fixed authorization"] for work in WORK}
     rows = [
         (f"one more interceptor (at most {most})", [f"{further[work]:.0f}" for work in WORK]),
+        (f"one more token (at most {most})", [f"{token[work]:.0f}" for work in WORK]),
+        ("a token beyond a header with the same value", [f"{first[work]:.0f}" for work in WORK]),
         ("the header that one adds, on its way", [f"{header[work]:.0f}" for work in WORK]),
     ]
     table("ns per call", WORK, rows)
-    return [f"{work}: {time:.0f} ns for one more interceptor" for work, time in further.items() if time > most]
+    costs = [("interceptor", work, time) for work, time in further.items()]
+    costs += [("token", work, time) for work, time in token.items()]
+    return [f"{work}: {time:.0f} ns for one more {kind}" for kind, work, time in costs if time > most]
 
 
 def main():

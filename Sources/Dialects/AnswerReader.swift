@@ -66,6 +66,12 @@ public struct AnswerReader: Sendable {
     /// Not for text in base64.
     public var isOfMessages: Bool { watch == .messages && meter.envelopes.isOfMessages }
 
+    /// Whether the body is whole, and its last frame tells of success, in Connect of nothing else.
+    public var isWholeSuccess: Bool {
+        guard meter.envelopes.endFlags != nil, isIntact else { return false }
+        return if case .code(.ok, _) = dialect == .connectStream ? streamEnd : webEnd { true } else { false }
+    }
+
     /// How many bytes of the piece of the body that was seen last are of messages, up to the end of one of them.
     public var messagesEnd: Int { meter.envelopes.messagesEnd }
 

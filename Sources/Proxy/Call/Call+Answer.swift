@@ -109,7 +109,7 @@ extension Call {
     func takeAnswer(_ body: Span<UInt8>) {
         switch answerForm {
         case .bytes: passBytes(body)
-        case .tailed where reader.isOfMessages: passBytes(body)
+        case .tailed where reader.isOfMessages || reader.isWholeSuccess && !run.answerMeets(.anyEnd): passBytes(body)
         case .tailed: readTail(body)
         case .framed: readAnswer(body)
         case .bare: keepBare(body, .response)
