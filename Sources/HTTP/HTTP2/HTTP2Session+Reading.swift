@@ -23,7 +23,6 @@ extension HTTP2Session {
     func beganHead(id: Int32) -> Int32 {
         guard !isClosed else { return Self.giveUp }
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
-        latest = stream
         readingID = id
         reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .answer, into: heads.take())
         return Self.goOn

@@ -36,8 +36,9 @@ package class HTTP2Session: HTTPSession {
     private(set) var streams: [HTTP2Stream] = []
     /// Streams that nghttp2 did not take.
     var refused: [HTTP2Stream] = []
-    /// The stream that a frame was about last, so that it need not be looked for again.
-    var latest: HTTP2Stream?
+    /// The stream that a frame was about last, so that it need not be looked for again; `streams` has it as long.
+    private var latest: Unmanaged<HTTP2Stream>?
+    private var latestID: Int32 = 0
     /// Reads the head that has come in part.
     var reader: HTTP2HeadReader
     /// The number of the stream that it belongs to.
@@ -169,16 +170,19 @@ package class HTTP2Session: HTTPSession {
     func add(_ stream: HTTP2Stream) {
         stream.position = streams.count
         streams.append(stream)
-        latest = stream
+        unsafe latest = .passUnretained(stream)
+        latestID = stream.id
     }
 
     /// The stream with this number, if there is one.
     func stream(_ id: Int32) -> HTTP2Stream? {
         guard !isClosed else { return nil }
-        if let latest, latest.id == id { return latest }
+        if latestID == id, let latest = unsafe latest { return unsafe latest.takeUnretainedValue() }
         guard let found = unsafe nghttp2_session_get_stream_user_data(engine, id) else { return nil }
-        latest = unsafe Unmanaged<HTTP2Stream>.fromOpaque(found).takeUnretainedValue()
-        return latest
+        let stream = unsafe Unmanaged<HTTP2Stream>.fromOpaque(found)
+        unsafe latest = stream
+        latestID = id
+        return unsafe stream.takeUnretainedValue()
     }
 
     /// nghttp2 lets go of a stream.
@@ -205,7 +209,7 @@ package class HTTP2Session: HTTPSession {
             last.position = stream.position
         }
         stream.position = -1
-        if latest === stream { latest = nil }
+        if latestID == stream.id { unsafe latest = nil }
     }
 
     // MARK: The end
@@ -259,7 +263,7 @@ package class HTTP2Session: HTTPSession {
     func close(_ end: SessionEnd, telling reason: HTTPReset) {
         guard !isClosed else { return }
         isClosed = true
-        latest = nil
+        unsafe latest = nil
         dropHead()
         let left = streams + refused
         refused = []

@@ -2,7 +2,7 @@ public import Bytes
 public import Events
 
 /// Who is at the other end of a caller's connection; stays on the worker's thread.
-public struct Peer {
+public final class Peer {
     /// The address of a TCP caller; nil for a Unix socket.
     public let address: SocketAddress?
     /// The user, group and process of a Unix socket's caller, as the kernel saw them at connect.
@@ -12,7 +12,7 @@ public struct Peer {
     private let unit: PeerUnit?
 
     /// Names a peer.
-    public init(address: SocketAddress?, credentials: PeerCredentials?) {
+    public convenience init(address: SocketAddress?, credentials: PeerCredentials?) {
         self.init(address: address, credentials: credentials, unit: credentials.flatMap { PeerUnit(of: $0.pid) })
     }
 

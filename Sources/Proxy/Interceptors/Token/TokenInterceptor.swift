@@ -64,7 +64,8 @@ final class TokenInterceptor: Interceptor, Redacting {
         guard let slot else { return failure.verdict("the call does not have what its token is made of") }
         if slot.isGood { return put(slot, call) }
         guard !isHopeless(slot) else { return missing(slot) }
-        return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) { [unowned self] slot in
+        return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) {
+            [unowned self] slot, _ in
             slot.isGood ? put(slot, call) : missing(slot)
         }
     }
@@ -95,7 +96,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         for slot: CredentialSlot,
         _ call: Call,
         until isDone: @escaping (CredentialSlot) -> Bool,
-        then: @escaping (CredentialSlot) -> Verdict
+        then: @escaping (CredentialSlot, ResponseEnd?) -> Verdict
     ) -> Verdict {
         let suspension = Suspension()
         var number = 0
@@ -107,13 +108,13 @@ final class TokenInterceptor: Interceptor, Redacting {
         number = slot.wait {
             guard isDone(slot) else { return }
             end()
-            suspension.resume { _ in then(slot) }
+            suspension.resume { then(slot, $0.end) }
         }
         suspension.canceled = end
         if patience < .max {
             timer = call.timer(after: patience) {
                 slot.leave(number)
-                suspension.resume { _ in then(slot) }
+                suspension.resume { then(slot, $0.end) }
             }
         }
         slot.want()
@@ -123,15 +124,17 @@ final class TokenInterceptor: Interceptor, Redacting {
     // MARK: The answer
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        head.isUnauthenticated ? refused(call, slot) : .next
+        head.isUnauthenticated ? refused(call, slot, nil) : .next
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        end.code == .unauthenticated ? refused(call, slot) : .next
+        end.code == .unauthenticated ? refused(call, slot, end) : .next
     }
 
     /// The upstream has not taken the token: with another one the call is tried again, once.
-    fileprivate func refused(_ call: Call, _ slot: CredentialSlot?) -> Verdict {
+    ///
+    /// If the same one comes again, the upstream has its reasons. If none comes, it is not the caller who is unknown.
+    fileprivate func refused(_ call: Call, _ slot: CredentialSlot?, _ end: ResponseEnd?) -> Verdict {
         guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot else { return .next }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
@@ -140,17 +143,18 @@ final class TokenInterceptor: Interceptor, Redacting {
             call.skipRetry(obstacle)
             return .next
         }
-        if slot.isGood { return slot.value == used ? skip(call) : .retry(.unauthenticated) }
-        guard slot.source.isFetched, !isHopeless(slot) else { return skip(call) }
+        guard slot.source.isFetched, !slot.isGood, !isHopeless(slot) else { return again(call, slot, used, end) }
         return wait(for: slot, call, until: { [unowned self] in $0.value != nil || isHopeless($0) }) {
-            [unowned self] slot in
-            slot.isGood && slot.value != used ? .retry(.unauthenticated) : skip(call)
+            [unowned self] slot, end in
+            again(call, slot, used, end)
         }
     }
 
-    private func skip(_ call: Call) -> Verdict {
+    private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
+        if slot.isGood, slot.value != used { return .retry(.unauthenticated) }
         call.skipRetry(.credential)
-        return .next
+        guard slot.value == nil, case .reject(let error) = missing(slot) else { return .next }
+        return .failing(error, end)
     }
 }
 
@@ -173,11 +177,11 @@ private final class TokenOfCall: Interceptor {
     }
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        head.isUnauthenticated ? token.refused(call, slot) : .next
+        head.isUnauthenticated ? token.refused(call, slot, nil) : .next
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        end.code == .unauthenticated ? token.refused(call, slot) : .next
+        end.code == .unauthenticated ? token.refused(call, slot, end) : .next
     }
 }
 
