@@ -6,7 +6,7 @@ from support.http_1_answers import HEADLESS
 from support.http_1_answers import INPUTS as ANSWERS
 from support.http_1_inputs import INPUTS as REQUESTS
 from support.http_1_inputs import NEXT, get
-from support.http_1_peers import OK, Outcome, Peers
+from support.http_1_peers import OK, Outcome, Peers, in_bytes
 from support.http_1_reader import answers, requests
 from support.http_1_rule import ambiguity, answer_ambiguity, first_answer, leniency
 
@@ -63,6 +63,17 @@ def test_requests(running, tmp_path):
     print(f"{len(REQUESTS)} inputs, forwarded: {forwarded}")
     assert len(REQUESTS) >= 250 and min(forwarded.values()) >= 100
     assert forwarded["martlet"] < forwarded["nginx"] and forwarded["martlet"] < forwarded["haproxy"]
+
+
+def test_requests_that_come_byte_by_byte(running, tmp_path):
+    peers = Peers(running, tmp_path, width=6, kinds=("martlet",))
+    whole = peers.outcomes(REQUESTS, patience=1.0)
+
+    def complain(name, outcome):
+        expected, found = whole[name]["martlet"].requests, outcome["martlet"].requests
+        return None if expected == found else f"{expected} become {found}"
+
+    assert complaints(peers, REQUESTS, complain, pieces=in_bytes)[1] == {}
 
 
 def test_answers(running, tmp_path):

@@ -118,15 +118,26 @@ class Outcome:
         return [int(status) for status in re.findall(rb"HTTP/1\.1 ([2-9]\d\d) ", self.answer)]
 
 
-def exchange(address, data, patience, last):
-    """All that is answered to `data`.
+def in_one(data):
+    return [data]
+
+
+def in_bytes(data):
+    """One by one, as far as makes a difference."""
+    return [data[at : at + 1] for at in range(min(len(data), 2000))] + [data[2000:]]
+
+
+def exchange(address, data, patience, last, pieces=in_one):
+    """All that is answered to `data`, sent in `pieces` of it.
 
     A proxy that waits for more is told after `patience` seconds that there is none, and given up after `last` more.
     """
     answer = b""
     with socket.create_connection(address, timeout=10) as connection:
         try:
-            connection.sendall(data)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+            for piece in pieces(data):
+                connection.sendall(piece)
             connection.settimeout(patience)
             try:
                 while more := connection.recv(1 << 16):
@@ -156,8 +167,8 @@ class Lane:
         else:
             self.address = running(HAProxy(directory, self.origin.port)).address
 
-    def outcome(self, data, patience, last):
-        answer = exchange(self.address, data, patience, last)
+    def outcome(self, data, *options):
+        answer = exchange(self.address, data, *options)
         return Outcome(*self.origin.take(), answer)
 
 
@@ -166,19 +177,19 @@ class Peers:
 
     KINDS = ("martlet", "nginx", "haproxy")
 
-    def __init__(self, running, directory, answer=lambda request: (OK, False), width=4):
+    def __init__(self, running, directory, answer=lambda request: (OK, False), width=4, kinds=KINDS):
         self.lanes = {
             kind: [Lane(kind, directory / f"{kind}{number}", answer, running) for number in range(width)]
-            for kind in self.KINDS
+            for kind in kinds
         }
 
-    def outcomes(self, inputs, patience=0.3, last=5.0):
+    def outcomes(self, inputs, patience=0.3, last=5.0, pieces=in_one):
         """The outcome of each input, a dictionary by name, at each of the three: {name: {kind: outcome}}."""
         found = {name: {} for name in inputs}
 
         def drive(kind, lane, names):
             for name in names:
-                found[name][kind] = lane.outcome(inputs[name], patience, last)
+                found[name][kind] = lane.outcome(inputs[name], patience, last, pieces)
 
         names = list(inputs)
         jobs = [
