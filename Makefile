@@ -14,7 +14,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench-chain tsan asan image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench-chain soak tsan asan image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -56,6 +56,10 @@ reference: build ## Write docs/reference.md anew, from the tables of options
 bench-chain: build ## Measure what interceptors cost a call: processor time and allocations
 	@scripts/install-test-deps
 	.venv/bin/python Benchmarks/chain/chain.py
+
+soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory grows or calls fail
+	@scripts/install-test-deps
+	.venv/bin/python Tests/Soak/soak.py
 
 tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps
