@@ -58,8 +58,11 @@ public struct AnswerReader: Sendable {
     /// What the body is written in, where it has messages: text may be answered in binary.
     public var bodyDialect: Dialect { meter.dialect }
 
-    /// Whether the body stands between two messages, so that something may be put behind it.
+    /// Whether the body stands between two messages, or is whole.
     public var canEnd: Bool { watch == .messages && dialect.hasEnvelopes && meter.envelopes.canEnd }
+
+    /// Whether an end of our own may be put behind the body: it stands between two messages, and has no end yet.
+    public var lacksEnd: Bool { canEnd && meter.envelopes.endFlags == nil }
 
     /// Whether all of the body so far is of messages, so that nothing of it has to do with its end.
     ///

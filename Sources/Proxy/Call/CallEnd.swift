@@ -144,10 +144,10 @@ extension Call {
 
     // MARK: The end of an answer
 
-    /// Whether what the caller has got ends between two messages.
+    /// Whether what the caller has got ends between two messages, and not with an end of the upstream's.
     var standsBetweenMessages: Bool {
         if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
-        return !lanes.response.holdsBytes && (mayEndAnswer ?? reader.canEnd)
+        return !lanes.response.holdsBytes && (mayEndAnswer ?? reader.lacksEnd)
     }
 
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it

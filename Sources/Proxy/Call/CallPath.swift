@@ -138,7 +138,7 @@ extension Call {
 
     /// Bytes of the answer's body have come.
     func answered(body: Span<UInt8>) {
-        let stoodBetween = listener.responseMessageLimit != nil && reader.canEnd
+        let stoodBetween = listener.responseMessageLimit != nil && reader.lacksEnd
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
         takeAnswer(body)
