@@ -184,7 +184,9 @@ package final class Worker {
                 counters.connectionClosed(counter)
                 if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
             case .refused: counters.limitHit(.connections)
-            case .outOfDescriptors: counters.limitHit(.descriptors)
+            case .outOfDescriptors:
+                counters.limitHit(.descriptors)
+                notices.note("no descriptor is left: new callers have to wait", about: "", ("listener", name))
             case .handshakeFailed: counters.handshakeFailed(counter)
             }
         }
