@@ -69,6 +69,7 @@ public final class LineWriter: Sendable {
 
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target)
+        var complaint = Complaint()
         while true {
             wake.wait()
             let taken = state.withLock { state in
@@ -82,8 +83,11 @@ public final class LineWriter: Sendable {
                 close(descriptor)
                 descriptor = open(target)
             }
-            let isBroken = !writeAll(taken.waiting, to: descriptor)
-            state.withLock { $0.isBroken = isBroken }
+            if !taken.waiting.isEmpty {
+                let failure = writeAll(taken.waiting, to: descriptor)
+                if let failure, descriptor >= 0, !taken.isBroken { complaint.lost(target, failure) }
+                state.withLock { $0.isBroken = failure != nil }
+            }
             if taken.stops { return }
         }
     }
@@ -99,16 +103,15 @@ public final class LineWriter: Sendable {
     private static func openFile(_ path: String) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
         if descriptor < 0 {
-            let complaint = "martlet: the log \(path) cannot be opened: \(SystemError(errno).text)\n"
-            _ = writeAll(Array(complaint.utf8), to: STDERR_FILENO)
+            Complaint.write("the log \(path) cannot be opened: \(SystemError(errno).text)")
         }
         return descriptor
     }
 
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
     ///
-    /// - Returns: whether nothing was lost.
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// - Returns: why something was lost, as a number of the system's; nil if nothing was.
+    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -118,10 +121,37 @@ public final class LineWriter: Sendable {
                 var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 unsafe poll(&readiness, 1, 1000)
             } else if count == 0 || errno != EINTR {
-                return false
+                return count == 0 ? EIO : errno
             }
         }
-        return true
+        return nil
+    }
+}
+
+/// What a writer says on standard error of its own troubles: that lines are lost at most once a minute, since a disk that
+/// is nearly full takes every other line.
+private struct Complaint {
+    private static let pause = 60
+    private var silentUntil = 0
+
+    mutating func lost(_ target: LineWriter.Target, _ failure: Int32) {
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        guard now.tv_sec >= silentUntil else { return }
+        silentUntil = now.tv_sec + Self.pause
+        Self.write("the log \(Self.name(target)) cannot be written, and lines are lost: \(SystemError(failure).text)")
+    }
+
+    private static func name(_ target: LineWriter.Target) -> String {
+        switch target {
+        case .standardOutput: "on stdout"
+        case .standardError: "on stderr"
+        case .file(let path): path
+        }
+    }
+
+    static func write(_ text: String) {
+        _ = LineWriter.writeAll(Array("martlet: \(text)\n".utf8), to: STDERR_FILENO)
     }
 }
 

@@ -1,0 +1,68 @@
+"""The disk is full, or the log as large as it may be: calls go on, lines that are lost are counted, and it is said once."""
+
+import os
+import resource
+import signal
+
+import pytest
+
+from support.patience import eventually
+
+CONFIGURATION = """
+listen: 127.0.0.1:0
+interceptors:
+  - log: {{ to: {log} }}
+  - respond: {{ body: ok }}
+"""
+LARGEST = 4096
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
+
+
+@pytest.mark.parametrize("kind, reason", [("full", "No space left on device"), ("limited", "File too large")])
+def test_no_room(martlet, tmp_path, kind, reason):
+    log = "/dev/full" if kind == "full" else tmp_path / "log"
+    options = {"preexec_fn": limit_files} if kind == "limited" else {}
+    proxy = martlet(CONFIGURATION.format(log=log), **options)
+
+    def lost():
+        return proxy.metrics().total("martlet_log_lines_dropped_total")
+
+    with proxy.http() as http:
+        for _ in range(200):
+            assert http.get("/").text == "ok"
+
+        def is_counted():
+            assert http.get("/").text == "ok"
+            return lost() > 50
+
+        eventually(is_counted, what="lines that are lost")
+    told = rf"^martlet: the log {log} cannot be written, and lines are lost: {reason}$"
+    proxy.stderr.wait(told)
+    proxy.signal(signal.SIGTERM)
+    assert proxy.exit_code() == 0
+    assert len(proxy.stderr.matches(told)) == 1
+    if kind == "limited":
+        assert os.stat(log).st_size == LARGEST
+
+
+def test_room_comes_back(martlet, tmp_path):
+    """A log that is opened anew, where there is room, has each line again."""
+    link = tmp_path / "log"
+    link.symlink_to("/dev/full")
+    proxy = martlet(CONFIGURATION.format(log=link))
+    with proxy.http() as http:
+        assert http.get("/lost").text == "ok"
+        proxy.stderr.wait("No space left on device")
+        link.unlink()
+        proxy.signal(signal.SIGUSR1)
+        eventually(link.exists, what="the new log")
+        assert http.get("/kept").text == "ok"
+        eventually(lambda: "/kept" in link.read_text(), what="a line in it")
+        before = proxy.metrics().total("martlet_log_lines_dropped_total")
+        for _ in range(20):
+            assert http.get("/kept").text == "ok"
+        eventually(lambda: link.read_text().count("/kept") == 21, what="all the lines")
+        assert proxy.metrics().total("martlet_log_lines_dropped_total") <= before + 1
