@@ -134,9 +134,25 @@ extension Span<UInt8> {
     /// The FNV-1a hash of the bytes.
     @inlinable
     public var fnv1a: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in 0..<count { hash = unsafe (hash ^ UInt64(self[unchecked: index])) &* 0x100_0000_01b3 }
-        return hash
+        var hash = FNV1a()
+        for index in 0..<count { hash.add(unsafe self[unchecked: index]) }
+        return hash.value
+    }
+}
+
+/// The FNV-1a hash of bytes that are added one by one.
+public struct FNV1a {
+    /// The hash of what has been added.
+    public var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    /// Makes the hash of no bytes.
+    @inlinable
+    public init() {}
+
+    /// Adds a byte behind the others.
+    @inlinable
+    public mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
     }
 }
 

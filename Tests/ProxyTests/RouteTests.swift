@@ -63,6 +63,18 @@ import Testing
         #expect(route(match, request("/a.B/O")) == nil)
     }
 
+    @Test func `of prefixes the first in the file counts, however long they are`() {
+        let matches = ["path: /a/b/c/", "path: [/x, /a/]", "path: /a/b/", "path: /"]
+        #expect(route(matches, request("/a/b/c/d/e")) == 0)
+        #expect(route(matches, request("/a/b/c/")) == 0)
+        #expect(route(matches, request("/a/b/c")) == 1)
+        #expect(route(matches, request("/x")) == 1)
+        #expect(route(matches, request("/a")) == 3)
+        #expect(route(matches.reversed(), request("/a/b/c/")) == 0)
+        #expect(route(["path: /a/"], request("/b/a/")) == nil)
+        #expect(route(["path: /a/b/, header: {x-a: present}", "path: /a/"], request("/a/b/")) == 1)
+    }
+
     @Test func `many routes lead where they should`() {
         let matches = (0..<200).map { "service: s\($0).S" }
         #expect(route(matches, request("/s7.S/M")) == 7)

@@ -147,7 +147,9 @@ extension Call {
     /// Whether what the caller has got ends between two messages, and not with an end of the upstream's.
     var standsBetweenMessages: Bool {
         if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
-        return !lanes.response.holdsBytes && (mayEndAnswer ?? reader.lacksEnd)
+        // A frame that was taken out of the body has not gone out.
+        let lacksEnd = answerEndFrame == nil ? reader.lacksEnd : reader.canEnd
+        return !lanes.response.holdsBytes && (mayEndAnswer ?? lacksEnd)
     }
 
     /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it

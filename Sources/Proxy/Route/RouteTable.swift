@@ -5,8 +5,8 @@ internal import HTTP
 
 /// Finds the first route that takes a call, however many there are.
 ///
-/// Routes lie in tables by what is exact about them: service and method, service, or path. A call looks up its own keys
-/// and then tries, in the order of the file, those found and the few that have nothing exact. Keys are hashes: what two
+/// Routes lie in tables by what is exact about them: service and method, service, path, or how a path begins. A call looks
+/// up its own keys and then tries, in the order of the file, those found and the few that have nothing exact. Keys are hashes: what two
 /// keys share by accident, the routes' conditions tell apart.
 final class RouteTable {
     /// What takes a call that no route takes: the default chain, and no upstream.
@@ -15,6 +15,9 @@ final class RouteTable {
     private var byProcedure: [UInt64: [Int]] = [:]
     private var byService: [UInt64: [Int]] = [:]
     private var byPath: [UInt64: [Int]] = [:]
+    private var byPrefix: [UInt64: [Int]] = [:]
+    /// How many slashes the longest prefix has: what is behind so many of a path is no key.
+    private var deepest = 0
     private var general: [Int] = []
 
     init(_ routes: [(Route, ConditionSettings?)], fallback: Route) {
@@ -33,16 +36,22 @@ final class RouteTable {
             }
         } else if !settings.services.isEmpty {
             for service in settings.services { byService[Self.key(service), default: []].append(index) }
-        } else if !settings.paths.isEmpty, settings.paths.allSatisfy({ $0.last != "/" }) {
-            for path in settings.paths { byPath[Self.key(path), default: []].append(index) }
+        } else if !settings.paths.isEmpty {
+            for path in settings.paths { add(index, path) }
         } else {
             general.append(index)
         }
     }
 
+    private func add(_ index: Int, _ path: String) {
+        guard path.last == "/" else { return byPath[Self.key(path), default: []].append(index) }
+        byPrefix[Self.key(path), default: []].append(index)
+        deepest = max(deepest, path.utf8.count { $0 == UInt8(ascii: "/") })
+    }
+
     /// The first route that takes the call.
     func route(for call: Call) -> Route {
-        if byProcedure.isEmpty, byService.isEmpty, byPath.isEmpty {
+        if byProcedure.isEmpty, byService.isEmpty, byPath.isEmpty, byPrefix.isEmpty {
             for index in general where takes(index, call) { return routes[index] }
             return fallback
         }
@@ -51,6 +60,7 @@ final class RouteTable {
         let request = call.request
         let path = request.path
         if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }
+        if !byPrefix.isEmpty { considerPrefixes(of: path, call, &best) }
         if let procedure = call.classification.procedure {
             let full = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)
             consider(byProcedure[full.fnv1a], call, &best)
@@ -64,6 +74,18 @@ final class RouteTable {
         for index in candidates {
             guard index < best else { return }
             if takes(index, call) { best = index }
+        }
+    }
+
+    /// Looks for what ends in each slash of a path, from the first on.
+    private func considerPrefixes(of path: Span<UInt8>, _ call: Call, _ best: inout Int) {
+        var hash = FNV1a()
+        var slashes = 0
+        for index in 0..<path.count where slashes < deepest {
+            hash.add(path[index])
+            guard path[index] == UInt8(ascii: "/") else { continue }
+            slashes += 1
+            consider(byPrefix[hash.value], call, &best)
         }
     }
 
