@@ -14,7 +14,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench-chain soak tsan asan image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain soak tsan asan image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -52,6 +52,10 @@ format: ## Format the Swift sources in place
 
 reference: build ## Write docs/reference.md anew, from the tables of options
 	$(BINARY) reference > docs/reference.md
+
+bench: build ## Measure Martlet beside other proxies (a part: make bench ARGS='--cases http1-small')
+	@scripts/install-bench-deps
+	.venv/bin/python Benchmarks/peers/bench.py $(ARGS)
 
 bench-chain: build ## Measure what interceptors cost a call: processor time and allocations
 	@scripts/install-test-deps

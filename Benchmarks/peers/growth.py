@@ -1,0 +1,42 @@
+"""How the cost of a call grows with what there is more of: connections, streams, routes, interceptors, bytes."""
+
+from functools import partial
+
+from alone import SMALL_GRPC, chain, measure_variant, table
+from cases import Case
+from measure import measure
+from peers import PEERS
+
+# What grows, how the case follows from it, and the peer that is cheap to show beside Martlet.
+SERIES = {
+    "connections": ([1, 10, 100, 1000], lambda n: Case("growth", "", connections=n), "nginx"),
+    "streams": ([1, 10, 100], lambda n: Case("growth", "", grpc=True, connections=1, streams=n), "nghttpx"),
+    "routes": ([10, 100, 1000, 10000], lambda n: SMALL_GRPC, None),
+    "interceptors": ([0, 5, 20, 40, 60], lambda n: Case("growth", ""), None),
+    "bytes": ([64, 1024, 16384, 65536, 262144, 1 << 20], lambda n: Case("growth", "", size=n, connections=16), "nginx"),
+}
+VARIANTS = {"routes": table, "interceptors": chain}
+
+
+def point(series, value, peer, stage, seconds, rounds):
+    """CPU µs per call, the least of some rounds."""
+    case = SERIES[series][1](value)
+    if series in VARIANTS:
+        found = [measure_variant(case, VARIANTS[series](value), stage, seconds) for _ in range(rounds)]
+    else:
+        found = [measure(case, PEERS[peer], stage, seconds) for _ in range(rounds)]
+    return min(each["cpu"] for each in found)
+
+
+def measure_series(series, names, stage, seconds, rounds):
+    """{proxy: {value: CPU µs}}"""
+    values = SERIES[series][0]
+    return {name: {str(n): point(series, n, name, stage, seconds, rounds) for n in values} for name in names}
+
+
+def everything(stage, seconds, rounds, wanted, peers):
+    """What measures each series that is wanted, by its name."""
+    for series, (_, _, peer) in SERIES.items():
+        if wanted(f"growth-{series}"):
+            shown = [name for name in ("martlet", peer) if name in peers]
+            yield f"growth-{series}", partial(measure_series, series, shown, stage, seconds, rounds)
