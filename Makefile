@@ -11,10 +11,10 @@ CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
 BINARY := .build/release/martlet
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
 SANITIZED := SWIFT_BACKTRACE=enable=no
-SOURCES := Package.swift Sources Tests Examples Benchmarks
+SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain soak tsan asan image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain soak tsan asan fuzz image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -74,6 +74,11 @@ asan: ## Run the unit tests under AddressSanitizer
 	@scripts/install-build-deps
 	# Scripted peers and their sessions hold each other for as long as the tests run; what Martlet holds has tests of its own.
 	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+
+fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS alone
+	@scripts/install-build-deps
+	@scripts/build-fuzzers
+	@scripts/fuzz $(FUZZERS)
 
 image: ## Build the container image martlet:latest
 	docker build --tag martlet .

@@ -107,6 +107,30 @@ let benchmarks: [Target] = [
     )
 ]
 
+// What `make fuzz` runs; it links only under libFuzzer, so that other builds do not know of it.
+let fuzzers: [Target] =
+    Context.environment["MARTLET_FUZZ"] == nil
+    ? []
+    : [
+        .target(
+            name: "CLlhttp",
+            path: "Fuzz/Oracle",
+            cSettings: [
+                .define("LLHTTP_STRICT_MODE", to: "1"),
+                .headerSearchPath("../../.build/llhttp/usr/share"),
+                .headerSearchPath("../../.build/llhttp/usr/share/include/llhttp"),
+            ]
+        ),
+        .executableTarget(
+            name: "martlet-fuzz",
+            dependencies: [
+                "CLlhttp", "Proxy", "Documents", "HTTP", "Dialects", "RPC", "Configuration", "Bytes",
+            ],
+            path: "Fuzz/Fuzzers",
+            swiftSettings: strict
+        ),
+    ]
+
 let package = Package(
     name: "martlet",
     products: [
@@ -116,6 +140,6 @@ let package = Package(
             targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Events", "Bytes"]
         ),
     ],
-    targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + testTargets,
+    targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,
     swiftLanguageModes: [.v6]
 )

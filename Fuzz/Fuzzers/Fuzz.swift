@@ -1,0 +1,26 @@
+private import Bytes
+private import Glibc
+
+/// The fuzzers, by their names, which are those of the folders in Corpus and Failures.
+private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
+    "requests": Requests.run,
+    "chunks": Chunks.run,
+    "answers": Answers.run,
+]
+
+/// The one that the variable `FUZZER` names.
+private let chosen: @Sendable (Span<UInt8>) -> Void = {
+    let name = unsafe getenv("FUZZER").map { unsafe String(cString: $0) } ?? ""
+    guard let fuzzer = fuzzers[name] else {
+        print("FUZZER names one of: \(fuzzers.keys.sorted().joined(separator: " "))")
+        exit(2)
+    }
+    return fuzzer
+}()
+
+/// What libFuzzer calls with one input after the other.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    unsafe chosen(Span(_unsafeStart: start ?? UnsafePointer(bitPattern: 1)!, count: count))
+    return 0
+}

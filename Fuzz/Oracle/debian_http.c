@@ -1,0 +1,2 @@
+// A source of llhttp, which scripts/fetch-llhttp brings: nothing of it is kept here.
+#include <llhttp/http.c>
