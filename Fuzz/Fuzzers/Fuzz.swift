@@ -6,6 +6,10 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "requests": Requests.run,
     "chunks": Chunks.run,
     "answers": Answers.run,
+    "envelopes": Envelopes.run,
+    "heads": Heads.run,
+    "trailers": Trailers.run,
+    "codecs": Codecs.run,
 ]
 
 /// The one that the variable `FUZZER` names.

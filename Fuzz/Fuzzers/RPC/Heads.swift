@@ -1,0 +1,99 @@
+internal import Bytes
+internal import Dialects
+internal import RPC
+
+/// What the head of a call tells: lines `method`, `content-type`, `target`; a fourth one says `1` or nothing.
+enum Heads {
+    static func run(_ input: Span<UInt8>) {
+        let lines = input.array.split(separator: 0x0a, maxSplits: 3, omittingEmptySubsequences: false).map(Array.init)
+        let line = { (index: Int) -> [UInt8] in index < lines.count ? lines[index] : [] }
+        let (method, type, target) = (line(0), line(1), line(2))
+        let mark = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        let path = Array(target[..<mark])
+        let query = Array(target[min(mark + 1, target.count)...])
+        let isVersion1 = line(3) == [UInt8(ascii: "1")]
+        let read = { (type: [UInt8]?, count: Int) in
+            Classification(
+                method: method.span,
+                contentType: type?.span,
+                contentTypeCount: count,
+                isConnectVersion1: isVersion1,
+                path: path.span,
+                query: query.span
+            )
+        }
+        let call = read(lines.count > 1 ? type : nil, lines.count > 1 ? 1 : 0)
+        checkProcedure(call.procedure, path)
+        let shouted = read(type.map(changedCase), 1).dialect
+        demandSame(shouted, read(type, 1).dialect, "case does not matter in a content type")
+        let several = read(type, 2).dialect
+        demand(several == .http, "several content types are none: \(several)")
+        var moved = call
+        moved.take(path: path.span)
+        demandSame(moved, call, "the same path tells the same")
+        let fault = call.fault(compression: .unknown, query: query.span)
+        let isAsked = call.dialect != .http && call.dialect != .connectGet
+        demand(!isAsked || fault != nil, "an unknown compression is a fault")
+        checkQuery(query)
+        checkAnswers(call, type, input)
+    }
+
+    private static func changedCase(_ byte: UInt8) -> UInt8 {
+        let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
+        return isLetter ? byte ^ 0x20 : byte
+    }
+
+    private static func checkProcedure(_ procedure: Procedure?, _ path: [UInt8]) {
+        guard let procedure else { return }
+        let gap = procedure.method.lowerBound - procedure.service.upperBound
+        demand(gap == 1, "a slash is between service and method")
+        demand(procedure.method.upperBound == path.count, "the path ends with the method")
+        demand(!procedure.service.isEmpty && !procedure.method.isEmpty, "service and method have names")
+        let service = path[procedure.service]
+        demand(!service.contains(UInt8(ascii: "/")), "a service has no slash")
+        demandSame(procedure.isQualified, service.contains(UInt8(ascii: ".")), "a qualified name has a dot")
+    }
+
+    private static func checkQuery(_ query: [UInt8]) {
+        guard let read = ConnectQuery(query.span) else { return }
+        let parameters = query.split(separator: UInt8(ascii: "&"))
+        demand(parameters.contains(Array("connect=v1".utf8)[...]), "the query is Connect's")
+        demand(0...query.count ~= read.messageSize, "a message is no longer than its query")
+    }
+
+    /// Any error can be told in any dialect, and is understood again.
+    private static func checkAnswers(_ call: Classification, _ type: [UInt8], _ input: Span<UInt8>) {
+        let error = RPCError(.dataLoss, input.string)
+        for dialect in Dialect.allCases where dialect != .http {
+            let answer = dialect.answer(to: error, requestContentType: type.span)
+            var reader = AnswerReader(dialect: dialect, codec: .json)
+            let value = { (name: String) in answer.headers.first { $0.name == Array(name.utf8) }?.value }
+            let good: StaticString =
+                switch dialect {
+                case .connectStream: "application/connect+json"
+                case .grpc: "application/grpc+json"
+                case .grpcWeb: "application/grpc-web+json"
+                case .grpcWebText: "application/grpc-web-text+json"
+                default: "application/json"
+                }
+            let type = Array(good.description.utf8)
+            let status = value("grpc-status")
+            let message = value("grpc-message") ?? []
+            reader.head(
+                status: answer.status,
+                contentType: type.span,
+                compression: .identity,
+                grpcStatus: status?.span,
+                grpcMessage: message.span
+            )
+            Cuts.some.apply(to: answer.body.span) { reader.body($0) }
+            let told = Told(reader.end())
+            demandSame(told.code, error.code, "an error in \(dialect.name) tells its code")
+            // Only 64 KiB of an end are kept.
+            guard answer.body.count < 60_000 else { continue }
+            // Blanks at the ends of a field are not part of its value.
+            let (there, back) = (error.message.withoutBlanks, told.message.withoutBlanks)
+            demandSame(back, there, "an error in \(dialect.name) tells its message")
+        }
+    }
+}

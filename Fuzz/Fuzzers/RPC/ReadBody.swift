@@ -1,0 +1,94 @@
+internal import Bytes
+internal import Dialects
+internal import RPC
+
+/// What a `MessageReader` tells of a body.
+struct ReadBody: Equatable {
+    /// What was told, as the bytes it stands for.
+    var bytes: [UInt8] = []
+    var messages = 0
+    var hasEnd = false
+    var hasFault = false
+    var canEnd = false
+
+    init(
+        _ body: Span<UInt8>,
+        _ dialect: Dialect,
+        _ direction: MessageMeter.Direction,
+        _ wantsMessages: Bool,
+        _ limit: Int,
+        _ cuts: Cuts
+    ) {
+        var reader = MessageReader(
+            dialect,
+            direction,
+            wantsMessages: wantsMessages,
+            messageLimit: limit,
+            held: ByteQueue()
+        )
+        let told = ByteQueue()
+        cuts.apply(to: body) { piece in
+            var position = 0
+            while let event = reader.next(in: piece, from: &position) {
+                demand(!hasFault, "nothing follows a fault")
+                demand(position <= piece.count, "no byte is used that is not there")
+                switch event {
+                case .message(let flags, let place):
+                    demand(wantsMessages, "messages are told only where they are wanted")
+                    let payload = reader.bytes(at: place, in: piece)
+                    demand(payload.count <= limit, "no message is over the limit")
+                    told.append(enveloping: payload, flags: flags)
+                    messages += 1
+                case .pass(let place):
+                    demand(!wantsMessages, "nothing passes where messages are wanted")
+                    told.append(reader.bytes(at: place, in: piece))
+                case .end(let flags, let place):
+                    told.append(enveloping: reader.bytes(at: place, in: piece), flags: flags)
+                    hasEnd = true
+                case .fault:
+                    hasFault = true
+                }
+            }
+            demand(position == piece.count, "all of a piece is used")
+        }
+        // What is no base64 is found before what stands before it in the same piece is told.
+        bytes = hasFault && dialect == .grpcWebText ? [] : told.readable.array
+        canEnd = reader.isBetweenMessages
+        demand(!hasFault || !canEnd, "no body ends with a fault")
+    }
+}
+
+/// What an `AnswerReader` concludes of a successful answer with a body.
+struct ReadAnswer: Equatable {
+    var messages = 0
+    var conclusion: Conclusion
+    var isWholeSuccess: Bool
+    var canEnd: Bool
+
+    init(_ body: Span<UInt8>, _ dialect: Dialect, _ cuts: Cuts) {
+        var reader = AnswerReader(dialect: dialect, codec: .proto)
+        let type: StaticString =
+            switch dialect {
+            case .grpc: "application/grpc"
+            case .grpcWeb: "application/grpc-web"
+            case .grpcWebText: "application/grpc-web-text"
+            default: "application/connect+proto"
+            }
+        reader.head(status: 200, contentType: Array(type.description.utf8).span, compression: .identity)
+        cuts.apply(to: body) { piece in
+            reader.body(piece)
+            demand(0...piece.count ~= reader.complete, "what is complete lies in the piece")
+            demand(0...piece.count ~= reader.messagesEnd || dialect == .grpcWebText, "messages end in the piece")
+        }
+        canEnd = reader.canEnd
+        isWholeSuccess = reader.isWholeSuccess
+        conclusion = reader.end()
+        messages = reader.messages
+    }
+
+    func check() {
+        guard isWholeSuccess else { return }
+        demandSame(conclusion, .code(.ok), "a whole success is one")
+        demand(canEnd, "a whole success ends where a body may end")
+    }
+}
