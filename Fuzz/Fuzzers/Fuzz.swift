@@ -10,6 +10,10 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "heads": Heads.run,
     "trailers": Trailers.run,
     "codecs": Codecs.run,
+    "configuration": ConfigurationFiles.run,
+    "documents": Documents.run,
+    "texts": Texts.run,
+    "cookies": Cookies.run,
 ]
 
 /// The one that the variable `FUZZER` names.
