@@ -14,6 +14,8 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "documents": Documents.run,
     "texts": Texts.run,
     "cookies": Cookies.run,
+    "http2-callers": Connections.callers,
+    "http2-upstreams": Connections.upstreams,
 ]
 
 /// The one that the variable `FUZZER` names.
