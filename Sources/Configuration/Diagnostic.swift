@@ -5,10 +5,10 @@ public struct Diagnostic: Error, Hashable, Sendable {
     /// One line: what is wrong, a semicolon, and what would be right.
     public let message: String
 
-    /// Says that `message` holds at `mark`.
+    /// Says that `message` holds at `mark`; control characters, as the name of a file may have them, are escaped.
     public init(mark: Mark, message: String) {
         self.mark = mark
-        self.message = message
+        self.message = message.unicodeScalars.contains(where: Self.isControl) ? Self.escaped(message) : message
     }
 
     /// The line `file:line:column: what is wrong; what would be right`.
@@ -21,9 +21,16 @@ public struct Diagnostic: Error, Hashable, Sendable {
         var quoted = "\""
         for (index, scalar) in text.unicodeScalars.enumerated() {
             guard index < 60 else { return quoted + "…\"" }
-            let isControl = scalar.value < 0x20 || 0x7f..<0xa0 ~= scalar.value
-            quoted += isControl ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+            quoted += escaped(String(scalar))
         }
         return quoted + "\""
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || 0x7f..<0xa0 ~= scalar.value
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
     }
 }

@@ -22,10 +22,13 @@ public enum PercentEncoding {
 
 extension ByteQueue {
     /// Appends `text` with `%` and every byte that is not printable ASCII escaped, as `grpc-message` wants it.
+    ///
+    /// So is a space at either end, which would not belong to the field's value (RFC 9110 §5.5).
     public func append(percentEncoding text: Span<UInt8>) {
         for index in 0..<text.count {
             let byte = text[index]
-            if 0x20...0x7e ~= byte, byte != UInt8(ascii: "%") {
+            let isOuterSpace = byte == 0x20 && (index == 0 || index == text.count - 1)
+            if 0x20...0x7e ~= byte, byte != UInt8(ascii: "%"), !isOuterSpace {
                 append(byte: byte)
             } else {
                 append(escaped: byte)

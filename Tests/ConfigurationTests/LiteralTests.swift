@@ -111,6 +111,8 @@ struct LiteralTests {
 
     @Test func `text from the file is quoted on one line and kept short`() {
         #expect(Diagnostic.quote("a\nb\u{1b}[31m\u{85}") == "\"a\\u{a}b\\u{1b}[31m\\u{85}\"")
+        let named = Diagnostic(mark: Mark(line: 1, column: 1), message: "/a\tb: cannot be read")
+        #expect(named.message == "/a\\u{9}b: cannot be read")
         #expect(Diagnostic.quote(String(repeating: "x", count: 61)) == "\"" + String(repeating: "x", count: 60) + "…\"")
     }
 }

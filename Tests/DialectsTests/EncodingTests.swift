@@ -13,6 +13,7 @@ private func percentEncoded(_ text: [UInt8]) -> String {
     ("tab\tnewline\n", "tab%09newline%0A"), ("kullanıcı bulunamadı", "kullan%C4%B1c%C4%B1 bulunamad%C4%B1"),
     ("ไม่พบผู้ใช้", "%E0%B9%84%E0%B8%A1%E0%B9%88%E0%B8%9E%E0%B8%9A%E0%B8%9C%E0%B8%B9%E0%B9%89%E0%B9%83%E0%B8%8A%E0%B9%89"),
     ("~ ok", "~ ok"), ("☃ snowman", "%E2%98%83 snowman"), ("", ""),
+    (" a b ", "%20a b%20"), (" ", "%20"),
 ])
 func `a message is percent-encoded and decoded`(raw: String, encoded: String) {
     #expect(percentEncoded(raw.bytes) == encoded)
