@@ -9,13 +9,14 @@ import threading
 import time
 
 from cases import SMALL, Case
-from check import check_proxy
 from load import drive, warm_up
-from measure import Clock, summary
+from measure import Clock, measure, summary
 from peers import AUTHORIZATION, MARTLET, PEERS, martlet
 from process import CPUS, PROXY, Failed
 
 SMALL_GRPC = Case("grpc", "gRPC", grpc=True, connections=8, streams=32)
+# What callers send where not each chain has a token.
+TOKEN = {"authorization": AUTHORIZATION}
 STARTS = 15
 RELOADS = 10
 SIGHUP_EVERY = 0.2
@@ -46,26 +47,12 @@ def tables(*kinds):
     return {f"{count} {kind}": table(count, kind) for kind in kinds for count in (10, 10000)}
 
 
-def measure_variant(case, peer, stage, seconds):
-    """CPU µs per call, and calls per second. The caller sends the token, since not each chain has one."""
-    process, port = peer.start(case, stage)
-    try:
-        fields = {"authorization": AUTHORIZATION}
-        check_proxy(case, port, fields)
-        rate = warm_up(case, port, fields, stage)
-        clock = Clock(process, stage)
-        figures = drive(case, port, fields, seconds, stage, rate)
-        return figures | clock.stop(figures["calls"])
-    finally:
-        process.stop()
-
-
 def variants(peers, stage, seconds, rounds, case=SMALL):
     """{name: figures} of variants that take turns."""
     samples = {name: [] for name in peers}
     for _ in range(rounds):
         for name, peer in peers.items():
-            samples[name].append(measure_variant(case, peer, stage, seconds))
+            samples[name].append(measure(case, peer, stage, seconds, TOKEN))
     return {name: summary(found, steady=False) for name, found in samples.items()}
 
 
@@ -132,7 +119,7 @@ def stall(peer, stage, seconds, reloads):
 
     thread = threading.Thread(target=hang_up)
     try:
-        fields = {"authorization": AUTHORIZATION}
+        fields = TOKEN
         warm_up(case, port, fields, stage)
         thread.start()
         figures = drive(case, port, fields, seconds, stage, 0)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from alone import SMALL_GRPC, chain, measure_variant, table
+from alone import SMALL_GRPC, TOKEN, chain, table
 from cases import Case
 from measure import measure
 from peers import PEERS
@@ -21,11 +21,8 @@ VARIANTS = {"routes": table, "interceptors": chain}
 def point(series, value, peer, stage, seconds, rounds):
     """CPU µs per call, the least of some rounds."""
     case = SERIES[series][1](value)
-    if series in VARIANTS:
-        found = [measure_variant(case, VARIANTS[series](value), stage, seconds) for _ in range(rounds)]
-    else:
-        found = [measure(case, PEERS[peer], stage, seconds) for _ in range(rounds)]
-    return min(each["cpu"] for each in found)
+    peer, fields = (VARIANTS[series](value), TOKEN) if series in VARIANTS else (PEERS[peer], None)
+    return min(measure(case, peer, stage, seconds, fields)["cpu"] for _ in range(rounds))
 
 
 def measure_series(series, names, stage, seconds, rounds):

@@ -33,12 +33,15 @@ class Clock:
         return {"cpu": (proxy - self.proxy) * 1e6 / calls, "others": 100 * max(0, others) / (wall - self.wall)}
 
 
-def measure(case, peer, stage, seconds):
-    """CPU µs per call of the whole process tree, calls per second, and µs of latency where the rate is fixed."""
+def measure(case, peer, stage, seconds, fields=None):
+    """CPU µs per call of the whole process tree, calls per second, and µs of latency where the rate is fixed.
+
+    The caller sends `fields`; where there are none, the peer does the whole job, and that is checked.
+    """
     process, port = peer.start(case, stage)
     try:
-        fields = fields_for(peer)
-        check_proxy(case, port, fields, peer.name)
+        served_by, fields = (None, fields) if fields else (peer.name, fields_for(peer))
+        check_proxy(case, port, fields, served_by)
         rate = warm_up(case, port, fields, stage)
         clock = Clock(process, stage)
         figures = drive(case, port, fields, seconds, stage, rate)

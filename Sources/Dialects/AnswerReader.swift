@@ -81,6 +81,9 @@ public struct AnswerReader: Sendable {
     /// Where in its envelopes that piece stood there.
     public var start: EnvelopeScanner { meter.envelopes.start }
 
+    /// Whether the frame that ends the body had come before that piece.
+    public var startsBehindEnd: Bool { meter.envelopes.startsBehindEnd }
+
     /// How many bytes of the piece of the body that was seen last belong to messages that are complete.
     public var complete: Int { dialect == .grpcWebText ? 0 : meter.envelopes.complete }
 

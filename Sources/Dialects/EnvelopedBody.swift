@@ -29,6 +29,8 @@ public struct EnvelopedBody: Sendable {
     private(set) var start = EnvelopeScanner()
     /// How many bytes of that piece are of messages up to the end of one.
     private(set) var messagesEnd = 0
+    /// Whether the frame that ends the body had come before that piece.
+    private(set) var startsBehindEnd = false
     private var current: UInt8 = 0
     private var base64: Base64Decoder?
 
@@ -53,6 +55,7 @@ public struct EnvelopedBody: Sendable {
     public mutating func add(_ bytes: Span<UInt8>) {
         complete = 0
         (start, messagesEnd) = (scanner, 0)
+        startsBehindEnd = endFlags != nil
         if base64 == nil { scan(bytes) } else { decode(bytes) }
     }
 

@@ -37,7 +37,7 @@ public struct MessageReader {
     private var flags: UInt8 = 0
     /// Whether what is held has been told, and can go.
     private var wasTold = false
-    private(set) var hasEnded = false
+    private(set) var hasEnded: Bool
     private var isBroken = false
     private let isText: Bool
     private var text: TextPiece
@@ -51,15 +51,18 @@ public struct MessageReader {
     ///   - messageLimit: the most bytes that what is told whole may have.
     ///   - held: an empty queue, which is the reader's own until the end of the body.
     ///   - start: where the body stands, within a message at most; before the first one if absent.
+    ///   - hasEnded: whether the frame that ends the body has come already.
     public init(
         _ dialect: Dialect,
         _ direction: MessageMeter.Direction,
         wantsMessages: Bool,
         messageLimit: Int,
         held: ByteQueue,
-        from start: EnvelopeScanner = EnvelopeScanner()
+        from start: EnvelopeScanner = EnvelopeScanner(),
+        hasEnded: Bool = false
     ) {
         scanner = start
+        self.hasEnded = hasEnded
         self.direction = direction
         self.wantsMessages = wantsMessages
         self.held = held

@@ -1,5 +1,6 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
+import socket
 from contextlib import ExitStack
 
 import pytest
@@ -175,3 +176,17 @@ def callers(running):
         return running(Callers.straight_to(target) if is_direct else Callers.through(target))
 
     return make
+
+
+@pytest.fixture
+def black_hole():
+    """The port of a listening socket whose queue is full, so that the kernel answers no further connection."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]

@@ -1,26 +1,8 @@
 """An upstream that never completes a connection costs the caller `timeouts.connect` and no more."""
 
-import socket
 import time
 
-import pytest
-
 from support import dialect
-
-
-@pytest.fixture
-def black_hole():
-    """A listening socket whose queue is full, so that the kernel answers no further connection."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        fillers = [socket.socket() for _ in range(4)]
-        for filler in fillers:
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        yield listener.getsockname()[1]
-        for filler in fillers:
-            filler.close()
 
 
 def test_connect_timeout(martlet, black_hole):

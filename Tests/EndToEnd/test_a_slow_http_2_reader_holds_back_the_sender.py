@@ -46,12 +46,12 @@ def test_an_answer(martlet, h2_recorder, flood):
     caller = proxy.connect_h2(reading=False)
     warm = caller.finish(caller.open(h2_peer.request("/ok"), end=True))
     assert warm.body == b"ok"
-    before = proxy.rss()
+    before = proxy.own_memory()
     call = caller.open(h2_peer.request("/flood"), end=True)
     caller.wait(lambda: len(call.body) >= h2_peer.WINDOW - len(warm.body), "a window full")
     assert 0 < settled(lambda: flood.sent) < WHOLE // 4
-    assert proxy.rss() - before <= LIMIT
-    proxy.forget_peak_rss()
+    assert proxy.own_memory() - before <= LIMIT
+    proxy.forget_peak_memory()
     caller.reading = True
     caller.grant(len(call.body), call.id)
     caller.grant(len(call.body) + len(warm.body))
@@ -60,7 +60,7 @@ def test_an_answer(martlet, h2_recorder, flood):
         flood.taken = getattr(flood, "taken", 0) + len(call.body)
         call.body.clear()
     assert (flood.taken, call.ended) == (WHOLE, True)
-    assert proxy.peak_rss() - before <= 4 * LIMIT
+    assert proxy.own_peak_memory() - before <= 4 * LIMIT
 
 
 def test_a_request(martlet, h2_recorder, flood):
@@ -74,7 +74,7 @@ def test_a_request(martlet, h2_recorder, flood):
     warm = caller.open(h2_peer.request("/ok", "POST"))
     caller.data(warm.id, b"warm", end=True)
     assert caller.finish(warm).body == b"ok"
-    before = proxy.rss()
+    before = proxy.own_memory()
     call = caller.open(h2_peer.request("/", "POST"))
 
     def send():
@@ -87,7 +87,7 @@ def test_a_request(martlet, h2_recorder, flood):
     sender.start()
     upstream.wait_for_streams(2)
     assert 0 < settled(lambda: flood.sent) < WHOLE // 4
-    assert proxy.rss() - before <= LIMIT
+    assert proxy.own_memory() - before <= LIMIT
     held.set()
 
 

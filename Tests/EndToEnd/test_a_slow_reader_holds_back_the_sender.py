@@ -30,11 +30,11 @@ def test_an_answer(martlet, recorder):
     upstream = recorder(script=script)
     proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
-    before = proxy.rss()
+    before = proxy.own_memory()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     caller.head()
     assert 0 < settled(lambda: flood.sent) < WHOLE // 4
-    assert proxy.rss() - before <= 4 * MIB
+    assert proxy.own_memory() - before <= 4 * MIB
     left = WHOLE - (len(caller.received) - caller.received.index(b"\r\n\r\n") - 4)
     while left:  # once it reads again, all of it comes
         left -= len(caller.socket.recv(MIB))
@@ -45,7 +45,7 @@ def test_a_request(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.head(), done.wait(30)))
     proxy = martlet(upstream=upstream.url)
     caller = proxy.connect(timeout=30)
-    before = proxy.rss()
+    before = proxy.own_memory()
     caller.send(b"POST / HTTP/1.1\r\nhost: a.example\r\ncontent-length: %d\r\n\r\n" % WHOLE)
     caller.socket.setblocking(False)
     sent = 0
@@ -60,5 +60,5 @@ def test_a_request(martlet, recorder):
         return sent
 
     assert 0 < settled(pushed) < WHOLE // 4
-    assert proxy.rss() - before <= 4 * MIB
+    assert proxy.own_memory() - before <= 4 * MIB
     done.set()

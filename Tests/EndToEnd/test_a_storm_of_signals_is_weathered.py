@@ -59,10 +59,10 @@ def test_reloads(martlet, recorder, load):
             proxy.reload(CONFIGURATION.format(url=url, number=number))
 
     reload_often(0)
-    warm = proxy.rss()
+    warm = proxy.own_memory()
     for start in (STORM, 2 * STORM):
         reload_often(start)
-    assert proxy.rss() - warm <= 1 << 20
+    assert proxy.own_memory() - warm <= 1 << 20
     calls.wait_for_calls(20)
     calls.stop()
     assert calls.failures == []

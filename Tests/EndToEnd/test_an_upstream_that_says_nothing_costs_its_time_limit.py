@@ -29,21 +29,6 @@ def ask_all(proxy, scheme):
     return {asking.outcome() for asking in asked}
 
 
-@pytest.fixture
-def full_queue():
-    """The port of a listening socket whose queue is full, so that the kernel answers nobody."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        fillers = [socket.socket() for _ in range(4)]
-        for filler in fillers:
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        yield listener.getsockname()[1]
-        for filler in fillers:
-            filler.close()
-
-
 @pytest.mark.parametrize(
     "scheme, limit, code, result",
     [
@@ -68,8 +53,8 @@ def test_silence(martlet, recorder, scheme, limit, code, result):
 
 
 @VERSIONS
-def test_a_full_queue(martlet, full_queue, scheme):
-    proxy = martlet(CONFIGURATION.format(url=f"{scheme}://127.0.0.1:{full_queue}", limits="connect: 100ms"))
+def test_a_black_hole(martlet, black_hole, scheme):
+    proxy = martlet(CONFIGURATION.format(url=f"{scheme}://127.0.0.1:{black_hole}", limits="connect: 100ms"))
     health = Health(proxy)
     assert ask_all(proxy, scheme) == {"unavailable"}
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="connect_timeout") == len(ways(scheme))

@@ -80,11 +80,11 @@ def test_a_slow_reader(both, recorder, authority):
             sent += peer.socket.send(block)
 
     proxy, caller = both(recorder(script=script, tls=ours.issue().server()), ours)
-    before = proxy.rss()
+    before = proxy.own_memory()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     caller.head()
     assert 0 < settled(lambda: sent) < FLOOD // 4
-    assert proxy.rss() - before <= 4 * MIB
+    assert proxy.own_memory() - before <= 4 * MIB
     left = FLOOD - (len(caller.received) - caller.received.index(b"\r\n\r\n") - 4)
     while left:  # once it reads again, all of it comes
         left -= len(caller.socket.recv(MIB))
@@ -95,7 +95,7 @@ def test_a_slow_upstream(both, recorder, authority):
     done = threading.Event()
     upstream = recorder(script=lambda peer: (peer.head(), done.wait(30)), tls=ours.issue().server())
     proxy, caller = both(upstream, ours)
-    before = proxy.rss()
+    before = proxy.own_memory()
     caller.send(b"POST / HTTP/1.1\r\nhost: a.example\r\ncontent-length: %d\r\n\r\n" % FLOOD)
     sent = 0
 
@@ -110,5 +110,5 @@ def test_a_slow_upstream(both, recorder, authority):
 
     threading.Thread(target=push, daemon=True).start()
     assert 0 < settled(lambda: sent) < FLOOD // 4
-    assert proxy.rss() - before <= 4 * MIB
+    assert proxy.own_memory() - before <= 4 * MIB
     done.set()

@@ -72,12 +72,12 @@ def test_rounds(martlet, recorder):
     descriptors = proxy.open_descriptors()
     one_round(proxy)
     proxy.wait_for_rest()
-    warm = proxy.rss()
+    warm = proxy.own_memory()
     for number in range(ROUNDS):
         one_round(proxy)
         if number % 5 == 0:
             proxy.reload(CONFIGURATION.format(url=upstream.url, idle=100 + number))
     proxy.wait_for_rest()
     eventually(lambda: proxy.open_descriptors() <= descriptors, what="the end of all descriptors")
-    assert proxy.rss() - warm <= 1 << 20
+    assert proxy.own_memory() - warm <= 1 << 20
     assert proxy.metrics().total("martlet_config_generations_live") == 1

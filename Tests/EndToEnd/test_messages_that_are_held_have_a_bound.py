@@ -56,12 +56,12 @@ def test_requests(martlet, h2_recorder, packed):
     upstream = h2_recorder()
     proxy = martlet(CONFIGURATION.format(limit=LIMIT, url=upstream.url))
     health = Health(proxy)
-    proxy.forget_peak_rss()
-    before = proxy.rss()
+    proxy.forget_peak_memory()
+    before = proxy.own_memory()
     for caller, version in callers(packed):
         outcomes = at_once(CROWD // 4, lambda _: Asking(proxy, caller, version).outcome())
         assert set(outcomes) == {"resource_exhausted"}, (caller, version)
-    assert proxy.peak_rss() - before < MEMORY
+    assert proxy.own_peak_memory() - before < MEMORY
     metrics = proxy.metrics()
     assert metrics.total("martlet_rpc_handled_total", code="resource_exhausted") == CROWD // 4 * len(list(callers(packed)))
     assert metrics.total("martlet_limit_hits_total", limit="held_message") > 0
@@ -83,11 +83,11 @@ def test_answers(martlet, h2_recorder, packed):
     upstream = h2_recorder(answer)
     proxy = martlet(CONFIGURATION.format(limit=LIMIT, url=upstream.url))
     health = Health(proxy)
-    proxy.forget_peak_rss()
-    before = proxy.rss()
+    proxy.forget_peak_memory()
+    before = proxy.own_memory()
     asked = [way for way in WAYS if way[0].content_type in (*STREAMS, "application/proto")]
     for caller, version in asked:
         assert Asking(proxy, caller, version).outcome() == "resource_exhausted", (caller, version)
-    assert proxy.peak_rss() - before < MEMORY
+    assert proxy.own_peak_memory() - before < MEMORY
     assert proxy.metrics().total("martlet_limit_hits_total", limit="held_message") > 0
     health.check(memory=MEMORY)

@@ -1,7 +1,7 @@
 """Hours of everything in minutes: says how much memory is kept, and which calls failed, and fails if that is too much.
 
 Mixed traffic in all dialects, streams, cancelled calls and vanishing callers; meanwhile the configuration is reloaded, the
-token rotated and the upstream killed and started again. The resident memory is sampled each second; after a warm-up, the
+token rotated and the upstream killed and started again. Its own memory is sampled each second; after a warm-up, the
 median of the slopes between any two moments says how it grows: a step, as a burst of load leaves one, does not make a slope.
 
 SOAK_MINUTES (15)   how long it runs, the warm-up of a fifth of it, three minutes at most, included
@@ -124,7 +124,7 @@ class Soak:
     def run(self):
         began, second = time.monotonic(), 0
         while (elapsed := time.monotonic() - began) < MINUTES * 60 and self.callers.are_alive():
-            self.samples.append((elapsed, self.callers.collect(), self.martlet.rss() / 1024))
+            self.samples.append((elapsed, self.callers.collect(), self.martlet.own_memory() / 1024))
             if second % TELL == 0:
                 self.tell()
             second = int(elapsed) + 1

@@ -125,7 +125,7 @@ extension Call {
     /// Something that is no message comes, or may do so: from there on the body is looked at.
     private func readTail(_ body: Span<UInt8>) {
         answerForm = .framed
-        answerReader = makeReader(.answer, wantsMessages: false, from: reader.start)
+        answerReader = makeReader(.answer, wantsMessages: false, from: reader.start, hasEnded: reader.startsBehindEnd)
         let end = reader.messagesEnd
         if end > 0 { passBytes(body.extracting(0..<end)) }
         readAnswer(body.extracting(end..<body.count))

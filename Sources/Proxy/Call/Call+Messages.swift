@@ -11,7 +11,8 @@ extension Call {
     func makeReader(
         _ direction: MessageMeter.Direction,
         wantsMessages: Bool,
-        from start: EnvelopeScanner = EnvelopeScanner()
+        from start: EnvelopeScanner = EnvelopeScanner(),
+        hasEnded: Bool = false
     ) -> MessageReader {
         MessageReader(
             direction == .request ? classification.dialect : answerDialect,
@@ -19,7 +20,8 @@ extension Call {
             wantsMessages: wantsMessages,
             messageLimit: listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers),
-            from: start
+            from: start,
+            hasEnded: hasEnded
         )
     }
 

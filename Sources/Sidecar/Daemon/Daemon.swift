@@ -74,10 +74,10 @@ final class Daemon {
         credentials = makeKeeper()
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
         memory = MemoryKeeper(loop: loop)
-        apply(loaded, change) { [self] in
+        apply(loaded, change) { [self] number in
             Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
-            log.log(.info, "ready", ("generation", "\(reloads.generation)"), ("workers", "\(count)"))
+            log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(count)"))
             manager.ready("serving")
         }
     }
@@ -100,11 +100,11 @@ final class Daemon {
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
             let change = try plan(loaded.settings)
-            apply(loaded, change) { [self] in
+            apply(loaded, change) { [self] number in
                 for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
-                log.log(.info, "reloaded", ("generation", "\(reloads.generation)"))
-                manager.ready("serving, generation \(reloads.generation)")
-                then(.success(reloads.generation))
+                log.log(.info, "reloaded", ("generation", "\(number)"))
+                manager.ready("serving, generation \(number)")
+                then(.success(number))
             }
         } catch {
             reloads.refused()
@@ -134,8 +134,9 @@ final class Daemon {
         }
     }
 
-    /// Hands a configuration to all workers; `done` runs when each of them goes by it.
-    private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping () -> Void) {
+    /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.
+    private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void)
+    {
         let number = reloads.succeeded()
         let values = tokens?.use(loaded.tokenFiles) ?? [:]
         let (settings, tls) = (loaded.settings, loaded.tls)
@@ -156,7 +157,7 @@ final class Daemon {
             true
         } then: { [self] _ in
             listeners?.close(change.dropped)
-            done()
+            done(number)
         }
     }
 

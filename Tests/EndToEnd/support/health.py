@@ -13,7 +13,7 @@ class Health:
         self.proxy = proxy
         proxy.wait_for_rest()
         self._descriptors = settled(proxy.open_descriptors, during=0.1)  # that of the last question is closed
-        self._memory = proxy.rss()
+        self._memory = proxy.own_memory()
 
     def wait_for_descriptors(self):
         """Waits until connections to upstreams have ended, too."""
@@ -24,7 +24,7 @@ class Health:
         proxy = self.proxy
         proxy.wait_for_rest()
         self.wait_for_descriptors()
-        assert proxy.rss() - self._memory <= memory
+        assert proxy.own_memory() - self._memory <= memory
         if good:
             for caller, version in WAYS:
                 assert Asking(proxy, caller, version, good).outcome() == "ok", (caller, version)

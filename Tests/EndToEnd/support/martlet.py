@@ -134,11 +134,15 @@ class Martlet(Command):
         """Resident bytes now."""
         return self._status("VmRSS")
 
-    def peak_rss(self):
-        """The most resident bytes since `forget_peak_rss`."""
-        return self._status("VmHWM")
+    def own_memory(self):
+        """Resident bytes now but for pages of files: of the program, ever more is resident as more of it has run."""
+        return self._status("RssAnon")
 
-    def forget_peak_rss(self):
+    def own_peak_memory(self):
+        """The most that `own_memory` has been since `forget_peak_memory`."""
+        return self._status("VmHWM") - self._status("RssFile")
+
+    def forget_peak_memory(self):
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
 
     def cpu_seconds(self):

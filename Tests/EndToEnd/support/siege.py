@@ -53,8 +53,8 @@ class Siege:
         self.bystander = Bystander(proxy)
         self.bystander.wait_for_calls(10)
         self._before = self._hits()
-        proxy.forget_peak_rss()
-        self._memory = proxy.rss()
+        proxy.forget_peak_memory()
+        self._memory = proxy.own_memory()
 
     def _hits(self):
         metrics = self.proxy.metrics()
@@ -78,7 +78,7 @@ class Siege:
         self.bystander.stop()
         assert self.bystander.failures == []
         assert max(self.bystander.durations) < PATIENCE
-        assert self.proxy.peak_rss() - self._memory <= memory
+        assert self.proxy.own_peak_memory() - self._memory <= memory
 
     def stop(self):
         self.bystander.stop()

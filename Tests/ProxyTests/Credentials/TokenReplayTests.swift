@@ -193,6 +193,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `what comes behind the end of an answer does not reach the caller`(_ isLate: Bool) {
+        converse(Self.token(), in: [.connectStream, .grpcWeb]) { talk in
+            talk.begin()
+            talk.say("hello", end: true)
+            talk.scene.settle()
+            talk.scene.deliver("one")
+            talk.accept()
+            talk.upstreamHears("head", "message hello", "end")
+            let end = talk.style == .connectStream ? "{}" : "grpc-status: 0\r\n"
+            let flags: UInt8 = talk.style == .connectStream ? 2 : 0x80
+            talk.answer()
+            talk.reply("new")
+            talk.scene.settle()
+            let pieces = [talk.style.framed(end.latin1, flags: flags), talk.written("more")]
+            for piece in isLate ? pieces : [pieces[0] + pieces[1]] {
+                talk.upstream.send(.data(1, piece))
+                talk.scene.settle()
+            }
+            talk.callerHears("head", "message new")
+            #expect(!String(decoding: talk.callerEar.body, as: UTF8.self).contains("more"))
+            #expect(talk.callerEar.heard.last == "reset INTERNAL_ERROR")
+        }
+    }
+
     // MARK: Ends while it waits
 
     @Test func `a caller that gives up while its call waits ends it once`() {

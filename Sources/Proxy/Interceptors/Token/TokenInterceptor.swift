@@ -153,7 +153,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
         if slot.isGood, slot.value != used { return .retry(.unauthenticated) }
         call.skipRetry(.credential)
-        guard slot.value == nil, case .reject(let error) = missing(slot) else { return .next }
+        guard !slot.isGood, case .reject(let error) = missing(slot) else { return .next }
         return .failing(error, end)
     }
 }
