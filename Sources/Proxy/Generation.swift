@@ -8,7 +8,8 @@ internal import Telemetry
 final class Generation {
     /// Counts the configurations that have been loaded, from 1.
     let number: Int
-    let routes: RouteTable
+    /// What takes a call that no route takes: the default chain, and no upstream.
+    let fallback: Route
     let upstreams: [String: Upstream]
     /// The calls that go by this generation.
     var calls = 0 {
@@ -17,9 +18,16 @@ final class Generation {
     /// Called when the last call has ended.
     var unused: (() -> Void)?
 
+    private let table: RouteTable
+    /// For each target of the table.
+    private let routes: [Route]
+    private let discard: (RouteTable) -> Void
+
     init(
         _ settings: Settings,
         number: Int,
+        routes table: RouteTable,
+        discard: @escaping (RouteTable) -> Void = { _ in },
         upstreams: [String: Upstream],
         context: CompileContext,
         counters: WorkerCounters
@@ -29,20 +37,31 @@ final class Generation {
         let diagnostics = Diagnostics()
         let compiler = ChainCompiler(context: context, counters: counters, diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
-        let fallback = Route(number: nil, condition: nil, chain: chains.default, upstream: nil)
-        let routes = settings.routes.enumerated().map { index, route in
-            let compiled = Route(
-                number: index,
-                condition: route.match.map { Condition($0, into: diagnostics) },
-                chain: route.chain.flatMap { chains.named[$0] } ?? chains.default,
-                upstream: route.upstream.flatMap { upstreams[$0] }
+        fallback = Route(chain: chains.default, upstream: nil)
+        self.table = table
+        self.discard = discard
+        routes = table.targets.map { target in
+            Route(
+                chain: target.chain.flatMap { chains.named[$0] } ?? chains.default,
+                upstream: target.upstream.flatMap { upstreams[$0] }
             )
-            return (compiled, route.match)
         }
-        self.routes = RouteTable(routes, fallback: fallback)
         // In a release build nobody is thrown out for a file that has gone since the check: what needs it fails by itself.
         assert(diagnostics.isEmpty, "settings are checked before they become a generation")
     }
+
+    deinit {
+        discard(table)
+    }
+
+    /// The first route that takes the call, by its number in the file from 0, and where its calls go; no number if none does.
+    func route(for call: Call) -> (number: Int?, Route) {
+        guard let number = table.route(for: call) else { return (nil, fallback) }
+        return (number, routes[table.target(of: number)])
+    }
+
+    /// Whether a route names services or methods.
+    func namesProcedure(route number: Int) -> Bool { table.namesProcedure(number) }
 }
 
 /// Compiles the chains of a configuration.

@@ -45,6 +45,7 @@ package final class Worker {
     /// What people should know.
     let notices: Notices
     private let kinds: Registry
+    private let discard: (RouteTable) -> Void
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
@@ -60,6 +61,7 @@ package final class Worker {
     ///   - limits: the limits that it shares with other workers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
+    ///   - discard: frees a table of routes elsewhere, which may take a while.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     package convenience init(
         loop: EventLoop,
@@ -67,6 +69,7 @@ package final class Worker {
         limits: LimitStore,
         kinds: Registry,
         orders: @escaping (CredentialOrder) -> Void,
+        discard: @escaping (RouteTable) -> Void,
         tell: @escaping @Sendable (Notice) -> Void
     ) {
         self.init(
@@ -76,6 +79,7 @@ package final class Worker {
             network: SystemNetwork(),
             kinds: kinds,
             orders: orders,
+            discard: discard,
             tell: tell
         )
     }
@@ -88,8 +92,10 @@ package final class Worker {
         network: any Network,
         kinds: Registry = .builtIn,
         orders: @escaping (CredentialOrder) -> Void = { _ in },
+        discard: @escaping (RouteTable) -> Void = { _ in },
         tell: @escaping @Sendable (Notice) -> Void = { _ in }
     ) {
+        self.discard = discard
         context = WireContext(loop: loop)
         notices = Notices(loop: loop, tell: tell)
         self.lineWriters = lineWriters
@@ -104,9 +110,17 @@ package final class Worker {
     // MARK: Configuration
 
     /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
+    ///
+    /// - Parameters:
+    ///   - settings: the configuration.
+    ///   - number: that of the generation it becomes.
+    ///   - routes: the routes of the settings, made for this worker.
+    ///   - values: the tokens that files have now.
+    ///   - tls: what the settings of TLS came to.
     package func use(
         _ settings: Settings,
         number: Int,
+        routes: RouteTable,
         tokens values: [String: [UInt8]?],
         tls: TLSContexts = TLSContexts()
     ) {
@@ -121,7 +135,15 @@ package final class Worker {
             limits: limits,
             kinds: kinds
         )
-        let new = Generation(settings, number: number, upstreams: next, context: compile, counters: counters)
+        let new = Generation(
+            settings,
+            number: number,
+            routes: routes,
+            discard: discard,
+            upstreams: next,
+            context: compile,
+            counters: counters
+        )
         for (path, value) in values { updateToken(path, value) }
         retire(generation)
         generation = new
@@ -253,6 +275,13 @@ extension Generation {
     fileprivate static func none(lineWriters: LineWriters?) -> Generation {
         let empty = Settings(nil, into: Diagnostics())
         let context = CompileContext(credentials: CredentialStore(), lineWriters: lineWriters)
-        return Generation(empty, number: 0, upstreams: [:], context: context, counters: WorkerCounters())
+        return Generation(
+            empty,
+            number: 0,
+            routes: RouteTable([]),
+            upstreams: [:],
+            context: context,
+            counters: WorkerCounters()
+        )
     }
 }

@@ -67,7 +67,7 @@ extension AccessLogLine {
         field("http_method", text: request.method)
         field("host", text: request.authority)
         field("path", text: request.path)
-        if let number = call.route.number { field("route", number: number) } else { null("route") }
+        if let number = call.routeNumber { field("route", number: number) } else { null("route") }
         if let upstream = call.route.upstream {
             let name = upstream.name
             field("upstream", text: name.span)

@@ -32,6 +32,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     private var classified: Classification
     private var classifiedVersion: Int
 
+    /// The number in the file, from 0, of the route that takes the call; nil if none does.
+    var routeNumber: Int?
     var route: Route
     var run: ChainRun
     var attempt: Attempt?
@@ -162,7 +164,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             codec: classified.codec,
             messageLimit: listener.responseMessageLimit
         )
-        route = generation.routes.fallback
+        route = generation.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
         isTimed = worker.takesTime()

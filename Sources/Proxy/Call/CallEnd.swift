@@ -139,7 +139,8 @@ extension Call {
 
     /// Whether the configuration names the service or the method that is answered here: callers cannot make that up.
     private func decidesByProcedure(_ place: Int) -> Bool {
-        run.chain.links[place].condition?.namesProcedure == true || route.condition?.namesProcedure == true
+        run.chain.links[place].condition?.namesProcedure == true
+            || routeNumber.map(generation.namesProcedure(route:)) ?? false
     }
 
     // MARK: The end of an answer

@@ -35,7 +35,7 @@ extension Call {
     }
 
     private func takeRoute() {
-        route = generation.routes.route(for: self)
+        (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
         guard let upstream = route.upstream, let authority = upstream.authority else { return }
         request.setAuthority(authority.span)

@@ -47,7 +47,7 @@ package struct Explanation {
         )
         orders.worker = worker
         worker.forwards = false
-        worker.use(settings, number: 1, tokens: tokens, tls: tls)
+        worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: tokens, tls: tls)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
         stream = ExplainedStream(Classification(head).dialect == .grpc ? .http2 : .http1)
@@ -126,7 +126,7 @@ package struct Explanation {
     }
 
     private var routeName: String {
-        guard let number = call.route.number else { return "none takes the call" }
+        guard let number = call.routeNumber else { return "none takes the call" }
         return "\(number), chain \(settings.routes[number].chain ?? "interceptors")"
     }
 

@@ -41,7 +41,7 @@ final class MetricsInterceptor: Interceptor {
         call.counted = nil
         call.worker.counters.end(
             counted,
-            route: call.route.number,
+            route: call.routeNumber,
             code: call.record.code.rawValue,
             nanoseconds: Int(call.record.duration),
             messages: call.messageCounts

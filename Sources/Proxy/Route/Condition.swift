@@ -21,9 +21,12 @@ final class Condition {
     ///
     /// `holds` says nothing of it, since it is asked before there is one.
     let codes: UInt32
+    /// Whether services or methods are among what is given.
+    let namesProcedure: Bool
 
     /// Compiles settings; a pattern that is malformed is reported.
     init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
+        namesProcedure = settings.namesProcedure
         services = settings.services.map { Array($0.utf8) }
         methods = settings.methods.map { Array($0.utf8) }
         paths = settings.paths.map { Array($0.utf8) }
@@ -40,9 +43,6 @@ final class Condition {
         all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
     }
 
-    /// Whether services or methods are among what is given.
-    var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
-
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
         let request = call.request
@@ -55,7 +55,7 @@ final class Condition {
     }
 
     private func procedureHolds(_ call: Call) -> Bool {
-        guard !services.isEmpty || !methods.isEmpty else { return true }
+        guard namesProcedure else { return true }
         guard let procedure = call.classification.procedure else { return false }
         let request = call.request
         let path = request.path

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Configuration
+package import Configuration
 internal import Dialects
 internal import HTTP
 
@@ -8,77 +8,121 @@ internal import HTTP
 /// Routes lie in tables by what is exact about them: service and method, service, path, or how a path begins. A call looks
 /// up its own keys and then tries, in the order of the file, those found and the few that have nothing exact. Keys are hashes: what two
 /// keys share by accident, the routes' conditions tell apart.
-final class RouteTable {
-    /// What takes a call that no route takes: the default chain, and no upstream.
-    let fallback: Route
-    private let routes: [Route]
-    private var byProcedure: [UInt64: [Int]] = [:]
-    private var byService: [UInt64: [Int]] = [:]
-    private var byPath: [UInt64: [Int]] = [:]
-    private var byPrefix: [UInt64: [Int]] = [:]
-    /// How many slashes the longest prefix has: what is behind so many of a path is no key.
-    private var deepest = 0
-    private var general: [Int] = []
-
-    init(_ routes: [(Route, ConditionSettings?)], fallback: Route) {
-        self.fallback = fallback
-        self.routes = routes.map(\.0)
-        for (index, (_, settings)) in routes.enumerated() { add(index, settings) }
+///
+/// One worker uses it. It is made on another thread and goes back there to be freed, so that the calls of the worker do not
+/// wait meanwhile; that it is never in two hands at a time, the compiler does not see.
+package final class RouteTable: @unchecked Sendable {
+    /// What routes name.
+    struct Target: Hashable {
+        /// A chain, by its name; nil for the default one.
+        let chain: String?
+        let upstream: String?
     }
 
-    private func add(_ index: Int, _ settings: ConditionSettings?) {
-        guard let settings else { return general.append(index) }
+    /// What the routes name, each once.
+    let targets: [Target]
+    /// Where in `targets` that of each route is.
+    private let targetIndices: [Int]
+    /// The calls that each route takes; nil for all.
+    private let conditions: [Condition?]
+    private var byProcedure: [UInt64: Int32] = [:]
+    private var byService: [UInt64: Int32] = [:]
+    private var byPath: [UInt64: Int32] = [:]
+    private var byPrefix: [UInt64: Int32] = [:]
+    /// A route that has a key, and the place of the next one with the same key; -1 if there is none.
+    ///
+    /// All tables name places in here: a list for each key would be thousands of objects.
+    private var entries: [(route: Int32, next: Int32)] = []
+    /// How many slashes the longest prefix has: what is behind so many of a path is no key.
+    private var deepest = 0
+    /// The first of those that have nothing exact.
+    private var general: Int32 = -1
+
+    /// Compiles what the routes of checked settings ask of a call.
+    package init(_ routes: [RouteSettings]) {
+        let diagnostics = Diagnostics()
+        conditions = routes.map { route in route.match.map { Condition($0, into: diagnostics) } }
+        assert(diagnostics.isEmpty, "settings are checked before they become a table")
+        var (targets, places): ([Target], [Target: Int]) = ([], [:])
+        targetIndices = routes.map { route in
+            let target = Target(chain: route.chain, upstream: route.upstream)
+            if let place = places[target] { return place }
+            places[target] = targets.count
+            targets.append(target)
+            return targets.count - 1
+        }
+        self.targets = targets
+        // From the last on, so that the list of a key begins with the first.
+        for index in routes.indices.reversed() { add(Int32(index), routes[index].match) }
+    }
+
+    private func add(_ route: Int32, _ settings: ConditionSettings?) {
+        guard let settings else { return addGeneral(route) }
         if !settings.services.isEmpty, !settings.methods.isEmpty {
             for service in settings.services {
-                for method in settings.methods {
-                    byProcedure[Self.key("\(service)/\(method)"), default: []].append(index)
-                }
+                for method in settings.methods { add(route, "\(service)/\(method)", to: &byProcedure) }
             }
         } else if !settings.services.isEmpty {
-            for service in settings.services { byService[Self.key(service), default: []].append(index) }
+            for service in settings.services { add(route, service, to: &byService) }
         } else if !settings.paths.isEmpty {
-            for path in settings.paths { add(index, path) }
+            for path in settings.paths { add(route, path: path) }
         } else {
-            general.append(index)
+            addGeneral(route)
         }
     }
 
-    private func add(_ index: Int, _ path: String) {
-        guard path.last == "/" else { return byPath[Self.key(path), default: []].append(index) }
-        byPrefix[Self.key(path), default: []].append(index)
+    private func add(_ route: Int32, path: String) {
+        guard path.last == "/" else { return add(route, path, to: &byPath) }
+        add(route, path, to: &byPrefix)
         deepest = max(deepest, path.utf8.count { $0 == UInt8(ascii: "/") })
     }
 
-    /// The first route that takes the call.
-    func route(for call: Call) -> Route {
-        if byProcedure.isEmpty, byService.isEmpty, byPath.isEmpty, byPrefix.isEmpty {
-            for index in general where takes(index, call) { return routes[index] }
-            return fallback
-        }
-        var best = Int.max
+    private func add(_ route: Int32, _ key: String, to table: inout [UInt64: Int32]) {
+        let key = Array(key.utf8).span.fnv1a
+        entries.append((route, table[key] ?? -1))
+        table[key] = Int32(entries.count - 1)
+    }
+
+    private func addGeneral(_ route: Int32) {
+        entries.append((route, general))
+        general = Int32(entries.count - 1)
+    }
+
+    /// Where in `targets` that of a route is.
+    func target(of route: Int) -> Int { targetIndices[route] }
+
+    /// Whether a route names services or methods.
+    func namesProcedure(_ route: Int) -> Bool { conditions[route]?.namesProcedure ?? false }
+
+    /// What the first route that takes the call is in the file, from 0; nil if none does.
+    func route(for call: Call) -> Int? {
+        var best = Int32.max
         consider(general, call, &best)
+        guard entries.count > 0 else { return nil }
         let request = call.request
         let path = request.path
         if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }
         if !byPrefix.isEmpty { considerPrefixes(of: path, call, &best) }
-        if let procedure = call.classification.procedure {
+        if !byProcedure.isEmpty || !byService.isEmpty, let procedure = call.classification.procedure {
             let full = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)
             consider(byProcedure[full.fnv1a], call, &best)
             consider(byService[path.extracting(procedure.service).fnv1a], call, &best)
         }
-        return best == .max ? fallback : routes[best]
+        return best == .max ? nil : Int(best)
     }
 
-    private func consider(_ candidates: [Int]?, _ call: Call, _ best: inout Int) {
-        guard let candidates else { return }
-        for index in candidates {
-            guard index < best else { return }
-            if takes(index, call) { best = index }
+    private func consider(_ first: Int32?, _ call: Call, _ best: inout Int32) {
+        var place = first ?? -1
+        while place >= 0 {
+            let (route, next) = entries[Int(place)]
+            guard route < best else { return }
+            if conditions[Int(route)]?.holds(for: call) ?? true { best = route }
+            place = next
         }
     }
 
     /// Looks for what ends in each slash of a path, from the first on.
-    private func considerPrefixes(of path: Span<UInt8>, _ call: Call, _ best: inout Int) {
+    private func considerPrefixes(of path: Span<UInt8>, _ call: Call, _ best: inout Int32) {
         var hash = FNV1a()
         var slashes = 0
         for index in 0..<path.count where slashes < deepest {
@@ -87,13 +131,5 @@ final class RouteTable {
             slashes += 1
             consider(byPrefix[hash.value], call, &best)
         }
-    }
-
-    private static func key(_ text: String) -> UInt64 {
-        Array(text.utf8).span.fnv1a
-    }
-
-    private func takes(_ index: Int, _ call: Call) -> Bool {
-        routes[index].condition?.holds(for: call) ?? true
     }
 }

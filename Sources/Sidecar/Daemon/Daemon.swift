@@ -145,8 +145,9 @@ final class Daemon {
         for line in loaded.warnings { log.log(.warn, line) }
         listeners?.commit(change)
         workers?.tell(each: { index in
-            { worker in
-                worker.use(settings, number: number, tokens: values, tls: tls)
+            let routes = RouteTable(settings.routes)
+            return { worker in
+                worker.use(settings, number: number, routes: routes, tokens: values, tls: tls)
                 worker.apply(change, index: index)
             }
         })

@@ -1,10 +1,11 @@
 internal import Events
 
-/// Gives memory back to the system after a great load has gone: glibc by itself keeps what was once needed.
+/// Gives memory back to the system after a load has gone: glibc by itself keeps most of what was once needed, and each
+/// burst leaves a little more of it in pieces.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
-    /// Less than this that is resident and not in use is worth nothing.
-    private static let much = 24 << 20
+    /// Less than this that is resident and not in use is left for the next burst; stacks and data of the program are half of it.
+    private static let much = 2 << 20
 
     private let loop: EventLoop
     private var timer: Timer?
@@ -21,7 +22,6 @@ final class MemoryKeeper {
 
     private func look() {
         timer?.arm(after: Self.interval)
-        // What is in use is some of what is resident; the rest is the program itself, and what waits to be given back.
-        if ProcessMetrics.residentBytes - Memory.inUse > Self.much { Memory.trim() }
+        if ProcessMetrics.ownBytes - Memory.inUse > Self.much { Memory.trim() }
     }
 }

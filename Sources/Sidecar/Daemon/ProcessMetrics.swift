@@ -2,7 +2,7 @@ internal import Events
 private import Glibc
 internal import Telemetry
 
-/// The `process_` metrics, read from /proc.
+/// The metrics of the process: its memory, and what /proc tells.
 enum ProcessMetrics {
     /// The metrics as they are now.
     static var families: [MetricFamily] {
@@ -10,8 +10,9 @@ enum ProcessMetrics {
         unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
         let cpu = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
         return [
+            MetricFamily(.heapInUse, .number(Memory.inUse)),
             MetricFamily(.processCPU, .nanoseconds(cpu)),
-            MetricFamily(.processMemory, .number(residentBytes)),
+            MetricFamily(.processMemory, .number(memory.resident)),
             MetricFamily(.processFiles, .number(openFiles)),
             MetricFamily(.processStartTime, .nanoseconds(startTime)),
         ]
@@ -21,10 +22,17 @@ enum ProcessMetrics {
         Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_usec) * 1000
     }
 
-    /// The memory that is resident.
-    static var residentBytes: Int {
-        let fields = text("/proc/self/statm").split(separator: " ")
-        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    /// The memory that is resident and no page of a file, such as the program.
+    static var ownBytes: Int {
+        let memory = memory
+        return memory.resident - memory.shared
+    }
+
+    private static var memory: (resident: Int, shared: Int) {
+        let pages = text("/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
+        guard pages.count > 2 else { return (0, 0) }
+        let size = Int(sysconf(Int32(_SC_PAGESIZE)))
+        return (pages[1] * size, pages[2] * size)
     }
 
     private static var openFiles: Int {

@@ -7,7 +7,7 @@ extension Metric {
         upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
         logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
-        configReloadTime,
+        configReloadTime, heapInUse,
         processCPU, processMemory, processFiles, processStartTime,
     ]
 
@@ -209,6 +209,12 @@ extension Metric {
         "martlet_config_last_reload_success_timestamp_seconds",
         .gauge,
         "Unix time at which a configuration was last taken into use."
+    )
+    /// The bytes that are allocated and not freed.
+    public static let heapInUse = Metric(
+        "martlet_heap_in_use_bytes",
+        .gauge,
+        "Memory that is allocated and not freed; what else is resident is the program, and what the allocator keeps."
     )
     /// The processor time used, in nanoseconds.
     public static let processCPU = Metric(

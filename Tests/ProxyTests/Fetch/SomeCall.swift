@@ -19,7 +19,7 @@ final class SomeCall {
         let settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
         worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork(), kinds: .builtIn)
         worker.forwards = false
-        worker.use(settings, number: 1, tokens: [:], tls: TLSContexts())
+        worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: [:], tls: TLSContexts())
         let head = HTTPHead()
         head.setMethod(Array("POST".utf8).span)
         head.setTarget(Array("/pkg.Service/Look?q=1".utf8).span)

@@ -57,7 +57,12 @@ final class Scene {
         let settings = Settings(root, into: diagnostics, answeringKinds: ["reject", "respond", "probe"])
         #expect(diagnostics.lines(file: "scene") == [], sourceLocation: sourceLocation)
         generations += 1
-        worker.use(settings, number: generations, tokens: tokens.mapValues { Array($0.utf8) })
+        worker.use(
+            settings,
+            number: generations,
+            routes: RouteTable(settings.routes),
+            tokens: tokens.mapValues { Array($0.utf8) }
+        )
         return settings
     }
 
@@ -198,7 +203,7 @@ final class Scene {
         settle()
         #expect(livingCalls == 0, "calls are alive", sourceLocation: sourceLocation)
         #expect(worker.liveGenerations == 1, "old generations are alive", sourceLocation: sourceLocation)
-        worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, tokens: [:])
+        worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, routes: RouteTable([]), tokens: [:])
         worker.drain()
         pass(.seconds(7200))
         until { self.worker.connectionCount == 0 && census.living == [] }
