@@ -5,14 +5,26 @@
 #include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 int martlet_eventfd(void) {
     int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     return fd < 0 ? -errno : fd;
+}
+
+bool martlet_sem_wait(void *semaphore, int seconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += seconds;
+    int result;
+    do result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
 }
 
 size_t martlet_malloc_in_use(void) {

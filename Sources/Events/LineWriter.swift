@@ -1,3 +1,4 @@
+private import CLinux
 private import Glibc
 
 /// Writes whole lines to a file or a standard stream, from a thread of its own, so that no loop ever waits for a disk, a
@@ -24,6 +25,7 @@ public final class LineWriter: Sendable {
         var isBroken = false
     }
 
+    private static let newline = UInt8(ascii: "\n")
     /// The most bytes that wait to be written.
     public static let limit = 4 * 1024 * 1024
 
@@ -70,6 +72,8 @@ public final class LineWriter: Sendable {
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target)
         var complaint = Complaint()
+        // What could not be written may have begun: the next line gets one of its own.
+        var isWithinLine = false
         while true {
             wake.wait()
             let taken = state.withLock { state in
@@ -82,9 +86,12 @@ public final class LineWriter: Sendable {
             if taken.reopens, case .file = target {
                 close(descriptor)
                 descriptor = open(target)
+                isWithinLine = false
             }
             if !taken.waiting.isEmpty {
-                let failure = writeAll(taken.waiting, to: descriptor)
+                let lines = isWithinLine ? [newline] + taken.waiting : taken.waiting
+                let (written, failure) = writeAll(lines, to: descriptor)
+                if written > 0 { isWithinLine = lines[written - 1] != newline }
                 if let failure, descriptor >= 0, !taken.isBroken { complaint.lost(target, failure) }
                 state.withLock { $0.isBroken = failure != nil }
             }
@@ -110,8 +117,8 @@ public final class LineWriter: Sendable {
 
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
     ///
-    /// - Returns: why something was lost, as a number of the system's; nil if nothing was.
-    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    /// - Returns: how many bytes were written, and why not all, as a number of the system's; nil if nothing was lost.
+    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, failure: Int32?) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -121,10 +128,10 @@ public final class LineWriter: Sendable {
                 var readiness = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 unsafe poll(&readiness, 1, 1000)
             } else if count == 0 || errno != EINTR {
-                return count == 0 ? EIO : errno
+                return (bytes.count - rest.count, count == 0 ? EIO : errno)
             }
         }
-        return nil
+        return (bytes.count, nil)
     }
 }
 
@@ -176,10 +183,7 @@ private final class Wake: Sendable {
 
     /// As `wait`, but no longer than so many seconds.
     func wait(atMost seconds: Int) {
-        var end = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &end)
-        end.tv_sec += seconds
-        while unsafe sem_timedwait(semaphore, &end) != 0, errno == EINTR {}
+        _ = unsafe martlet_sem_wait(semaphore, Int32(seconds))
     }
 
     func wait() {

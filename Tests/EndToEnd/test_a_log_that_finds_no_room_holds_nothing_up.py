@@ -1,5 +1,6 @@
 """The disk is full, or the log as large as it may be: calls go on, lines that are lost are counted, and it is said once."""
 
+import json
 import os
 import resource
 import signal
@@ -18,7 +19,7 @@ LARGEST = 4096
 
 
 def limit_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, resource.RLIM_INFINITY))
 
 
 @pytest.mark.parametrize("kind, reason", [("full", "No space left on device"), ("limited", "File too large")])
@@ -66,3 +67,20 @@ def test_room_comes_back(martlet, tmp_path):
             assert http.get("/kept").text == "ok"
         eventually(lambda: link.read_text().count("/kept") == 21, what="all the lines")
         assert proxy.metrics().total("martlet_log_lines_dropped_total") <= before + 1
+
+
+def test_a_line_that_was_cut_does_not_spoil_the_next(martlet, tmp_path):
+    log = tmp_path / "log"
+    proxy = martlet(CONFIGURATION.format(log=log), preexec_fn=limit_files)
+    with proxy.http() as http:
+        while log.stat().st_size < LARGEST:
+            assert http.get("/").text == "ok"
+        cut = log.read_bytes()
+        assert not cut.endswith(b"\n")
+        resource.prlimit(proxy.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert http.get("/kept").text == "ok"
+        eventually(lambda: b"/kept" in log.read_bytes(), what="a line of the log")
+    first, *others = log.read_bytes()[len(cut) :].splitlines()
+    assert first == b"" and others
+    for line in others:
+        json.loads(line)
