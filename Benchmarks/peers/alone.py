@@ -119,10 +119,9 @@ def stall(peer, stage, seconds, reloads):
 
     thread = threading.Thread(target=hang_up)
     try:
-        fields = TOKEN
-        warm_up(case, port, fields, stage)
+        warm_up(case, port, TOKEN, stage)
         thread.start()
-        figures = drive(case, port, fields, seconds, stage, 0)
+        figures = drive(case, port, TOKEN, seconds, stage, 0)
         return figures["most"] / 1000
     finally:
         stopping.set()

@@ -21,8 +21,8 @@ VARIANTS = {"routes": table, "interceptors": chain}
 def point(series, value, peer, stage, seconds, rounds):
     """CPU µs per call, the least of some rounds."""
     case = SERIES[series][1](value)
-    peer, fields = (VARIANTS[series](value), TOKEN) if series in VARIANTS else (PEERS[peer], None)
-    return min(measure(case, peer, stage, seconds, fields)["cpu"] for _ in range(rounds))
+    proxy, fields = (VARIANTS[series](value), TOKEN) if series in VARIANTS else (PEERS[peer], None)
+    return min(measure(case, proxy, stage, seconds, fields)["cpu"] for _ in range(rounds))
 
 
 def measure_series(series, names, stage, seconds, rounds):

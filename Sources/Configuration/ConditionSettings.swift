@@ -31,9 +31,6 @@ public struct ConditionSettings: Equatable, Sendable {
             && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && dialects.isEmpty && codes.isEmpty
     }
 
-    /// Whether services or methods are among what is asked.
-    public var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
-
     static let options = [
         Option("service", .strings, example: "pkg.Service", "The RPC service, or a list of them."),
         Option("method", .strings, example: "Say", "The RPC method, or a list of them."),

@@ -39,6 +39,9 @@ public struct MessageReader {
     private var wasTold = false
     private(set) var hasEnded: Bool
     private var isBroken = false
+    private let startsBehindEnd: Bool
+    /// After a fault: whether what was told before it, but for the end, stands between two messages.
+    public private(set) var lacksEnd = false
     private let isText: Bool
     private var text: TextPiece
 
@@ -63,6 +66,7 @@ public struct MessageReader {
     ) {
         scanner = start
         self.hasEnded = hasEnded
+        startsBehindEnd = hasEnded
         self.direction = direction
         self.wantsMessages = wantsMessages
         self.held = held
@@ -111,7 +115,9 @@ public struct MessageReader {
             let event = read(decoded.readable, from: &place)
             text.position = place
             if let event { return event }
-            guard text.decode(piece, from: &position, atMost: scanner.missing) else { return fault(textFlaw) }
+            guard text.decode(piece, from: &position, atMost: scanner.missing) else {
+                return fault(textFlaw, isBetweenMessages: scanner.isBetweenMessages)
+            }
             if decoded.isEmpty { return nil }
         }
     }
@@ -144,7 +150,7 @@ public struct MessageReader {
         while let found = scanner.next(in: bytes, from: &position) {
             switch found {
             case .envelope(let envelope):
-                if let flaw = flaw(of: envelope) { return fault(flaw) }
+                if let flaw = flaw(of: envelope) { return fault(flaw, isBetweenMessages: true) }
                 flags = envelope.flags
             case .payload(let range, isLast: true) where held.isEmpty:
                 return whole(Place(range: range))
@@ -173,8 +179,9 @@ public struct MessageReader {
         flags & endFlag != 0
     }
 
-    private mutating func fault(_ error: RPCError) -> Event {
+    private mutating func fault(_ error: RPCError, isBetweenMessages: Bool) -> Event {
         isBroken = true
+        lacksEnd = isBetweenMessages && !startsBehindEnd
         return .fault(error)
     }
 }

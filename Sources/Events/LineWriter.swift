@@ -72,8 +72,8 @@ public final class LineWriter: Sendable {
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target)
         var complaint = Complaint()
-        // What could not be written may have begun: the next line gets one of its own.
-        var isWithinLine = false
+        // What could not be written may have begun, also by a run before: the next line gets one of its own.
+        var isWithinLine = endsWithinLine(target)
         while true {
             wake.wait()
             let taken = state.withLock { state in
@@ -86,7 +86,7 @@ public final class LineWriter: Sendable {
             if taken.reopens, case .file = target {
                 close(descriptor)
                 descriptor = open(target)
-                isWithinLine = false
+                isWithinLine = endsWithinLine(target)
             }
             if !taken.waiting.isEmpty {
                 let lines = isWithinLine ? [newline] + taken.waiting : taken.waiting
@@ -113,6 +113,22 @@ public final class LineWriter: Sendable {
             Complaint.write("the log \(path) cannot be opened: \(SystemError(errno).text)")
         }
         return descriptor
+    }
+
+    /// Whether a file ends in something else than the end of a line.
+    private static func endsWithinLine(_ target: Target) -> Bool {
+        guard case .file(let path) = target else { return false }
+        var status = stat()
+        // Only of a file: opening a FIFO would take what somebody else is to read.
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return false
+        }
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var last = newline
+        unsafe pread(descriptor, &last, 1, status.st_size - 1)
+        return last != newline
     }
 
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
@@ -183,7 +199,7 @@ private final class Wake: Sendable {
 
     /// As `wait`, but no longer than so many seconds.
     func wait(atMost seconds: Int) {
-        _ = unsafe martlet_sem_wait(semaphore, Int32(seconds))
+        unsafe martlet_sem_wait(semaphore, Int32(seconds))
     }
 
     func wait() {

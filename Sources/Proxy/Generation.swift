@@ -27,7 +27,7 @@ final class Generation {
         _ settings: Settings,
         number: Int,
         routes table: RouteTable,
-        discard: @escaping (RouteTable) -> Void = { _ in },
+        discard: @escaping (RouteTable) -> Void,
         upstreams: [String: Upstream],
         context: CompileContext,
         counters: WorkerCounters

@@ -61,7 +61,7 @@ package final class Worker {
     ///   - limits: the limits that it shares with other workers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
-    ///   - discard: frees a table of routes elsewhere, which may take a while.
+    ///   - discard: gets a table of routes that no call asks any more, to empty it on another thread.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     package convenience init(
         loop: EventLoop,
@@ -279,6 +279,7 @@ extension Generation {
             empty,
             number: 0,
             routes: RouteTable([]),
+            discard: { _ in },
             upstreams: [:],
             context: context,
             counters: WorkerCounters()

@@ -19,7 +19,7 @@ LARGEST = 4096
 
 
 def limit_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
 
 
 @pytest.mark.parametrize("kind, reason", [("full", "No space left on device"), ("limited", "File too large")])
@@ -69,17 +69,27 @@ def test_room_comes_back(martlet, tmp_path):
         assert proxy.metrics().total("martlet_log_lines_dropped_total") <= before + 1
 
 
-def test_a_line_that_was_cut_does_not_spoil_the_next(martlet, tmp_path):
+@pytest.mark.parametrize("remedy", ["room", "reopened", "restarted"])
+def test_a_line_that_was_cut_does_not_spoil_the_next(martlet, tmp_path, remedy):
     log = tmp_path / "log"
-    proxy = martlet(CONFIGURATION.format(log=log), preexec_fn=limit_files)
+    proxy = martlet(CONFIGURATION.format(log=log))
     with proxy.http() as http:
-        while log.stat().st_size < LARGEST:
-            assert http.get("/").text == "ok"
+        assert http.get("/").text == "ok"
+        eventually(lambda: log.exists() and log.stat().st_size, what="a line of the log")
+        room = log.stat().st_size * 3 // 2
+        resource.prlimit(proxy.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        assert http.get("/").text == "ok"
+        eventually(lambda: log.stat().st_size == room, what="half a line")
         cut = log.read_bytes()
-        assert not cut.endswith(b"\n")
         resource.prlimit(proxy.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    if remedy == "reopened":
+        proxy.signal(signal.SIGUSR1)
+    if remedy == "restarted":
+        proxy.stop()
+        proxy = martlet(CONFIGURATION.format(log=log))
+    with proxy.http() as http:
         assert http.get("/kept").text == "ok"
-        eventually(lambda: b"/kept" in log.read_bytes(), what="a line of the log")
+    eventually(lambda: b"/kept" in log.read_bytes(), what="a line of the log")
     first, *others = log.read_bytes()[len(cut) :].splitlines()
     assert first == b"" and others
     for line in others:

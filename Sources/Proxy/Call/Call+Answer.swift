@@ -142,7 +142,9 @@ extension Call {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
             case .pass(let place): passFramed(reader.bytes(at: place, in: body))
             case .end(let flags, let place): endFrameCame(flags, reader.bytes(at: place, in: body))
-            case .fault(let error): answerIsFaulty(error)
+            case .fault(let error):
+                mayEndAnswer = reader.lacksEnd
+                answerIsFaulty(error)
             }
         }
         guard isOpen(.response, number) else { return }

@@ -21,12 +21,8 @@ final class Condition {
     ///
     /// `holds` says nothing of it, since it is asked before there is one.
     let codes: UInt32
-    /// Whether services or methods are among what is given.
-    let namesProcedure: Bool
-
     /// Compiles settings; a pattern that is malformed is reported.
     init(_ settings: ConditionSettings, into diagnostics: Diagnostics) {
-        namesProcedure = settings.namesProcedure
         services = settings.services.map { Array($0.utf8) }
         methods = settings.methods.map { Array($0.utf8) }
         paths = settings.paths.map { Array($0.utf8) }
@@ -42,6 +38,9 @@ final class Condition {
     private static func bits(_ names: [String], among all: [(name: String, bit: UInt8)]) -> UInt32 {
         all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
     }
+
+    /// Whether services or methods are among what is given.
+    var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
 
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {

@@ -9,7 +9,7 @@ internal import HTTP
 /// up its own keys and then tries, in the order of the file, those found and the few that have nothing exact. Keys are hashes: what two
 /// keys share by accident, the routes' conditions tell apart.
 ///
-/// One worker uses it. It is made on another thread and goes back there to be freed, so that the calls of the worker do not
+/// One worker uses it. It is made on another thread and goes back there to be emptied, so that the calls of the worker do not
 /// wait meanwhile; that it is never in two hands at a time, the compiler does not see.
 package final class RouteTable: @unchecked Sendable {
     /// What routes name.
@@ -24,7 +24,7 @@ package final class RouteTable: @unchecked Sendable {
     /// Where in `targets` that of each route is.
     private let targetIndices: [Int]
     /// The calls that each route takes; nil for all.
-    private let conditions: [Condition?]
+    private var conditions: [Condition?]
     private var byProcedure: [UInt64: Int32] = [:]
     private var byService: [UInt64: Int32] = [:]
     private var byPath: [UInt64: Int32] = [:]
@@ -88,6 +88,11 @@ package final class RouteTable: @unchecked Sendable {
         general = Int32(entries.count - 1)
     }
 
+    /// Frees the thousands of objects there may be; no call asks any more.
+    package func empty() {
+        conditions = []
+    }
+
     /// Where in `targets` that of a route is.
     func target(of route: Int) -> Int { targetIndices[route] }
 
@@ -98,7 +103,6 @@ package final class RouteTable: @unchecked Sendable {
     func route(for call: Call) -> Int? {
         var best = Int32.max
         consider(general, call, &best)
-        guard entries.count > 0 else { return nil }
         let request = call.request
         let path = request.path
         if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }

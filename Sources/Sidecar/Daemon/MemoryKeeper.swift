@@ -4,11 +4,13 @@ internal import Events
 /// burst leaves a little more of it in pieces.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
-    /// Less than this that is resident and not in use is left for the next burst; stacks and data of the program are half of it.
-    private static let much = 2 << 20
+    /// How much more may be resident and not in use than after the last look that gave memory back: the next burst takes it.
+    private static let much = 1 << 20
 
     private let loop: EventLoop
     private var timer: Timer?
+    /// What cannot be given back: stacks, data of the program, and pieces of pages.
+    private var fixed = 0
 
     init(loop: EventLoop) {
         self.loop = loop
@@ -22,6 +24,11 @@ final class MemoryKeeper {
 
     private func look() {
         timer?.arm(after: Self.interval)
-        if ProcessMetrics.ownBytes - Memory.inUse > Self.much { Memory.trim() }
+        guard Self.spare > fixed + Self.much else { return }
+        Memory.trim()
+        fixed = Self.spare
     }
+
+    /// The bytes that are resident and not in use.
+    private static var spare: Int { ProcessMetrics.ownBytes - Memory.inUse }
 }

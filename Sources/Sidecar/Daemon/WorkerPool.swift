@@ -43,7 +43,7 @@ final class WorkerPool {
             limits: limits,
             kinds: registry,
             orders: { order in control.post { $0.credentials?.take(order) } },
-            discard: { routes in control.post { _ in withExtendedLifetime(routes) {} } },
+            discard: { routes in control.post { _ in routes.empty() } },
             tell: { notice in control.post { $0.log.log(notice) } }
         )
         let slot = MailSlot(mailbox, for: worker, on: loop)

@@ -214,7 +214,7 @@ extension Metric {
     public static let heapInUse = Metric(
         "martlet_heap_in_use_bytes",
         .gauge,
-        "Memory that is allocated and not freed; what else is resident is the program, and what the allocator keeps."
+        "Memory that is allocated and not freed; else the program, its stacks and what the allocator keeps are resident."
     )
     /// The processor time used, in nanoseconds.
     public static let processCPU = Metric(

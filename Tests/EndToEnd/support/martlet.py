@@ -126,9 +126,10 @@ class Martlet(Command):
 
     # What the kernel says of it
 
-    def _status(self, key):
+    def _status(self, *keys):
         text = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(rf"^{key}:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024
+        values = [int(re.search(rf"^{key}:\s+(\d+) kB", text, re.MULTILINE)[1]) * 1024 for key in keys]
+        return values[0] if len(values) == 1 else values
 
     def rss(self):
         """Resident bytes now."""
@@ -139,8 +140,9 @@ class Martlet(Command):
         return self._status("RssAnon")
 
     def own_peak_memory(self):
-        """The most that `own_memory` has been since `forget_peak_memory`."""
-        return self._status("VmHWM") - self._status("RssFile")
+        """About the most that `own_memory` has been since `forget_peak_memory`: pages of files count as they are now."""
+        peak, files = self._status("VmHWM", "RssFile")
+        return peak - files
 
     def forget_peak_memory(self):
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")

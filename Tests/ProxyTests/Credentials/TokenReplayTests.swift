@@ -214,7 +214,23 @@ import Testing
             }
             talk.callerHears("head", "message new")
             #expect(!String(decoding: talk.callerEar.body, as: UTF8.self).contains("more"))
-            #expect(talk.callerEar.heard.last == "reset INTERNAL_ERROR")
+            // The end that has gone out cannot be taken back.
+            let error = "end internal a message follows the end of the answer"
+            #expect(talk.callerEar.heard.last == (isLate ? "reset INTERNAL_ERROR" : error))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a token that has ended is no other token`(_ isSame: Bool) {
+        converse(Self.token("wait: 1s")) { talk in
+            refuse(talk)
+            talk.scene.deliver(isSame ? "one" : "two", lifetime: -1 * Nanoseconds.second)
+            talk.scene.pass(.milliseconds(1020))
+            if isSame {
+                talk.callerHearsRefusal()
+            } else {
+                talk.callerHears("head", "end unavailable there is no token")
+            }
         }
     }
 

@@ -28,6 +28,8 @@ final class Scene {
     private var ends: [MemoryTransport] = []
     private var listeners: [String: LoopbackListener] = [:]
     private var generations = 0
+    /// How many tables of routes are not asked any more.
+    private(set) var discardedTables = 0
 
     init(_ stage: Stage, _ yaml: String, limits: LimitStore = LimitStore()) {
         self.stage = stage
@@ -40,7 +42,8 @@ final class Scene {
             limits: limits,
             network: network,
             kinds: kinds,
-            orders: { [orders] in orders.note($0) }
+            orders: { [orders] in orders.note($0) },
+            discard: { [unowned self] _ in discardedTables += 1 }
         )
         for listener in use(yaml).listeners { listen(listener) }
     }

@@ -133,7 +133,8 @@ final class TokenInterceptor: Interceptor, Redacting {
 
     /// The upstream has not taken the token: with another one the call is tried again, once.
     ///
-    /// If the same one comes again, the upstream has its reasons. If none comes, it is not the caller who is unknown.
+    /// If the same one comes again, the upstream has its reasons. If none comes that is good, it is not the caller who is
+    /// unknown.
     fileprivate func refused(_ call: Call, _ slot: CredentialSlot?, _ end: ResponseEnd?) -> Verdict {
         guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot else { return .next }
         // What the caller has sent itself is its own business.
@@ -144,7 +145,7 @@ final class TokenInterceptor: Interceptor, Redacting {
             return .next
         }
         guard slot.source.isFetched, !slot.isGood, !isHopeless(slot) else { return again(call, slot, used, end) }
-        return wait(for: slot, call, until: { [unowned self] in $0.value != nil || isHopeless($0) }) {
+        return wait(for: slot, call, until: { [unowned self] in $0.value == used || $0.isGood || isHopeless($0) }) {
             [unowned self] slot, end in
             again(call, slot, used, end)
         }
@@ -153,7 +154,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
         if slot.isGood, slot.value != used { return .retry(.unauthenticated) }
         call.skipRetry(.credential)
-        guard !slot.isGood, case .reject(let error) = missing(slot) else { return .next }
+        guard slot.value != used, case .reject(let error) = missing(slot) else { return .next }
         return .failing(error, end)
     }
 }
