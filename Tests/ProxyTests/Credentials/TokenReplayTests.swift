@@ -11,8 +11,8 @@ import Testing
         return "{token: {\(source)\(options.isEmpty ? "" : ", " + options)}}"
     }
 
-    /// A call goes out with the token `one`, which it has waited for, and the upstream refuses that.
-    private func refuse(_ talk: Conversation, _ fields: (String, String)...) {
+    /// A call goes out with the token `one`, which it has waited for.
+    private func ask(_ talk: Conversation, _ fields: (String, String)...) {
         fields.isEmpty ? talk.begin() : talk.begin(fields[0])
         talk.say("hello", end: true)
         talk.scene.settle()
@@ -22,6 +22,11 @@ import Testing
         talk.accept()
         talk.upstreamHears("head", "message hello", "end")
         #expect(authorization(talk) == "Bearer one")
+    }
+
+    /// And the upstream refuses that.
+    private func refuse(_ talk: Conversation, _ fields: (String, String)...) {
+        fields.isEmpty ? ask(talk) : ask(talk, fields[0])
         talk.refuse()
         talk.scene.settle()
     }
@@ -54,12 +59,7 @@ import Testing
     @Test func `a refusal in gRPC can be a head alone, or a status of HTTP`() {
         for refusal in [[("grpc-status", "16")], [("x-reason", "none")]] {
             converse(Self.token(), in: [.grpc]) { talk in
-                talk.begin()
-                talk.say("hello", end: true)
-                talk.scene.settle()
-                talk.scene.deliver("one")
-                talk.accept()
-                talk.upstreamHears("head", "message hello", "end")
+                ask(talk)
                 if refusal[0].0 == "grpc-status" {
                     talk.answerOnly(refusal[0])
                 } else {
@@ -86,14 +86,8 @@ import Testing
 
     @Test func `another call has brought a new one already: nothing is ordered`() {
         converse(Self.token(), in: [.grpc]) { talk in
-            talk.begin()
-            talk.say("hello", end: true)
-            talk.scene.settle()
-            talk.scene.deliver("one")
-            talk.accept()
-            talk.upstreamHears("head", "message hello", "end")
+            ask(talk)
             talk.scene.deliver("two")
-            _ = talk.scene.orders.take()
             talk.refuse()
             talk.askedAgain()
             #expect(authorization(talk) == "Bearer two")
@@ -196,12 +190,7 @@ import Testing
     @Test(arguments: [true, false])
     func `what comes behind the end of an answer does not reach the caller`(_ isLate: Bool) {
         converse(Self.token(), in: [.connectStream, .grpcWeb]) { talk in
-            talk.begin()
-            talk.say("hello", end: true)
-            talk.scene.settle()
-            talk.scene.deliver("one")
-            talk.accept()
-            talk.upstreamHears("head", "message hello", "end")
+            ask(talk)
             let end = talk.style == .connectStream ? "{}" : "grpc-status: 0\r\n"
             let flags: UInt8 = talk.style == .connectStream ? 2 : 0x80
             talk.answer()
