@@ -4,6 +4,7 @@ import json
 import re
 
 from support import dialect
+from support.patience import eventually
 from support.recorder import JSON
 
 KEYS = {
@@ -68,7 +69,7 @@ def test_who_decided(martlet, recorder, tmp_path):
     with proxy.http() as http:
         for path in ("/closed", "/open", "/nowhere"):
             http.get(path)
-    seen = {line["path"]: line for line in lines(proxy, 2)}
+    seen = {line["path"]: line for line in lines(proxy, 3)}
     assert (seen["/closed"]["code"], seen["/closed"]["status"]) == ("permission_denied", 403)
     assert seen["/closed"]["decided_by"] == "interceptor:gate"
     assert seen["/closed"]["message"] == 'no\n"way"'
@@ -76,8 +77,10 @@ def test_who_decided(martlet, recorder, tmp_path):
     assert seen["/closed"]["stages"] == {}  # it came to none of them
     assert (seen["/open"]["code"], seen["/open"]["decided_by"]) == ("unimplemented", "upstream")
     assert seen["/open"]["dialect"] == "http"
-    written = [json.loads(line) for line in (tmp_path / "access.log").read_text().splitlines()]
-    assert {line["call"] for line in seen.values()} >= {line["call"] for line in written} != set()
+    log = tmp_path / "access.log"
+    eventually(lambda: log.read_bytes().count(b"\n") == 3, what="the lines of the file")
+    written = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {line["call"] for line in seen.values()} == {line["call"] for line in written}
 
 
 def test_each_dialect_has_its_name(martlet, recorder):
