@@ -11,12 +11,10 @@ import time
 from cases import SMALL, Case
 from load import drive, warm_up
 from measure import Clock, measure, summary
-from peers import AUTHORIZATION, MARTLET, PEERS, martlet
+from peers import AUTHORIZED, MARTLET, PEERS, martlet
 from process import CPUS, PROXY, Failed
 
 SMALL_GRPC = Case("grpc", "gRPC", grpc=True, connections=8, streams=32)
-# What callers send where not each chain has a token.
-TOKEN = {"authorization": AUTHORIZATION}
 STARTS = 15
 RELOADS = 10
 SIGHUP_EVERY = 0.2
@@ -52,7 +50,7 @@ def variants(peers, stage, seconds, rounds, case=SMALL):
     samples = {name: [] for name in peers}
     for _ in range(rounds):
         for name, peer in peers.items():
-            samples[name].append(measure(case, peer, stage, seconds, TOKEN))
+            samples[name].append(measure(case, peer, stage, seconds, AUTHORIZED))
     return {name: summary(found, steady=False) for name, found in samples.items()}
 
 
@@ -119,9 +117,9 @@ def stall(peer, stage, seconds, reloads):
 
     thread = threading.Thread(target=hang_up)
     try:
-        warm_up(case, port, TOKEN, stage)
+        warm_up(case, port, AUTHORIZED, stage)
         thread.start()
-        figures = drive(case, port, TOKEN, seconds, stage, 0)
+        figures = drive(case, port, AUTHORIZED, seconds, stage, 0)
         return figures["most"] / 1000
     finally:
         stopping.set()

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from alone import SMALL_GRPC, TOKEN, chain, table
+from alone import SMALL_GRPC, chain, table
 from cases import Case
 from measure import measure
-from peers import PEERS
+from peers import AUTHORIZED, PEERS
 
 # What grows, how the case follows from it, and the peer that is cheap to show beside Martlet.
 SERIES = {
@@ -21,7 +21,7 @@ VARIANTS = {"routes": table, "interceptors": chain}
 def point(series, value, peer, stage, seconds, rounds):
     """CPU µs per call, the least of some rounds."""
     case = SERIES[series][1](value)
-    proxy, fields = (VARIANTS[series](value), TOKEN) if series in VARIANTS else (PEERS[peer], None)
+    proxy, fields = (VARIANTS[series](value), AUTHORIZED) if series in VARIANTS else (PEERS[peer], None)
     return min(measure(case, proxy, stage, seconds, fields)["cpu"] for _ in range(rounds))
 
 

@@ -5,7 +5,7 @@ import time
 
 from check import check_proxy
 from load import drive, warm_up
-from peers import AUTHORIZATION, PEERS
+from peers import AUTHORIZED, PEERS
 from process import Failed, busy_seconds
 
 
@@ -52,8 +52,8 @@ def measure(case, peer, stage, seconds, fields=None):
 
 def measure_direct(case, stage, seconds):
     """The same calls without a proxy, to see what one adds to their latency."""
-    port, fields = stage.port(case), {"authorization": AUTHORIZATION}
-    return drive(case, port, fields, seconds, stage, warm_up(case, port, fields, stage))
+    port = stage.port(case)
+    return drive(case, port, AUTHORIZED, seconds, stage, warm_up(case, port, AUTHORIZED, stage))
 
 
 def in_turn(case, names, stage, seconds, rounds, tell):

@@ -14,6 +14,8 @@ ROOT = HERE.parents[1]
 MARTLET = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()
 TOKEN = "bench-7c1d5b2e9f604a83"
 AUTHORIZATION = f"Bearer {TOKEN}"
+# What callers send where no proxy sets it.
+AUTHORIZED = {"authorization": AUTHORIZATION}
 NAME = "backend.bench"
 
 

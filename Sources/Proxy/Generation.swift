@@ -54,7 +54,9 @@ final class Generation {
         discard(table)
     }
 
-    /// The first route that takes the call, by its number in the file from 0, and where its calls go; no number if none does.
+    /// The first route that takes the call, by its number in the file from 0, and where its calls go.
+    ///
+    /// - Returns: no number, and the fallback, if none does.
     func route(for call: Call) -> (number: Int?, Route) {
         guard let number = table.route(for: call) else { return (nil, fallback) }
         return (number, routes[table.target(of: number)])

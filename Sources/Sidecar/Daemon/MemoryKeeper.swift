@@ -4,7 +4,7 @@ internal import Events
 /// burst leaves a little more of it in pieces.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
-    /// How much more may be resident and not in use than after the last look that gave memory back: the next burst takes it.
+    /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
     private static let much = 1 << 20
 
     private let loop: EventLoop
