@@ -14,7 +14,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain soak tsan asan fuzz image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain profile soak tsan asan fuzz image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -60,6 +60,11 @@ bench: build ## Measure Martlet beside other proxies (a part: make bench ARGS='-
 bench-chain: build ## Measure what interceptors cost a call: processor time and allocations
 	@scripts/install-test-deps
 	.venv/bin/python Benchmarks/chain/chain.py
+
+profile: ## Record anew which code is hot; builds make use of it
+	@scripts/install-build-deps
+	@scripts/install-bench-deps
+	@scripts/record-profile
 
 soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory grows or calls fail
 	@scripts/install-test-deps
