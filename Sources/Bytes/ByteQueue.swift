@@ -8,19 +8,17 @@ public final class ByteQueue {
     private var capacity = 0
     private var start = 0
     private var end = 0
-    private let pool: BufferPool
-    private let keepsBuffer: Bool
+    /// Where buffers come from; nil if the queue keeps the one it has.
+    private let pool: BufferPool?
 
     /// Makes an empty queue that takes its buffers from `pool`; without one, from the allocator.
     public init(pool: BufferPool = BufferPool(limit: 0)) {
         self.pool = pool
-        keepsBuffer = false
     }
 
     /// Makes an empty queue with a buffer of `capacity` bytes that it keeps even while it is empty.
     public init(keeping capacity: Int) {
-        pool = BufferPool(limit: 0)
-        keepsBuffer = true
+        pool = nil
         unsafe base = .allocate(capacity: capacity)
         self.capacity = capacity
     }
@@ -179,8 +177,11 @@ public final class ByteQueue {
     }
 
     private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
-        if pool.limit > 0, needed <= pool.size { return unsafe (pool.take(), pool.size) }
-        let size = max(pool.limit > 0 ? 4 * pool.size : 256, needed + needed / 2)
+        var size = max(256, needed + needed / 2)
+        if let pool, pool.limit > 0 {
+            if needed <= pool.size { return unsafe (pool.take(), pool.size) }
+            size = max(4 * pool.size, size)
+        }
         return (.allocate(capacity: size), size)
     }
 
@@ -188,12 +189,12 @@ public final class ByteQueue {
     private func releaseBuffer() {
         start = 0
         end = 0
-        if !keepsBuffer { freeBuffer() }
+        if pool != nil { freeBuffer() }
     }
 
     private func freeBuffer() {
         if let base = unsafe base {
-            if pool.limit > 0, capacity == pool.size {
+            if let pool, pool.limit > 0, capacity == pool.size {
                 unsafe pool.give(base)
             } else {
                 unsafe base.deallocate()

@@ -50,9 +50,9 @@ public final class Timer {
 public final class TimerWheel {
     fileprivate struct Slot {
         var isFar: Bool
-        var index: Int
         /// The time at which the slot is looked at.
         var due: Nanoseconds
+        var index: Int { TimerWheel.index(due, isFar ? TimerWheel.far : TimerWheel.near) }
     }
 
     private static let near: Nanoseconds = 10 * .millisecond
@@ -97,8 +97,8 @@ public final class TimerWheel {
         while let due = nextDue, due <= now {
             earliest = nil
             lookedAt = due
-            if due % Self.far == 0 { look(at: Slot(isFar: true, index: Self.index(due, Self.far), due: due)) }
-            look(at: Slot(isFar: false, index: Self.index(due, Self.near), due: due))
+            if due % Self.far == 0 { look(at: Slot(isFar: true, due: due)) }
+            look(at: Slot(isFar: false, due: due))
         }
         lookedAt = now
     }
@@ -173,11 +173,9 @@ public final class TimerWheel {
         let horizon = now + Self.far * Nanoseconds(Self.count - 2)
         let deadline = min(deadline, horizon)
         let nearDue = Self.after(max(deadline - 1, now), Self.near)
-        if nearDue < now + Self.far {
-            return Slot(isFar: false, index: Self.index(nearDue, Self.near), due: nearDue)
-        }
+        if nearDue < now + Self.far { return Slot(isFar: false, due: nearDue) }
         let due = max(deadline / Self.far * Self.far, Self.after(now, Self.far))
-        return Slot(isFar: true, index: Self.index(due, Self.far), due: due)
+        return Slot(isFar: true, due: due)
     }
 
     private func findEarliest() -> Nanoseconds {

@@ -1,15 +1,15 @@
-/// How much of a peer is taken in before it is refused.
-public struct HTTPLimits: Equatable, Sendable {
+/// How much of a peer is taken in before it is refused; one object for all connections that were accepted under it.
+public final class HTTPLimits: Sendable {
     /// The most bytes of a head, or of a trailer section.
-    public var head: Int
+    public let head: Int
     /// The most fields of a head, or of a trailer section.
-    public var fields: Int
+    public let fields: Int
     /// The most bytes of a request body that are read and thrown away after the answer, to keep the connection.
-    public var discard: Int
+    public let discard: Int
     /// The most exchanges at once on one HTTP/2 connection.
-    public var streams: Int
+    public let streams: Int
     /// How many streams of one HTTP/2 connection may be reset in a burst; a 30th of it per second after that.
-    public var resets: Int
+    public let resets: Int
 
     /// Sets the limits.
     public init(

@@ -35,7 +35,7 @@ struct HTTP1BodyDecoder {
         case size
         case chunk(left: Int)
         case chunkEnd
-        case trailers(HTTP1HeadParser)
+        case trailers
         case ended
     }
 
@@ -43,12 +43,10 @@ struct HTTP1BodyDecoder {
     private static let longestSizeLine = 256
 
     private var state: State
-    private let limits: HTTPLimits
     /// Whether a trailer section may follow the body; then `next` needs a head for it.
     let mayHaveTrailers: Bool
 
-    init(_ framing: HTTP1Framing, limits: HTTPLimits) {
-        self.limits = limits
+    init(_ framing: HTTP1Framing) {
         mayHaveTrailers = framing == .chunked
         state =
             switch framing {
@@ -64,11 +62,13 @@ struct HTTP1BodyDecoder {
         if case .ended = state { true } else { false }
     }
 
-    /// Reads the next piece of the body from `position` on and moves it behind.
+    /// Reads the next piece of the body from `position` on and moves it behind; trailers are read by `parser`.
     mutating func next(
         _ bytes: Span<UInt8>,
         from position: inout Int,
-        trailers: HTTPHead?
+        trailers: HTTPHead?,
+        by parser: inout HTTP1HeadParser,
+        within limits: HTTPLimits
     ) throws(HTTPFault) -> Piece {
         while true {
             switch state {
@@ -80,7 +80,8 @@ struct HTTP1BodyDecoder {
                 return .data(from: piece.lowerBound, to: piece.upperBound)
             case .size:
                 guard let size = try readSize(bytes, &position) else { return .more }
-                state = size == 0 ? .trailers(HTTP1HeadParser(.trailers, limits: limits)) : .chunk(left: size)
+                state = size == 0 ? .trailers : .chunk(left: size)
+                if size == 0 { parser = HTTP1HeadParser(.trailers) }
             case .chunk(let left):
                 guard position < bytes.count else { return .more }
                 let piece = take(left, of: bytes, &position)
@@ -91,10 +92,9 @@ struct HTTP1BodyDecoder {
                 guard bytes[position] == 0x0d, bytes[position + 1] == 0x0a else { throw .chunkEnd }
                 position += 2
                 state = .size
-            case .trailers(var parser):
-                let isComplete = try parser.parse(bytes, from: &position, into: trailers!)
-                state = isComplete ? .ended : .trailers(parser)
-                if !isComplete { return .more }
+            case .trailers:
+                guard try parser.parse(bytes, from: &position, into: trailers!, within: limits) else { return .more }
+                state = .ended
             case .ended:
                 return .end
             }

@@ -17,8 +17,9 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     private var writing = Writing.done
     private var reading = Reading.nothing
-    private var parser: HTTP1HeadParser
-    private var decoder: HTTP1BodyDecoder
+    /// Reads the head, and then the trailer section.
+    private var parser = HTTP1HeadParser(.answer)
+    private var decoder = HTTP1BodyDecoder(.none)
     private var encoder = HTTP1BodyEncoder(.none)
     /// The head, or the trailer section, that has come in part.
     private var head: HTTPHead?
@@ -37,8 +38,6 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         self.output = output
         self.heads = heads
         self.limits = limits
-        parser = HTTP1HeadParser(.answer, limits: limits)
-        decoder = HTTP1BodyDecoder(.none, limits: limits)
     }
 
     /// Begins an exchange; the session must be idle.
@@ -49,6 +48,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         self.user = user
         writing = .head
         reading = .head
+        parser = HTTP1HeadParser(.answer)
         persists = !draining
         pauses = []
         return self
@@ -132,20 +132,18 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
         let head = self.head ?? heads.take()
         self.head = head
-        guard try parser.parse(bytes, from: &position, into: head) else { return false }
+        guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
         // Nobody asked for an upgrade, so 101 is no answer to anything.
         guard head.status != 101 else { throw .statusLine }
         self.head = nil
-        let (connection, taken) = (parser.connection, parser.taken)
         if head.status < 200 {
             // All interim answers and the final one share one limit, or they could go on for ever.
-            parser = HTTP1HeadParser(.answer, limits: limits, taken: taken)
+            parser = HTTP1HeadParser(.answer, taken: parser.taken)
             head.contentLength = nil
             user?.received(informational: head)
             heads.give(head)
         } else {
-            parser = HTTP1HeadParser(.answer, limits: limits)
-            begin(head, connection)
+            begin(head, parser.connection)
         }
         return true
     }
@@ -154,7 +152,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         if connection.close || connection.isOld && !connection.keepAlive { persists = false }
         let framing = framing(of: head, chunked: connection.chunked)
         endsWithConnection = framing == .untilEnd
-        decoder = HTTP1BodyDecoder(framing, limits: limits)
+        decoder = HTTP1BodyDecoder(framing)
         let end = decoder.hasEnded
         reading = end ? .done : .body
         user?.received(head: head, end: end)
@@ -169,7 +167,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
         if decoder.mayHaveTrailers, head == nil { head = heads.take() }
-        switch try decoder.next(bytes, from: &position, trailers: head) {
+        switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:
             return false
         case .data(let from, let to):

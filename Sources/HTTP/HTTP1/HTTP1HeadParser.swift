@@ -19,30 +19,28 @@ struct HTTP1HeadParser {
         var keepAlive = false
         /// `Transfer-Encoding: chunked` was said.
         var chunked = false
-        /// The number of `Host` fields.
-        var hosts = 0
+        /// There was a `Host` field.
+        var host = false
         /// The target was an absolute URI and set the authority.
         var absoluteTarget = false
-        /// How many other fields `Connection` named.
-        var namedFields = 0
     }
 
-    private let limits: HTTPLimits
-    private let kind: Kind
-    private var atStart = true
     /// The bytes of the lines read so far.
     private(set) var taken: Int
     /// How much of the line that has not come whole is known to have no line feed: it is looked at once, however
     /// small the pieces in which it comes.
     private var searched = 0
-    private var emptyLines = 0
-    private var fieldLines = 0
+    private var fieldLines: Int32 = 0
+    /// How many fields `Connection` named, but for those with a meaning of their own.
+    private var namedFields: Int32 = 0
     private(set) var connection = Connection()
+    private let kind: Kind
+    private var atStart: Bool
+    private var skippedEmptyLine = false
 
     /// Begins a head; `taken` bytes of the limit are used up already.
-    init(_ kind: Kind, limits: HTTPLimits, taken: Int = 0) {
+    init(_ kind: Kind, taken: Int = 0) {
         self.kind = kind
-        self.limits = limits
         self.taken = taken
         atStart = kind != .trailers
     }
@@ -53,12 +51,13 @@ struct HTTP1HeadParser {
     mutating func parse(
         _ bytes: Span<UInt8>,
         from position: inout Int,
-        into head: HTTPHead
+        into head: HTTPHead,
+        within limits: HTTPLimits
     ) throws(HTTPFault) -> Bool {
-        try parsePlainFields(bytes, from: &position, into: head)
+        try parsePlainFields(bytes, from: &position, into: head, within: limits)
         while let lineFeed = bytes.firstIndex(of: 0x0a, from: position + searched) {
             searched = 0
-            try count(lineFeed + 1 - position)
+            try count(lineFeed + 1 - position, within: limits)
             guard lineFeed > position, bytes[lineFeed - 1] == 0x0d else { throw .bareLineFeed }
             let line = bytes.extracting(position..<lineFeed - 1)
             position = lineFeed + 1
@@ -69,9 +68,9 @@ struct HTTP1HeadParser {
                 atStart = false
                 try kind == .request ? parseRequestLine(line, into: head) : parseStatusLine(line, into: head)
             } else {
-                try parseField(line, into: head)
+                try parseField(line, into: head, within: limits)
             }
-            try parsePlainFields(bytes, from: &position, into: head)
+            try parsePlainFields(bytes, from: &position, into: head, within: limits)
         }
         searched = bytes.count - position
         guard taken + searched <= limits.head else { throw .headTooLarge }
@@ -82,15 +81,15 @@ struct HTTP1HeadParser {
         return false
     }
 
-    private mutating func count(_ bytes: Int) throws(HTTPFault) {
+    private mutating func count(_ bytes: Int, within limits: HTTPLimits) throws(HTTPFault) {
         taken += bytes
         guard taken <= limits.head else { throw .headTooLarge }
     }
 
     /// One empty line before a request is forgiven (RFC 9112 §2.2); more would be a way to be kept busy for nothing.
     private mutating func skipEmptyLine() throws(HTTPFault) {
-        emptyLines += 1
-        guard kind == .request, emptyLines == 1 else { throw kind == .request ? .requestLine : .statusLine }
+        guard kind == .request, !skippedEmptyLine else { throw kind == .request ? .requestLine : .statusLine }
+        skippedEmptyLine = true
     }
 
     // MARK: Fields
@@ -99,23 +98,28 @@ struct HTTP1HeadParser {
     private mutating func parsePlainFields(
         _ bytes: Span<UInt8>,
         from position: inout Int,
-        into head: HTTPHead
+        into head: HTTPHead,
+        within limits: HTTPLimits
     ) throws(HTTPFault) {
         guard !atStart, searched == 0 else { return }
         while let line = HTTP1FieldLine(bytes, from: position, to: head.arena) {
-            try count(line.count)
+            try count(line.count, within: limits)
             fieldLines += 1
-            guard fieldLines <= limits.fields else { throw .tooManyFields }
+            guard Int(fieldLines) <= limits.fields else { throw .tooManyFields }
             let value = position + line.value.lowerBound..<position + line.value.upperBound
             position += line.count
             let known = head.add(line)
-            if known != .other { try note(known, bytes.extracting(value), in: head) }
+            if known != .other { try note(known, bytes.extracting(value), in: head, within: limits) }
         }
     }
 
-    private mutating func parseField(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+    private mutating func parseField(
+        _ line: Span<UInt8>,
+        into head: HTTPHead,
+        within limits: HTTPLimits
+    ) throws(HTTPFault) {
         fieldLines += 1
-        guard fieldLines <= limits.fields else { throw .tooManyFields }
+        guard Int(fieldLines) <= limits.fields else { throw .tooManyFields }
         guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
         var colon = 0
         while colon < line.count, HTTP1Grammar.isToken(unsafe line[unchecked: colon]) { colon += 1 }
@@ -131,7 +135,7 @@ struct HTTP1HeadParser {
         head.add(name: line.extracting(0..<colon), value: value)
         let known = head.known(at: head.count - 1)
         guard known != .other else { return }
-        try note(known, value, in: head)
+        try note(known, value, in: head, within: limits)
     }
 
     private func check(_ value: Span<UInt8>) throws(HTTPFault) {
@@ -142,7 +146,12 @@ struct HTTP1HeadParser {
     }
 
     /// Takes what frames the message, or belongs to the connection, out of the fields.
-    private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+    private mutating func note(
+        _ known: KnownField,
+        _ value: Span<UInt8>,
+        in head: HTTPHead,
+        within limits: HTTPLimits
+    ) throws(HTTPFault) {
         if kind == .trailers {
             if known.isForbiddenInTrailers { head.removeLast() }
             return
@@ -159,7 +168,7 @@ struct HTTP1HeadParser {
             try noteHost(value, in: head)
         case .connection:
             // A line that names fields stays until all fields are there.
-            guard try !namesFields(value) else { return }
+            guard try !namesFields(value, atMost: limits.fields) else { return }
         case .te:
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
@@ -176,28 +185,28 @@ struct HTTP1HeadParser {
     }
 
     private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
-        connection.hosts += 1
-        guard connection.hosts == 1 else { throw .severalHosts }
+        guard !connection.host else { throw .severalHosts }
+        connection.host = true
         try HTTP1Target.checkHost(value)
         guard connection.absoluteTarget else { return head.setAuthority(value) }
         guard head.authority.equals(value) else { throw .invalidHost }
     }
 
     /// Notes what a `Connection` line says, and whether it names fields.
-    private mutating func namesFields(_ value: Span<UInt8>) throws(HTTPFault) -> Bool {
-        let before = connection.namedFields
+    private mutating func namesFields(_ value: Span<UInt8>, atMost limit: Int) throws(HTTPFault) -> Bool {
+        let before = namedFields
         value.forEachListItem { item in
             if item.equalsIgnoringCase("close") {
                 connection.close = true
             } else if item.equalsIgnoringCase("keep-alive") {
                 connection.keepAlive = true
             } else if item.count > 0 {
-                connection.namedFields += 1
+                namedFields += 1
             }
         }
         // Each name is looked for among all fields: many of each would take long.
-        guard connection.namedFields <= limits.fields else { throw .tooManyFields }
-        return connection.namedFields > before
+        guard Int(namedFields) <= limit else { throw .tooManyFields }
+        return namedFields > before
     }
 
     // MARK: The end
@@ -208,8 +217,8 @@ struct HTTP1HeadParser {
             guard head.contentLength == nil else { throw .contentLengthWithTransferEncoding }
             guard !connection.isOld else { throw .transferEncoding }
         }
-        if kind == .request, connection.hosts == 0, !connection.isOld { throw .missingHost }
-        if connection.namedFields > 0 { removeConnectionFields(from: head) }
+        if kind == .request, !connection.host, !connection.isOld { throw .missingHost }
+        if namedFields > 0 { removeConnectionFields(from: head) }
         return true
     }
 

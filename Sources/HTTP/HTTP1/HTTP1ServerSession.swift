@@ -21,8 +21,9 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     private var reading = Reading.head
     private var writing = Writing.done
-    private var parser: HTTP1HeadParser
-    private var decoder: HTTP1BodyDecoder
+    /// Reads the head, and then the trailer section.
+    private var parser = HTTP1HeadParser(.request)
+    private var decoder = HTTP1BodyDecoder(.none)
     private var encoder = HTTP1BodyEncoder(.none)
     /// The head, or the trailer section, that has come in part.
     private var head: HTTPHead?
@@ -43,8 +44,6 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         self.output = output
         self.heads = heads
         self.limits = limits
-        parser = HTTP1HeadParser(.request, limits: limits)
-        decoder = HTTP1BodyDecoder(.none, limits: limits)
     }
 
     /// Whether a head has come in part.
@@ -140,7 +139,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
         let head = self.head ?? heads.take()
         self.head = head
-        guard try parser.parse(bytes, from: &position, into: head) else { return false }
+        guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
         self.head = nil
         open(head)
         return true
@@ -148,14 +147,13 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     private func open(_ head: HTTPHead) {
         let connection = parser.connection
-        parser = HTTP1HeadParser(.request, limits: limits)
         isOld = connection.isOld
         persists = !draining && !connection.close && (!isOld || connection.keepAlive)
         isHEAD = head.method.equals("HEAD")
         if isOld { head.expectsContinue = false }
         expectsContinue = head.expectsContinue
         let framing: HTTP1Framing = connection.chunked ? .chunked : head.contentLength.map { .length($0) } ?? .none
-        decoder = HTTP1BodyDecoder(framing, limits: limits)
+        decoder = HTTP1BodyDecoder(framing)
         discarded = 0
         writing = .head
         let end = decoder.hasEnded
@@ -168,7 +166,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
         if decoder.mayHaveTrailers, head == nil { head = heads.take() }
-        switch try decoder.next(bytes, from: &position, trailers: head) {
+        switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:
             return false
         case .data(let from, let to):
@@ -308,6 +306,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard persists else { return close(.lingering) }
         guard case .done = reading else { return }
         reading = .head
+        parser = HTTP1HeadParser(.request)
         owner.sessionBecameIdle()
         owner.sessionWantsInput()
     }

@@ -9,8 +9,8 @@ package final class Acceptor: ListenerOwner {
         case accepted, closed, refused, outOfDescriptors, handshakeFailed
     }
 
-    private let context: WireContext
-    private let service: any ConnectionService
+    let context: WireContext
+    let service: any ConnectionService
     private let tell: (Event) -> Void
     private var listener: Listener?
     private var connections: [CallerConnection] = []
@@ -82,7 +82,7 @@ package final class Acceptor: ListenerOwner {
             _ = transport.send(Self.refusal.span)
             return transport.close()
         }
-        let connection = CallerConnection(transport, peer: peer, context: context, service: service, acceptor: self)
+        let connection = CallerConnection(transport, peer: peer, acceptor: self)
         connection.position = connections.count
         connections.append(connection)
         tell(.accepted)

@@ -38,38 +38,29 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Where the acceptor keeps the connection in its list.
     var position = 0
 
-    private let service: any ConnectionService
-    private let context: WireContext
+    private let acceptor: Acceptor
     private let peer: Peer
+    private let limits: HTTPLimits
+    private let security: TLSTransport?
     private var wire: Wire?
     private var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var stallTimer: Timer?
     private var discardTimer: Timer?
-    private var version = HTTPVersion.http1
     /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
     private var stuckAt: Int?
+    private var version = HTTPVersion.http1
     private var isReadingHead = false
     private var isDiscarding = false
-    private let acceptor: Acceptor
-    private let limits: HTTPLimits
-    private let security: TLSTransport?
     private var isDraining = false
 
     /// How long a caller that is told goodbye is waited for.
     private static let goodbyeTime = Nanoseconds.second
 
-    init(
-        _ transport: any Transport,
-        peer: Peer,
-        context: WireContext,
-        service: any ConnectionService,
-        acceptor: Acceptor
-    ) {
-        self.service = service
+    init(_ transport: any Transport, peer: Peer, acceptor: Acceptor) {
         self.acceptor = acceptor
-        self.context = context
         self.peer = peer
+        let (service, context) = (acceptor.service, acceptor.context)
         limits = service.limits
         security = transport as? TLSTransport
         let isSecured = security != nil
@@ -79,6 +70,9 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         self.timer = timer
         timer.arm(after: isSecured ? service.headTimeout : service.idleTimeout)
     }
+
+    private var service: any ConnectionService { acceptor.service }
+    private var context: WireContext { acceptor.context }
 
     /// Lets the call under way end, and closes then; an idle connection is closed now.
     func drain() {

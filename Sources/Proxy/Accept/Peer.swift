@@ -3,8 +3,8 @@ public import Events
 
 /// Who is at the other end of a caller's connection; stays on the worker's thread.
 public final class Peer {
-    /// The address of a TCP caller; nil for a Unix socket.
-    public let address: SocketAddress?
+    /// Whether the caller came over TCP, and not over a Unix socket.
+    public let isTCP: Bool
     /// The user, group and process of a Unix socket's caller, as the kernel saw them at connect.
     public let credentials: PeerCredentials?
     /// The peer as logs name it: `127.0.0.1:5123`, or `uid:1000`.
@@ -18,7 +18,7 @@ public final class Peer {
 
     /// Names a peer whose unit is found out in a way of its own.
     init(address: SocketAddress?, credentials: PeerCredentials?, unit: PeerUnit?) {
-        self.address = address
+        isTCP = address != nil
         self.unit = unit
         self.credentials = credentials
         let name = credentials.map { "uid:\($0.uid)" } ?? address.map { "\($0)" } ?? "unknown"

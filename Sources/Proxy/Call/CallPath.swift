@@ -20,7 +20,7 @@ internal import Telemetry
 extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
-        if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.address != nil) {
+        if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.isTCP) {
             return refuse(refusal)
         }
         takeRoute()

@@ -51,7 +51,8 @@ final class Wire: Watcher, EndOfTurn {
     private let transport: any Transport
     private let context: WireContext
     private var owner: (any WireOwner)?
-    private let input: ByteQueue
+    /// What the owner has left; nil if that is nothing.
+    private var input: ByteQueue?
     private let inputLimit: Int
     private var state: State
     private var isDue = false
@@ -60,8 +61,7 @@ final class Wire: Watcher, EndOfTurn {
     /// Why nothing can be sent any more, as an errno.
     private var breakage: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
-    private var lingerTimer: Timer?
-    private var peerTimer: Timer?
+    private var timer: Timer?
 
     /// Makes a wire; `inputLimit` is how many bytes that the owner leaves are kept before reading stops.
     init(_ transport: any Transport, context: WireContext, owner: any WireOwner, inputLimit: Int, connecting: Bool) {
@@ -70,7 +70,6 @@ final class Wire: Watcher, EndOfTurn {
         self.owner = owner
         self.inputLimit = inputLimit
         output = ByteQueue(pool: context.buffers)
-        input = ByteQueue(pool: context.buffers)
         state = connecting ? .connecting : .open
         transport.start(on: context.loop, watcher: self)
         guard connecting else { return }
@@ -99,7 +98,7 @@ final class Wire: Watcher, EndOfTurn {
         case .connecting: return close()
         case .finishing, .lingering, .closed: return
         }
-        input.removeAll()
+        releaseInput()
         beDue()
     }
 
@@ -128,11 +127,10 @@ final class Wire: Watcher, EndOfTurn {
     func close() {
         if case .closed = state { return }
         state = .closed
-        lingerTimer?.cancel()
-        peerTimer?.cancel()
+        timer?.cancel()
         transport.close()
         output.removeAll()
-        input.removeAll()
+        releaseInput()
         let owner = owner
         self.owner = nil
         context.loop.keep(self)
@@ -150,11 +148,11 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func read() {
-        guard input.count < inputLimit else {
+        let queue = input ?? context.scratch
+        guard queue.count < inputLimit else {
             transport.wantsRead = false
             return watchPeer()
         }
-        let queue = input.isEmpty ? context.scratch : input
         switch transport.receive(into: queue, room: WireContext.readSize) {
         case .bytes: deliver(from: queue)
         case .notNow: return
@@ -168,9 +166,25 @@ final class Wire: Watcher, EndOfTurn {
         let given = queue.count
         let used = owner?.wireReceived(queue.readable) ?? given
         guard case .open = state else { return context.scratch.removeAll() }
-        if queue === input { return input.drop(used) }
-        if used < given { input.append(queue.readable.extracting(used..<given)) }
+        if queue === input { return dropInput(used) }
+        if used < given {
+            let rest = context.queues.take()
+            rest.append(queue.readable.extracting(used..<given))
+            input = rest
+        }
         queue.removeAll()
+    }
+
+    /// Drops what the owner has used by now of what it had left.
+    private func dropInput(_ used: Int) {
+        guard let input else { return }
+        input.drop(used)
+        if input.isEmpty { releaseInput() }
+    }
+
+    private func releaseInput() {
+        if let input { context.queues.give(input) }
+        input = nil
     }
 
     /// Looks now and then whether the peer is still there while nothing is read from it.
@@ -178,9 +192,17 @@ final class Wire: Watcher, EndOfTurn {
     /// Not by readiness: an error that is not asked for would be reported by epoll again and again.
     private func watchPeer() {
         guard owner?.needsPeer == true else { return }
-        let timer = peerTimer ?? Timer(on: context.loop.timers) { [unowned self] in lookForPeer() }
-        peerTimer = timer
-        timer.arm(after: Self.peerInterval)
+        arm(Self.peerInterval)
+    }
+
+    private func arm(_ delay: Nanoseconds) {
+        let timer = timer ?? Timer(on: context.loop.timers) { [unowned self] in timedOut() }
+        self.timer = timer
+        timer.arm(after: delay)
+    }
+
+    private func timedOut() {
+        if case .lingering = state { close() } else { lookForPeer() }
     }
 
     private func lookForPeer() {
@@ -200,7 +222,7 @@ final class Wire: Watcher, EndOfTurn {
 
     /// Whether some of what has come is still to be given to the owner.
     private var hasUsableInput: Bool {
-        !input.isEmpty && (wantsDelivery || owner?.isHoldingBack == true)
+        input != nil && (wantsDelivery || owner?.isHoldingBack == true)
     }
 
     private func readAway() {
@@ -237,17 +259,16 @@ final class Wire: Watcher, EndOfTurn {
 
     private func deliverRest() {
         guard case .open = state else { return }
-        let input = input
-        if !input.isEmpty {
+        if let input {
             let used = owner?.wireReceived(input.readable) ?? input.count
             guard case .open = state else { return }
-            input.drop(used)
+            dropInput(used)
         }
         if end.seen {
             if !hasUsableInput { owner?.wireEnded(errno: end.errno) }
-        } else if input.count < inputLimit, !transport.wantsRead {
+        } else if input?.count ?? 0 < inputLimit, !transport.wantsRead {
             transport.wantsRead = true
-            peerTimer?.disarm()
+            timer?.disarm()
         }
     }
 
@@ -307,9 +328,7 @@ final class Wire: Watcher, EndOfTurn {
         state = .lingering
         transport.endSending()
         transport.wantsRead = true
-        let timer = Timer(on: context.loop.timers) { [unowned self] in close() }
-        lingerTimer = timer
-        timer.arm(after: Self.lingerTime)
+        arm(Self.lingerTime)
     }
 
     /// Nothing more can be sent.
