@@ -2,6 +2,8 @@
 
 import pytest
 
+from support import h2_peer
+
 # What a smuggler hopes that somebody takes for a request of its own.
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n"
 
@@ -91,3 +93,16 @@ def test_refused(martlet, recorder, name):
     assert [request.target for request in upstream.requests] == ["/good"]
     assert len(upstream.connections) == 1 and upstream.bytes.startswith(b"GET /good ")
     assert b"smuggled" not in upstream.bytes
+
+
+def test_http_2_after_a_call_of_http_1(martlet, recorder):
+    """A connection keeps the version it has begun with, though it holds nothing of it between two calls."""
+    upstream = recorder()
+    caller = martlet(upstream=upstream.url).connect()
+    caller.send(get(b"/first"))
+    assert caller.answer().status == 200
+    caller.send(h2_peer.PREFACE)
+    answer = caller.answer()
+    assert answer.status == 505 and b"only at the start of a connection" in answer.body
+    assert caller.has_ended()
+    assert [request.target for request in upstream.requests] == ["/first"]

@@ -1,7 +1,9 @@
-"""At rest it takes at most 9 MiB, it is soon there, and its binary has no Foundation in it."""
+"""At rest it takes at most 9 MiB, an idle connection a KiB; it is soon there, and its binary has no Foundation in it."""
 
+import socket
 import subprocess
 import time
+from contextlib import ExitStack
 
 from support.martlet import BINARY
 
@@ -12,6 +14,28 @@ def test_memory_at_rest(martlet, recorder):
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     assert proxy.rss() <= 9 << 20
+
+
+def test_an_idle_connection(martlet):
+    """Of HTTP/1.1, after a call: its buffers, queues and its session serve others. A few make the pools what they will be."""
+    proxy = martlet("listen: 127.0.0.1:0\nworkers: 1\ninterceptors: [ { respond: { json: {} } } ]\n")
+    count = 1000
+
+    def call(connection):
+        connection.sendall(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+
+    with ExitStack() as stack:
+
+        def open_some(count):
+            for _ in range(count):
+                connection = stack.enter_context(socket.create_connection(proxy.address))
+                call(connection)
+
+        open_some(100)
+        before = proxy.own_memory()
+        open_some(count)
+        assert proxy.own_memory() - before <= count << 10
 
 
 def test_start(martlet):

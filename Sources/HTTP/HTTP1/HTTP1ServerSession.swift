@@ -14,10 +14,11 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// How much of the answers may wait before no further request is begun, however many have been sent ahead.
     private static let mostQueued = 256 * 1024
 
-    private let owner: any HTTPServerOwner
-    private let output: ByteQueue
+    /// Whose connection it is; nil for a session in the pool.
+    private var owner: (any HTTPServerOwner)?
+    private var output: ByteQueue
+    private var limits: HTTPLimits
     private let heads: HTTPHeadPool
-    private let limits: HTTPLimits
 
     private var reading = Reading.head
     private var writing = Writing.done
@@ -44,6 +45,24 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         self.output = output
         self.heads = heads
         self.limits = limits
+    }
+
+    /// Whether nothing is left of one exchange, and nothing has come of another: the session is like a new one.
+    package var isAtRest: Bool {
+        if case .head = reading { head == nil && !isBusy && !isHeldBack && !draining && !closed } else { false }
+    }
+
+    /// Goes on for another connection; the session must be at rest.
+    func attach(to owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) {
+        self.owner = owner
+        self.output = output
+        self.limits = limits
+        pauses = []
+    }
+
+    /// Leaves its connection; whoever still holds the session reaches nobody.
+    func detach() {
+        owner = nil
     }
 
     /// Whether a head has come in part.
@@ -109,7 +128,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         user?.drained()
         guard isHeldBack else { return }
         isHeldBack = false
-        owner.sessionWantsInput()
+        owner?.sessionWantsInput()
     }
 
     package func drain() {
@@ -158,7 +177,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         writing = .head
         let end = decoder.hasEnded
         reading = end ? .done : .body
-        let user = owner.sessionOpened(self, head: head, end: end)
+        let user = owner?.sessionOpened(self, head: head, end: end)
         // The user may have answered or reset at once, and then it has been told all it will be told.
         if case .done = writing { return }
         self.user = user
@@ -215,7 +234,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         let head = head
         self.head = nil
         if let head { isHEAD = head.method.equals("HEAD") }
-        owner.sessionRefused(self, fault, head: head)
+        owner?.sessionRefused(self, fault, head: head)
         if let head { heads.give(head) }
     }
 
@@ -232,7 +251,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard case .head = writing, !isOld else { return }
         if head.status == 100 { expectsContinue = false }
         HTTP1Writer.write(answer: head, framing: .none, persistence: "", to: output)
-        owner.sessionHasOutput()
+        owner?.sessionHasOutput()
     }
 
     package func send(head: HTTPHead, end: Bool) {
@@ -245,7 +264,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
             persists ? (isOld ? "connection: keep-alive\r\n" : "") : "connection: close\r\n"
         HTTP1Writer.write(answer: head, framing: framing, persistence: persistence, to: output)
         encoder = HTTP1BodyEncoder(framing)
-        owner.sessionHasOutput()
+        owner?.sessionHasOutput()
         writing = .body
         if end { finishAnswer() }
     }
@@ -261,14 +280,14 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard case .body = writing else { return }
         let count = encoder.begin(body.count, to: output)
         if count < body.count, encoder.hasBody { persists = false }
-        owner.sessionSends(body.extracting(0..<count))
+        owner?.sessionSends(body.extracting(0..<count))
         encoder.end(count, to: output)
     }
 
     package func sendEnd(trailers: HTTPHead?) {
         guard case .body = writing else { return }
         if !encoder.writeEnd(trailers: trailers, to: output) { persists = false }
-        owner.sessionHasOutput()
+        owner?.sessionHasOutput()
         finishAnswer()
     }
 
@@ -277,8 +296,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         user = nil
         pauses = []
         if case .body = reading {
-            owner.sessionWantsInput()
-            owner.sessionDiscards()
+            owner?.sessionWantsInput()
+            owner?.sessionDiscards()
         }
         finishIfDone()
     }
@@ -296,7 +315,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
-        if pauses.isEmpty { owner.sessionWantsInput() }
+        if pauses.isEmpty { owner?.sessionWantsInput() }
     }
 
     // MARK: The end of an exchange
@@ -307,8 +326,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard case .done = reading else { return }
         reading = .head
         parser = HTTP1HeadParser(.request)
-        owner.sessionBecameIdle()
-        owner.sessionWantsInput()
+        owner?.sessionBecameIdle()
+        owner?.sessionWantsInput()
     }
 
     private func close(_ end: SessionEnd) {
@@ -318,6 +337,6 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         user = nil
         if let head { heads.give(head) }
         head = nil
-        owner.sessionEnded(end)
+        owner?.sessionEnded(end)
     }
 }

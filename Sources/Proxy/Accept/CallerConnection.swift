@@ -43,13 +43,15 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private let limits: HTTPLimits
     private let security: TLSTransport?
     private var wire: Wire?
+    /// None until the first bytes, nor between two calls of HTTP/1.1.
     private var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var stallTimer: Timer?
     private var discardTimer: Timer?
     /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
     private var stuckAt: Int?
-    private var version = HTTPVersion.http1
+    /// What is spoken, once that is known.
+    private var version: HTTPVersion?
     private var isReadingHead = false
     private var isDiscarding = false
     private var isDraining = false
@@ -91,7 +93,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Ends the call under way now, with an answer if none has begun.
     func abandon() {
-        session?.abandon()
+        guard let session else { return close() }
+        session.abandon()
     }
 
     private func timedOut() {
@@ -109,24 +112,32 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Makes the session that the first bytes of the connection call for; none as long as they may mean either.
     private func makeSession(for bytes: Span<UInt8>) -> (any HTTPServerSession)? {
-        guard let wire else { return nil }
-        // What was agreed on in TLS is spoken, whatever comes.
-        let agreed = wire.negotiatedProtocol.map(ApplicationProtocol.version)
-        let match = agreed.map { $0 == .http2 ? HTTP2Preface.Match.whole : .none } ?? HTTP2Preface.match(bytes)
-        switch match {
-        case .partial: return nil
-        case .none:
-            return HTTP1ServerSession(owner: self, output: wire.output, heads: context.heads, limits: limits)
-        case .whole:
-            version = .http2
+        guard let wire, let version = version ?? version(of: bytes, on: wire) else { return nil }
+        self.version = version
+        switch version {
+        case .http1:
+            return context.http1.take(for: self, output: wire.output, limits: limits)
+        case .http2:
             watchForStalls()
-            return HTTP2ServerSession(
-                owner: self,
-                output: wire.output,
-                resources: context.http2,
-                limits: limits
-            )
+            return HTTP2ServerSession(owner: self, output: wire.output, resources: context.http2, limits: limits)
         }
+    }
+
+    private func version(of bytes: Span<UInt8>, on wire: Wire) -> HTTPVersion? {
+        // What was agreed on in TLS is spoken, whatever comes.
+        if let agreed = wire.negotiatedProtocol { return ApplicationProtocol.version(agreed) }
+        return switch HTTP2Preface.match(bytes) {
+        case .partial: nil
+        case .none: .http1
+        case .whole: .http2
+        }
+    }
+
+    /// Gives the session of HTTP/1.1 to whoever has a call next.
+    private func yieldSession() {
+        guard version == .http1, let idle = session as? HTTP1ServerSession, idle.isAtRest else { return }
+        session = nil
+        context.http1.give(consume idle)
     }
 
     private func watchForStalls() {
@@ -183,6 +194,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     func wireWillSend() {
         session?.fillOutput()
+        yieldSession()
     }
 
     func wireDrained() {
@@ -237,7 +249,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     package func sessionDiscards() {
         switch version {
-        case .http1:
+        case .http1, nil:
             isDiscarding = true
             timer?.arm(after: service.headTimeout)
         case .http2:

@@ -12,6 +12,8 @@ package final class WireContext {
     package let heads = HTTPHeadPool()
     /// Queues that one call needs for a while.
     package let queues = ByteQueuePool()
+    /// Sessions of HTTP/1.1 for the next calls.
+    let http1: HTTP1SessionPool
     /// What HTTP/2 connections share.
     let http2: HTTP2Resources
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
@@ -27,6 +29,7 @@ package final class WireContext {
     /// Makes what a thread needs around its loop.
     package init(loop: EventLoop) {
         self.loop = loop
+        http1 = HTTP1SessionPool(heads: heads)
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }
 }

@@ -19,7 +19,8 @@ final class ScriptedCaller: HTTPServerOwner {
     private let output = ByteQueue()
     private var input: [UInt8] = []
     private var wantsInput = false
-    private(set) lazy var session = HTTP1ServerSession(owner: self, output: output, heads: heads, limits: limits)
+    private(set) lazy var session: HTTP1ServerSession! =
+        HTTP1ServerSession(owner: self, output: output, heads: heads, limits: limits)
 
     init(limits: HTTPLimits = HTTPLimits()) {
         self.limits = limits
@@ -63,6 +64,18 @@ final class ScriptedCaller: HTTPServerOwner {
         session.outputDrained()
         if wantsInput { sends([]) }
         return text
+    }
+
+    /// Gives its session away, as between two calls.
+    func rests(in pool: HTTP1SessionPool) {
+        let given = session!
+        session = nil
+        pool.give(consume given)
+    }
+
+    /// Takes a session for its next call.
+    func wakes(from pool: HTTP1SessionPool) {
+        session = pool.take(for: self, output: output, limits: limits)
     }
 
     // MARK: HTTPServerOwner

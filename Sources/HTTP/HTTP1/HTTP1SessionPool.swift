@@ -1,0 +1,31 @@
+package import Bytes
+
+/// Keeps sessions for the next who needs one: a caller's connection of HTTP/1.1 has none between two calls.
+///
+/// Belongs to one thread.
+package final class HTTP1SessionPool {
+    private let heads: HTTPHeadPool
+    private var free: [HTTP1ServerSession] = []
+    private let limit = 512
+
+    /// Makes an empty pool of sessions that take their heads from `heads`.
+    package init(heads: HTTPHeadPool) {
+        self.heads = heads
+    }
+
+    /// A session at rest for a connection, whose answers go to `output`.
+    package func take(for owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) -> HTTP1ServerSession {
+        guard let session = free.popLast() else {
+            return HTTP1ServerSession(owner: owner, output: output, heads: heads, limits: limits)
+        }
+        session.attach(to: owner, output: output, limits: limits)
+        return session
+    }
+
+    /// Takes a session back that is at rest, unless somebody still holds it: a late word of his must reach nobody else.
+    package func give(_ session: consuming HTTP1ServerSession) {
+        session.detach()
+        guard free.count < limit, isKnownUniquelyReferenced(&session) else { return }
+        free.append(session)
+    }
+}

@@ -1,0 +1,69 @@
+import Bytes
+import HTTP
+import Testing
+
+/// Sessions of HTTP/1.1 go from one caller's connection to another's between calls.
+@Suite struct SessionPoolTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    private static let ok = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
+
+    private let pool = HTTP1SessionPool(heads: HTTPHeadPool())
+
+    /// A caller that has had one call, and is through with it.
+    private func served(forgetting: Bool) -> ScriptedCaller {
+        let caller = ScriptedCaller.answered()
+        caller.sends(Self.get)
+        #expect(caller.session.isAtRest)
+        _ = caller.takes()
+        if forgetting { caller.users[0].forget() }
+        return caller
+    }
+
+    @Test func `a session goes to whoever has a call next`() {
+        let first = served(forgetting: true)
+        let session = ObjectIdentifier(first.session)
+        first.rests(in: pool)
+        let second = ScriptedCaller.answered()
+        second.wakes(from: pool)
+        #expect(ObjectIdentifier(second.session) == session)
+        second.sends(Self.get)
+        #expect(second.takes() == Self.ok)
+        #expect(first.users.count == 1)
+        #expect(first.takes().isEmpty)
+    }
+
+    @Test func `a connection goes on with another session`() {
+        let caller = served(forgetting: true)
+        caller.rests(in: pool)
+        caller.wakes(from: pool)
+        caller.sends(
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-b: c\r\n\r\n" + Self.get
+        )
+        caller.users[1].stream?.answer(200)
+        caller.sends("")
+        #expect(caller.takes() == Self.ok + Self.ok)
+    }
+
+    @Test func `whoever still holds a session reaches nobody else by it`() throws {
+        let first = served(forgetting: false)
+        let late = try #require(first.users[0].stream)
+        first.rests(in: pool)
+        let second = ScriptedCaller()
+        second.wakes(from: pool)
+        #expect(ObjectIdentifier(second.session) != ObjectIdentifier(late))
+        second.sends(Self.get)
+        let told = (first.saw, second.saw)
+        late.answer(500)
+        late.pause(.slowPeer)
+        late.reset(.canceled)
+        #expect((first.saw, second.saw) == told)
+        #expect(second.takes().isEmpty)
+    }
+
+    @Test(arguments: ["GET / HT", "\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"])
+    func `a call that has begun keeps its session`(_ beginning: String) {
+        let caller = ScriptedCaller()
+        caller.sends(beginning)
+        #expect(!caller.session.isAtRest)
+    }
+}
