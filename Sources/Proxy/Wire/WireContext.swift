@@ -23,8 +23,8 @@ package final class WireContext {
     /// Where TLS writes what is to be sent; empty but while a transport writes.
     private(set) lazy var sealed = ByteQueue(keeping: WireContext.readSize)
 
-    /// The most bytes that are read at once.
-    static let readSize = 64 * 1024
+    /// The most bytes that are read at once: a body of 64 KiB and the head before it, or the rest would cost a turn of its own.
+    static let readSize = 72 * 1024
 
     /// Makes what a thread needs around its loop.
     package init(loop: EventLoop) {
