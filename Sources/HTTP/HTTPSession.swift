@@ -3,7 +3,8 @@
 /// Bytes that arrive become what streams are told, and what streams send becomes bytes in an output queue. No I/O: the
 /// owner of the connection moves the bytes.
 ///
-/// The owner holds the session and the session its owner: the owner lets go of the session once it is over.
+/// The owner holds the session and the session its owner: the owner lets go of the session once it is over, and
+/// of a caller's of HTTP/1.1 between two calls.
 package protocol HTTPSession: AnyObject {
     /// Takes bytes that have arrived.
     ///

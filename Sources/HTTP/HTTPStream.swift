@@ -43,7 +43,7 @@ package enum HTTPReset: Error, Equatable, Sendable {
 /// says how much; the user holds back its source while that is too much. All of it belongs to one thread.
 ///
 /// The exchange is over when both messages have ended, or by a reset, and the user lets go of the stream then: an
-/// HTTP/1.1 session uses the same object for its next exchange.
+/// HTTP/1.1 session uses the same object for its next exchange, which may be that of another connection.
 package protocol HTTPStream: AnyObject {
     /// The HTTP that the connection speaks.
     var version: HTTPVersion { get }

@@ -10,17 +10,23 @@ import Testing
     private let pool = HTTP1SessionPool(heads: HTTPHeadPool())
 
     /// A caller that has had one call, and is through with it.
-    private func served(forgetting: Bool) -> ScriptedCaller {
-        let caller = ScriptedCaller.answered()
-        caller.sends(Self.get)
+    private func served(_ request: String = Self.get, forgetting: Bool = true) -> ScriptedCaller {
+        let caller = ScriptedCaller()
+        caller.whenOpened = { _, stream in stream.answer(200) }
+        caller.sends(request)
         #expect(caller.session.isAtRest)
         _ = caller.takes()
         if forgetting { caller.users[0].forget() }
         return caller
     }
 
-    @Test func `a session goes to whoever has a call next`() {
-        let first = served(forgetting: true)
+    @Test(arguments: [
+        get, "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-b: c\r\n\r\n",
+    ])
+    func `a session goes to whoever has a call next, and knows nothing of the last`(_ request: String) {
+        let first = served(request)
         let session = ObjectIdentifier(first.session)
         first.rests(in: pool)
         let second = ScriptedCaller.answered()
@@ -28,12 +34,13 @@ import Testing
         #expect(ObjectIdentifier(second.session) == session)
         second.sends(Self.get)
         #expect(second.takes() == Self.ok)
+        #expect(second.saw == ["request GET / host=a", "end", "idle"])
         #expect(first.users.count == 1)
         #expect(first.takes().isEmpty)
     }
 
     @Test func `a connection goes on with another session`() {
-        let caller = served(forgetting: true)
+        let caller = served()
         caller.rests(in: pool)
         caller.wakes(from: pool)
         caller.sends(

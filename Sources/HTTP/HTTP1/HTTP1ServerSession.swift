@@ -14,7 +14,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// How much of the answers may wait before no further request is begun, however many have been sent ahead.
     private static let mostQueued = 256 * 1024
 
-    /// Whose connection it is; nil for a session in the pool.
+    /// Whose connection it is; nil between two connections.
     private var owner: (any HTTPServerOwner)?
     private var output: ByteQueue
     private var limits: HTTPLimits
@@ -39,7 +39,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private var draining = false
     private var closed = false
 
-    /// Makes the session of a connection that has just been accepted.
+    /// Makes a session at rest.
     package init(owner: any HTTPServerOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
         self.owner = owner
         self.output = output
@@ -47,7 +47,9 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         self.limits = limits
     }
 
-    /// Whether nothing is left of one exchange, and nothing has come of another: the session is like a new one.
+    /// Whether nothing is left of one exchange, and nothing has come of another.
+    ///
+    /// What the session still knows of the last one is set anew before it is looked at, so that it can serve any connection.
     package var isAtRest: Bool {
         if case .head = reading { head == nil && !isBusy && !isHeldBack && !draining && !closed } else { false }
     }

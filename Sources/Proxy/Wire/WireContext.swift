@@ -10,7 +10,7 @@ package final class WireContext {
     package let buffers = BufferPool()
     /// Heads for the next messages.
     package let heads = HTTPHeadPool()
-    /// Queues that one call needs for a while.
+    /// Queues that a call or a wire needs for a while.
     package let queues = ByteQueuePool()
     /// Sessions of HTTP/1.1 for the next calls.
     let http1: HTTP1SessionPool
