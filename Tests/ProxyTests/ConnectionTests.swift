@@ -120,6 +120,36 @@ import Testing
         }
     }
 
+    @Test func `a caller that does not read its last answer is not waited for`() {
+        play(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { scene in
+            let caller = scene.caller()
+            caller.stopReading(room: 10)
+            caller.send(get)
+            scene.upstream().accept().send(fine)
+            scene.pass(.seconds(61))
+            scene.pass(.seconds(29))
+            #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 1"#])
+            scene.pass(.seconds(2))
+            #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 0"#])
+            #expect(limitHits(scene, "stalled") == "1")
+        }
+    }
+
+    @Test func `a caller that reads its last answer slowly gets it whole`() {
+        play(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { scene in
+            let caller = scene.caller()
+            caller.stopReading(room: 10)
+            caller.send(get)
+            scene.upstream().accept().send(fine)
+            scene.pass(.seconds(61))
+            scene.pass(.seconds(29))
+            caller.startReading()
+            caller.expect(fine)
+            caller.expectEnd()
+            #expect(limitHits(scene, "stalled") == "0")
+        }
+    }
+
     @Test(arguments: Stage.allCases)
     func `a head that is too large or has too many fields is refused`(_ stage: Stage) {
         play(stage, Self.listener("limits: {head: 1KiB, fields: 3}")) { scene in

@@ -11,6 +11,8 @@ package protocol ConnectionService: AnyObject {
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
     /// A caller went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, by peer: Peer)
+    /// A caller took none of the last bytes that waited for it.
+    func stalled(_ peer: Peer)
     /// There is no TLS with a caller; says why.
     func handshakeFailed(_ reason: String, with peer: Peer)
     /// How long a head may take to arrive, in nanoseconds; nil for ever.
@@ -55,6 +57,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isReadingHead = false
     private var isDiscarding = false
     private var isDraining = false
+    /// Whether nothing is left to do but to send what waits.
+    private var isEnding = false
 
     /// How long a caller that is told goodbye is waited for.
     private static let goodbyeTime = Nanoseconds.second
@@ -88,7 +92,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private func sayGoodbye() {
         guard let session else { return close() }
         session.drain()
-        if !session.isBusy { timer?.arm(after: Self.goodbyeTime) }
+        if !session.isBusy, !isEnding { timer?.arm(after: Self.goodbyeTime) }
     }
 
     /// Ends the call under way now, with an answer if none has begun.
@@ -98,6 +102,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private func timedOut() {
+        if isEnding { return endUnread() }
         guard let session else { return close() }
         if session.isReadingHead { return session.headTimedOut() }
         // The rest of a request that nobody wants any more has taken too long, or there is no request at all.
@@ -105,7 +110,28 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private func close() {
-        wire?.finish(lingering: false)
+        finish(lingering: false)
+    }
+
+    /// Closes when all that waits has been sent, or the caller takes none of it.
+    private func finish(lingering: Bool) {
+        guard let wire, !isEnding else { return }
+        isEnding = true
+        stuckAt = wire.bytesSent
+        timer?.arm(after: service.stalledTimeout)
+        wire.finish(lingering: lingering)
+    }
+
+    /// Waits no longer for a caller that has taken none of the last bytes.
+    private func endUnread() {
+        guard let wire, !wire.output.isEmpty else { return }
+        guard wire.bytesSent == stuckAt else {
+            stuckAt = wire.bytesSent
+            timer?.arm(after: service.stalledTimeout)
+            return
+        }
+        service.stalled(peer)
+        wire.abort()
     }
 
     // MARK: The session
@@ -149,7 +175,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Ends what the caller has taken nothing of for so long: streams, or the connection, if it does not read at all.
     private func endStalled(_ limit: Nanoseconds) {
-        guard let session, let wire else { return }
+        guard let session, let wire, !isEnding else { return }
         session.endStalled(since: context.loop.now - limit)
         let waiting = wire.output.isEmpty ? nil : wire.bytesSent
         if session.isBusy, let waiting, waiting == stuckAt {
@@ -286,8 +312,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     package func sessionEnded(_ end: SessionEnd) {
         switch end {
-        case .orderly: wire?.finish(lingering: false)
-        case .lingering: wire?.finish(lingering: true)
+        case .orderly: finish(lingering: false)
+        case .lingering: finish(lingering: true)
         case .abort: wire?.abort()
         }
     }

@@ -101,6 +101,10 @@ final class CallerService: ConnectionService {
         )
     }
 
+    func stalled(_ peer: Peer) {
+        worker.counters.limitHit(.stalled)
+    }
+
     func exceeded(_ limit: HTTP2Limit, by peer: Peer) {
         worker.counters.http2LimitHit(limit.label)
         let label = limit.label.label.description

@@ -42,6 +42,8 @@ final class AdminServer: ConnectionService {
 
     func exceeded(_ limit: HTTP2Limit, by peer: Peer) {}
 
+    func stalled(_ peer: Peer) {}
+
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         stream.refuse(fault, heads: context.heads)
     }

@@ -22,6 +22,8 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case suspension
     /// An interceptor that limits calls by a key had no room for another value of it.
     case keys
+    /// A caller took none of the last bytes that waited for it on a connection that was to be closed.
+    case stalled
 
     /// The value of the label.
     public var label: StaticString {
@@ -37,6 +39,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
         case .heldMessage: "held_message"
         case .suspension: "suspension"
         case .keys: "keys"
+        case .stalled: "stalled"
         }
     }
 }
