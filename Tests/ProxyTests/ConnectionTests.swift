@@ -120,7 +120,8 @@ import Testing
         }
     }
 
-    @Test func `a caller that does not read its last answer is not waited for`() {
+    /// A caller that takes ten bytes of its answer; its connection has been idle for too long, and was to be closed 29 s ago.
+    private func withUnreadAnswer(_ body: (Scene, ScriptedPeer) -> Void) {
         play(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { scene in
             let caller = scene.caller()
             caller.stopReading(room: 10)
@@ -128,6 +129,12 @@ import Testing
             scene.upstream().accept().send(fine)
             scene.pass(.seconds(61))
             scene.pass(.seconds(29))
+            body(scene, caller)
+        }
+    }
+
+    @Test func `a caller that does not read its last answer is not waited for`() {
+        withUnreadAnswer { scene, _ in
             #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 1"#])
             scene.pass(.seconds(2))
             #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 0"#])
@@ -136,13 +143,7 @@ import Testing
     }
 
     @Test func `a caller that reads its last answer slowly gets it whole`() {
-        play(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { scene in
-            let caller = scene.caller()
-            caller.stopReading(room: 10)
-            caller.send(get)
-            scene.upstream().accept().send(fine)
-            scene.pass(.seconds(61))
-            scene.pass(.seconds(29))
+        withUnreadAnswer { scene, caller in
             caller.startReading()
             caller.expect(fine)
             caller.expectEnd()
