@@ -35,13 +35,13 @@ public struct CallURL: Equatable, Sendable {
         let start = text.index(colon, offsetBy: 3)
         let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
         let (authority, rest) = (text[start..<end], text[end...])
-        if authority.contains("@") {
+        if authority.unicodeScalars.contains("@") {
             throw UpstreamURL.Malformed("the URL of a call has no user; put credentials into headers")
         }
-        if authority.contains("{") {
+        if authority.unicodeScalars.contains("{") {
             throw UpstreamURL.Malformed("the host of a call is no template; write templates behind it")
         }
-        if rest.contains("#") {
+        if rest.unicodeScalars.contains("#") {
             throw UpstreamURL.Malformed("the URL of a call has no fragment; write %23 for a #")
         }
         server = try UpstreamURL("\(scheme)://\(authority)")

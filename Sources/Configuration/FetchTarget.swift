@@ -32,7 +32,7 @@ public struct FetchTarget: Equatable, Sendable {
         let diagnostics = Diagnostics()
         let server = UpstreamSettings(server: String(text[..<start]), of: section, at: mark, into: diagnostics)
         for problem in diagnostics.sorted { section.diagnostics.report(problem.message, at: problem.mark) }
-        guard let server, case .tcp = server.url.endpoint, !target.contains("#") else {
+        guard let server, case .tcp = server.url.endpoint, !target.unicodeScalars.contains("#") else {
             if diagnostics.isEmpty { section.report("write a URL such as https://id.example/token", at: key) }
             return nil
         }

@@ -66,7 +66,7 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
             return
         }
         // Before anything is quoted: what stands before the "@" may be a password.
-        if text.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
+        if text.unicodeScalars.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
             throw Malformed(
                 "\(Diagnostic.quote(text)) is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"

@@ -13,9 +13,10 @@ public struct JSONError: Error, Equatable, Sendable {
 
 extension JSONError {
     init(nulAt offset: Int, in bytes: Span<UInt8>) {
-        let before = bytes.extracting(0..<offset).string.split(separator: "\n", omittingEmptySubsequences: false)
-        line = before.count
-        column = before[before.count - 1].unicodeScalars.count + 1
+        let before = bytes.extracting(0..<offset).string.unicodeScalars
+        let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+        line = lines.count
+        column = lines[lines.count - 1].count + 1
         text = "NUL byte"
     }
 

@@ -5,23 +5,25 @@ public struct JSONPointer: Equatable, Sendable {
 
     /// Reads a pointer; none if the text is neither empty nor begins with `/`.
     public init?(_ text: String) {
-        guard text.isEmpty || text.hasPrefix("/") else { return nil }
-        tokens = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(Self.unescape)
+        // Scalars: a slash before a combining mark is one still.
+        let scalars = text.unicodeScalars
+        guard scalars.isEmpty || scalars.first == "/" else { return nil }
+        tokens = scalars.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(Self.unescape)
     }
 
     /// Turns `~1` into `/` and `~0` into `~`.
-    private static func unescape(_ token: Substring) -> String {
-        var plain = ""
+    private static func unescape(_ token: Substring.UnicodeScalarView) -> String {
+        var plain = String.UnicodeScalarView()
         var isEscaped = false
-        for character in token {
+        for scalar in token {
             if isEscaped {
-                plain.append(character == "1" ? "/" : character == "0" ? "~" : character)
-            } else if character != "~" {
-                plain.append(character)
+                plain.append(scalar == "1" ? "/" : scalar == "0" ? "~" : scalar)
+            } else if scalar != "~" {
+                plain.append(scalar)
             }
-            isEscaped = !isEscaped && character == "~"
+            isEscaped = !isEscaped && scalar == "~"
         }
-        return plain
+        return String(plain)
     }
 }
 

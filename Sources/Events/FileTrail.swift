@@ -11,7 +11,7 @@ struct FileTrail {
     private static let longestChain = 40
 
     init(of path: String) {
-        var current = path.hasPrefix("/") ? "/" : "."
+        var current = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         var rest = Self.steps(path)
         var links = 0
         while let step = rest.popLast() {
@@ -21,7 +21,7 @@ struct FileTrail {
                 directories.insert(current)
                 links += 1
                 guard links <= Self.longestChain else { return }
-                if target.hasPrefix("/") { current = "/" }
+                if target.utf8.first == UInt8(ascii: "/") { current = "/" }
                 rest += Self.steps(target)
             case .file where !rest.isEmpty:
                 current = place
@@ -55,6 +55,6 @@ struct FileTrail {
 
     /// The parts of a path, last first.
     private static func steps(_ path: String) -> [String] {
-        path.split(separator: "/").filter { $0 != "." }.map(String.init).reversed()
+        path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }.reversed()
     }
 }

@@ -38,6 +38,8 @@ struct JSONTests {
         #expect(value.pointer("/a/b/01") == nil)
         #expect(value.pointer("/a/c/d") == nil)
         #expect(value.pointer("a") == nil)
+        #expect(JSONPointer("/a/\u{301}b")?.tokens == ["a", "\u{301}b"])
+        #expect(JSONPointer("/~0\u{301}~1\u{301}")?.tokens == ["~\u{301}/\u{301}"])
     }
 
     @Test(arguments: [
@@ -77,6 +79,12 @@ struct JSONTests {
         #expect(error?.line == 2)
         #expect(error?.column == 17)
         #expect(error?.text == "invalid token")
+    }
+
+    @Test func `a NUL byte is told with its line, however lines end`() {
+        let error = #expect(throws: JSONError.self) { try JSON.parse(Array("{\r\n\r\n ".utf8) + [0]) }
+        #expect(error?.line == 3)
+        #expect(error?.column == 2)
     }
 
     @Test func `nesting is bounded`() throws {

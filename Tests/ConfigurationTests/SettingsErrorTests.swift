@@ -130,6 +130,7 @@ struct SettingsErrorTests {
         ("unix+h2c:a", "\"unix+h2c:a\" is no socket; write unix+h2c:/path, at most 107 bytes long"),
         ("http://a/b", "an upstream URL has no path and no query; write http://host:port"),
         ("http://user:hunter2@a", "an upstream URL has no user; write http://host:port"),
+        ("http://user:hunter2@\u{301}a", "an upstream URL has no user; write http://host:port"),
         ("user:hunter2@a", "an upstream URL has no user; write http://host:port"),
         ("unix:a", "\"unix:a\" is no socket; write unix:/path, at most 107 bytes long"),
     ])

@@ -63,6 +63,16 @@ import Testing
         #expect(changes() == [late])
     }
 
+    @Test func `a name may begin with any character`() {
+        makeDirectory(directory / "d")
+        makeDirectory(directory / "d/\u{301}a")
+        let odd = directory / "d/\u{301}a/\u{301}token"
+        write("one", to: odd)
+        watch.watch(odd)
+        write("two", to: odd)
+        #expect(changes() == [odd])
+    }
+
     @Test func `a deletion and what follows it are noticed`() {
         makeDirectory(directory / "a")
         let path = directory / "a/token"

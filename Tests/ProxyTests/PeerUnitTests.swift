@@ -32,6 +32,14 @@ import Testing
         #expect(unit("0::/system.slice/user@cache.service/app.service\n") == "user@cache.service")
     }
 
+    /// A slash and a combining mark are one `Character`; user 1000 may name groups like this.
+    @Test func `a name within a user's manager cannot hide where it stands`() {
+        let hidden = "0::/user.slice/user-1000.slice/user@1000.service/\u{301}x.slice/app.service/b.service\n"
+        #expect(unit(hidden) == "app.service")
+        #expect(unit("0::/user.slice/user@1000.service/\u{301}x.slice/y\n") == "user@1000.service")
+        #expect(unit("0::/system.slice/app.service/\u{301}x.slice/other.service\n") == "app.service")
+    }
+
     @Test func `of the older hierarchies that of systemd counts`() {
         let old = "12:cpu,cpuacct:/system.slice/wrong.service\n1:name=systemd:/system.slice/app.service\n0::/\n"
         #expect(unit(old) == "app.service")

@@ -70,7 +70,7 @@ enum Codecs {
         _ = ErrorDetail.details(grpcStatusDetails: field.readable)
         _ = ErrorDetail.details(grpcStatusDetails: input)
         // A name without a slash, since one that has is taken for a URL.
-        let name = input.extracting(0..<min(8, input.count)).string.split(separator: "/").joined()
+        let name = input.extracting(0..<min(8, input.count)).array.filter { $0 != UInt8(ascii: "/") }.span.string
         let error = RPCError(
             .internal,
             input.string,

@@ -25,12 +25,14 @@ final class PeerUnit {
     }
 
     /// The unit that a `/proc/PID/cgroup` tells of.
+    ///
+    /// A trap: whoever owns a group can name those in it, and in a `String` a slash before a combining mark is no slash.
     static func name(in controlGroups: [UInt8]) -> [UInt8]? {
-        for line in String(decoding: controlGroups, as: UTF8.self).split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        for line in controlGroups.split(separator: UInt8(ascii: "\n")) {
+            let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             // Of the hierarchies, systemd keeps its units in the unified one and in that with its name.
-            guard parts.count == 3, parts[1].isEmpty || parts[1] == "name=systemd" else { continue }
-            if let unit = unit(at: parts[2]) { return Array(unit.utf8) }
+            guard parts.count == 3, parts[1].isEmpty || parts[1].elementsEqual("name=systemd".utf8) else { continue }
+            if let unit = unit(at: parts[2]) { return Array(unit) }
         }
         return nil
     }
@@ -38,22 +40,30 @@ final class PeerUnit {
     /// The unit at a path of control groups: the first that is no slice, and in a user's manager the first below that.
     ///
     /// What is further in is not systemd's: a container, say, which can name its groups as it likes.
-    private static func unit(at path: Substring) -> Substring? {
+    private static func unit(at path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         // Seen from another namespace, a path may lead up first.
-        let isOuter = { (group: Substring) in group == ".." || group.hasSuffix(".slice") }
-        let groups = path.split(separator: "/").drop(while: isOuter)
+        let isOuter = { (group: ArraySlice<UInt8>) in group.elementsEqual("..".utf8) || group.hasSuffix(".slice") }
+        let groups = path.split(separator: UInt8(ascii: "/")).drop(while: isOuter)
         guard let outer = groups.first.flatMap(unit(ofGroup:)) else { return nil }
         guard isUserManager(outer) else { return outer }
         return groups.dropFirst().drop(while: isOuter).first.flatMap(unit(ofGroup:)) ?? outer
     }
 
-    private static func unit(ofGroup group: Substring) -> Substring? {
+    private static func unit(ofGroup group: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         // Systemd puts this before names that the kernel has a use for.
-        let name = group.hasPrefix("_") ? group.dropFirst() : group
+        let name = group.first == UInt8(ascii: "_") ? group.dropFirst() : group
         return name.hasSuffix(".service") || name.hasSuffix(".scope") ? name : nil
     }
 
-    private static func isUserManager(_ unit: Substring) -> Bool {
-        unit.hasPrefix("user@") && unit.hasSuffix(".service") && UInt32(unit.dropFirst(5).dropLast(8)) != nil
+    private static func isUserManager(_ unit: ArraySlice<UInt8>) -> Bool {
+        guard unit.starts(with: "user@".utf8), unit.hasSuffix(".service") else { return false }
+        let user = unit.dropFirst("user@".utf8.count).dropLast(".service".utf8.count)
+        return !user.isEmpty && user.allSatisfy { 0x30...0x39 ~= $0 }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func hasSuffix(_ text: String) -> Bool {
+        suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 }
