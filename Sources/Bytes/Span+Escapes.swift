@@ -39,7 +39,8 @@ extension UInt8 {
         }
     }
 
-    fileprivate var hexadecimalValue: UInt8? {
+    /// The value of the hexadecimal digit, either case; none if it is none.
+    public var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): lowercasedASCII - 0x57

@@ -67,11 +67,12 @@ extension Span<UInt8> {
         equals(".") ? 1 : equals("..") ? 2 : 0
     }
 
+    /// The path without escapes that it does not need; no escape arises that was none, such as `%2e` of `%%32e`.
     fileprivate func decodingUnreserved() -> [UInt8] {
         var decoded: [UInt8] = []
         var index = 0
         while index < count {
-            if let byte = escapedByte(at: index), byte.isUnreserved {
+            if let byte = escapedByte(at: index), byte.isUnreserved, !decoded.hasOpenEscape {
                 decoded.append(byte)
                 index += 3
             } else {
@@ -80,5 +81,12 @@ extension Span<UInt8> {
             }
         }
         return decoded
+    }
+}
+
+extension [UInt8] {
+    /// Whether what follows may complete an escape.
+    fileprivate var hasOpenEscape: Bool {
+        last == UInt8(ascii: "%") || dropLast().last == UInt8(ascii: "%") && last?.hexadecimalValue != nil
     }
 }
