@@ -54,13 +54,14 @@ enum Texts {
 
     private static func paths(_ input: Span<UInt8>) {
         _ = HTTPHead.isAuthority(input)
+        guard input.count > 0, input[0] == UInt8(ascii: "/") else { return }
         let head = HTTPHead()
         head.setTarget(input)
         head.normalizePath()
         let once = head.target.array
         head.normalizePath()
         demandSame(String(latin1: head.target.array), String(latin1: once), "a normal path stays as it is")
-        guard input.count > 0, HTTPHead.isPath(input) else { return }
+        guard HTTPHead.isPath(input) else { return }
         demand(HTTPHead.isPath(head.path), "a normal path is a path: \(String(latin1: once))")
         let segments = head.path.array.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let dots = segments.contains { $0 == Array(".".utf8)[...] || $0 == Array("..".utf8)[...] }
