@@ -6,6 +6,18 @@ extension Span<UInt8> {
         else { return nil }
         return high << 4 | low
     }
+
+    /// Whether the bytes are those of `text`, once escapes are undone; the case of letters counts.
+    public func spells(_ text: String) -> Bool {
+        var index = 0
+        for wanted in text.utf8 {
+            guard index < count else { return false }
+            let escaped = escapedByte(at: index)
+            guard escaped ?? self[index] == wanted else { return false }
+            index += escaped == nil ? 1 : 3
+        }
+        return index == count
+    }
 }
 
 extension ByteQueue {

@@ -5,22 +5,22 @@ extension ConnectQuery {
     /// The message of a Connect GET, compressed if it is.
     ///
     /// - Parameter query: the query that this was read from.
-    /// - Returns: the message, empty if there is none; none if what should be base64 is not.
-    public func message(in query: Span<UInt8>) -> [UInt8]? {
+    /// - Returns: the message, empty if there is none.
+    /// - Throws: what the caller is to be told, where it is ambiguous which message is meant, or what should be base64
+    ///   is not.
+    public func message(in query: Span<UInt8>) throws(RPCError) -> [UInt8] {
+        guard !isAmbiguous else {
+            throw RPCError(.invalidArgument, "a parameter of the protocol comes twice in the query")
+        }
         let text = query.extracting(message)
         if isBase64 {
             let characters = PercentEncoding.decode(text)
-            return Base64.decode(characters.span)
+            if let message = Base64.decode(characters.span) { return message }
+            throw RPCError(.invalidArgument, "the message of the query is not base64")
         }
         // A query may have a plus sign for a space, but base64 may have it as a character.
         let spaced = text.array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         return PercentEncoding.decode(spaced.span)
-    }
-
-    /// Whether the protocol gives `parameter` a meaning, whatever its value.
-    fileprivate static func knows(_ parameter: Span<UInt8>) -> Bool {
-        parameter.hasPrefix("connect=") || parameter.hasPrefix("base64=") || parameter.hasPrefix("compression=")
-            || parameter.hasPrefix("encoding=") || parameter.hasPrefix("message=")
     }
 }
 
@@ -54,7 +54,8 @@ extension ByteQueue {
             let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
             let parameter = query.extracting(start..<end)
             start = end + 1
-            guard !parameter.isEmpty, !ConnectQuery.knows(parameter) else { continue }
+            let name = parameter.extracting(0..<(parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count))
+            guard !parameter.isEmpty, ConnectQuery.Parameter(name: name) == nil else { continue }
             append(byte: UInt8(ascii: "&"))
             append(parameter)
         }

@@ -3,9 +3,13 @@ import Dialects
 import RPC
 import Testing
 
-private func message(_ query: String) throws -> [UInt8]? {
+private func message(_ query: String) throws -> [UInt8] {
     let read = ConnectQuery(query.bytes.span)
     return try #require(read).message(in: query.bytes.span)
+}
+
+private func fault(_ query: String) -> String? {
+    #expect(throws: RPCError.self) { try message(query) }?.message
 }
 
 @Test(arguments: [
@@ -15,15 +19,39 @@ private func message(_ query: String) throws -> [UInt8]? {
     ("connect=v1&base64=1&message=aGk%2FaGk%2b", "hi?hi>"), ("message=Zm8=&base64=1&connect=v1", "fo"),
     ("connect=v1&base64=1&message=Zm8%3D", "fo"), ("connect=v1&base64=1&message=Zm8", "fo"),
     ("connect=v1&base64=1&message=", ""), ("connect=v1", ""), ("connect=v1&base64=1", ""),
-    ("connect=v1&message=first&message=second", "second"),
+    ("c%6fnnect=%761&b%61se64=%31&m%65ssage=Zm8", "fo"), ("connect=v1&base64=1+&message=Zm8", "Zm8"),
+    ("connect=v1&m+essage=a&Message=b&message", ""),
 ])
 func `the message of a Connect GET is read`(query: String, expected: String) throws {
-    #expect(try message(query)?.text == expected)
+    #expect(try message(query).text == expected)
 }
 
 @Test(arguments: ["Zm8%", "Z", "Zm=8", "%7B%7D"])
 func `a message of a Connect GET that should be base64 and is not is none`(text: String) throws {
-    #expect(try message("connect=v1&base64=1&message=\(text)") == nil)
+    #expect(fault("connect=v1&base64=1&message=\(text)") == "the message of the query is not base64")
+}
+
+/// Some readers take the first, others the last; what is not what we saw could pass us.
+@Test(arguments: [
+    "connect=v1&message=first&message=second", "connect=v1&message=a&m%65ssage=b", "connect=v1&base64=0&base64=1",
+    "connect=v1&connect=v2", "connect=v1&encoding=json&encoding=json", "connect=v1&compression&compression=gzip",
+])
+func `a Connect GET of which readers could think differently has no message`(query: String) {
+    #expect(fault(query) == "a parameter of the protocol comes twice in the query")
+}
+
+@Test(arguments: [
+    ("connect=v1&message=%zz%41", 4), ("connect=v1&message=%", 1), ("base64=1&message=Zg%3D%3d&connect=v1", 1),
+])
+func `a message is as long as what is read of it`(query: String, size: Int) throws {
+    #expect(ConnectQuery(query.bytes.span)?.messageSize == size)
+    #expect(try message(query).count == size)
+}
+
+@Test func `names of codecs and compressions may have escapes`() {
+    let read = ConnectQuery("connect=v1&encoding=%6ason&compression=g%7Aip".bytes.span)
+    #expect(read?.codec == .json)
+    #expect(read?.compression == .gzip)
 }
 
 private func written(_ query: String, _ message: String, _ compression: Compression = .identity) -> String {

@@ -56,9 +56,29 @@ enum Heads {
 
     private static func checkQuery(_ query: [UInt8]) {
         guard let read = ConnectQuery(query.span) else { return }
-        let parameters = query.split(separator: UInt8(ascii: "&"))
-        demand(parameters.contains(Array("connect=v1".utf8)[...]), "the query is Connect's")
         demand(0...query.count ~= read.messageSize, "a message is no longer than its query")
+        let parameters = form(query)
+        let version = parameters.first { $0.name == Array("connect".utf8) }
+        demandSame(version.map { PercentEncoding.decode($0.value.span) }, Array("v1".utf8), "the query is Connect's")
+        guard let message = try? read.message(in: query.span) else { return }
+        let given = parameters.filter { $0.name == Array("message".utf8) }
+        demand(given.count < 2, "a message that is read is the only one")
+        let isBase64 = parameters.contains {
+            $0.name == Array("base64".utf8) && PercentEncoding.decode($0.value.span) == Array("1".utf8)
+        }
+        let written = given.first?.value ?? []
+        let spaced = written.map { $0 == UInt8(ascii: "+") && !isBase64 ? UInt8(ascii: " ") : $0 }
+        let told = PercentEncoding.decode(spaced.span)
+        demandSame(message, isBase64 ? Base64.decode(told.span) : told, "the message is what a form would say")
+        demandSame(message.count, read.messageSize, "the size of a message is known before it is read")
+    }
+
+    /// The parameters of a query, the names without escapes, the values as they are.
+    private static func form(_ query: [UInt8]) -> [(name: [UInt8], value: [UInt8])] {
+        query.split(separator: UInt8(ascii: "&")).map { parameter in
+            let halves = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (PercentEncoding.decode(Array(halves[0]).span), halves.count > 1 ? Array(halves[1]) : [])
+        }
     }
 
     /// Any error can be told in any dialect, and is understood again.

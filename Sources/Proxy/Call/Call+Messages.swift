@@ -127,21 +127,23 @@ extension Call {
     /// The one bare message of a body is whole.
     func bareMessageCame(_ way: Way) {
         let isQuery = way == .request && classification.dialect == .connectGet
-        let body = isQuery ? messageOfQuery() : bareMessage
+        let body: ByteQueue?
+        do throws(RPCError) {
+            body = isQuery ? try messageOfQuery() : bareMessage
+        } catch {
+            return isFaulty(error, way)
+        }
         bareMessage = nil
         let isCompressed = compression(way) != .identity && body.map { !$0.isEmpty } ?? false
-        guard let body else {
-            if isQuery { return isFaulty(RPCError(.invalidArgument, "the message of the query is not base64"), way) }
-            return messageCame(0, Span(), way)
-        }
+        guard let body else { return messageCame(0, Span(), way) }
         messageCame(isCompressed ? Envelope.compressed : 0, body.readable, way)
         worker.context.queues.give(body)
     }
 
-    private func messageOfQuery() -> ByteQueue? {
+    private func messageOfQuery() throws(RPCError) -> ByteQueue? {
         let request = request
         let query = request.query
-        guard let message = ConnectQuery(query)?.message(in: query) else { return nil }
+        guard let message = try ConnectQuery(query)?.message(in: query) else { return nil }
         let queue = worker.context.queues.take()
         queue.append(message)
         return queue

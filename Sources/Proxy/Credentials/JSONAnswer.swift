@@ -83,8 +83,8 @@ extension JSONPointer {
     fileprivate var text: String {
         guard !tokens.isEmpty else { return "its root" }
         return tokens.map { token in
-            token.reduce(into: "/") { text, character in
-                text += character == "~" ? "~0" : character == "/" ? "~1" : String(character)
+            token.unicodeScalars.reduce(into: "/") { text, scalar in
+                text += scalar == "~" ? "~0" : scalar == "/" ? "~1" : String(scalar)
             }
         }.joined()
     }

@@ -63,10 +63,11 @@ import Testing
         }
     }
 
-    @Test func `E3 a query without a readable message ends the call`() {
+    @Test(arguments: ["base64=1&message=*", "message=%7B%7D&m%65ssage=%5B%5D"])
+    func `E3 a query without a readable message ends the call`(_ parameters: String) {
         play(gate("sees: [request message]")) { scene in
             let caller = scene.caller()
-            caller.send(http("GET /pkg.Service/Say?connect=v1&encoding=json&base64=1&message=* HTTP/1.1", "host: a"))
+            caller.send(http("GET /pkg.Service/Say?connect=v1&encoding=json&\(parameters) HTTP/1.1", "host: a"))
             #expect(caller.head().hasPrefix("HTTP/1.1 400 "))
             scene.upstream().expectNobody()
         }
