@@ -8,8 +8,8 @@ public final class ByteQueue {
     private var capacity = 0
     private var start = 0
     private var end = 0
-    /// Where buffers come from; nil if the queue keeps the one it has.
-    private let pool: BufferPool?
+    /// Where buffers come from; one of buffers without size if the queue keeps the one it has.
+    private let pool: BufferPool
 
     /// Makes an empty queue that takes its buffers from `pool`; without one, from the allocator.
     public init(pool: BufferPool = BufferPool(limit: 0)) {
@@ -18,7 +18,7 @@ public final class ByteQueue {
 
     /// Makes an empty queue with a buffer of `capacity` bytes that it keeps even while it is empty.
     public init(keeping capacity: Int) {
-        pool = nil
+        pool = BufferPool(limit: 0, size: 0)
         unsafe base = .allocate(capacity: capacity)
         self.capacity = capacity
     }
@@ -178,7 +178,7 @@ public final class ByteQueue {
 
     private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
         var size = max(256, needed + needed / 2)
-        if let pool, pool.limit > 0 {
+        if pool.limit > 0 {
             if needed <= pool.size { return unsafe (pool.take(), pool.size) }
             size = max(4 * pool.size, size)
         }
@@ -189,12 +189,12 @@ public final class ByteQueue {
     private func releaseBuffer() {
         start = 0
         end = 0
-        if pool != nil { freeBuffer() }
+        if pool.size > 0 { freeBuffer() }
     }
 
     private func freeBuffer() {
         if let base = unsafe base {
-            if let pool, pool.limit > 0, capacity == pool.size {
+            if pool.limit > 0, capacity == pool.size {
                 unsafe pool.give(base)
             } else {
                 unsafe base.deallocate()

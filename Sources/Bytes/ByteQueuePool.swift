@@ -16,7 +16,7 @@ public final class ByteQueuePool {
     }
 
     /// Takes a queue back that nobody uses any more.
-    public func give(_ queue: ByteQueue) {
+    public func give(_ queue: consuming ByteQueue) {
         queue.removeAll()
         if free.count < limit { free.append(queue) }
     }

@@ -94,8 +94,9 @@ public final class EventLoop {
         timers.advance(to: clock.now)
         while !atEnd.isEmpty {
             swap(&atEnd, &doing)
-            for work in doing { work.endOfTurn() }
-            doing.removeAll(keepingCapacity: true)
+            // Taken out one by one, the first from the end: what stays in an array is counted once more to be called.
+            doing.reverse()
+            while let work = doing.popLast() { work.endOfTurn() }
         }
         releaseKept()
         isAwake = false

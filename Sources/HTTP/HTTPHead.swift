@@ -367,7 +367,7 @@ package final class HTTPHeadPool {
     }
 
     /// Takes a head back that nobody uses any more.
-    package func give(_ head: HTTPHead) {
+    package func give(_ head: consuming HTTPHead) {
         guard free.count < limit else { return }
         head.removeAll()
         free.append(head)

@@ -23,7 +23,7 @@ package final class Worker {
     /// The calls that ended last.
     let recent = RecentCalls()
     /// Traces for the next calls.
-    let traces = DecisionTracePool()
+    private let traces = DecisionTracePool()
     private var calls: UInt = 0
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
@@ -106,6 +106,17 @@ package final class Worker {
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
     }
+
+    // MARK: For calls
+
+    func takeQueue() -> ByteQueue { context.takeQueue() }
+    func give(_ queue: consuming ByteQueue) { context.give(queue) }
+    func takeHead() -> HTTPHead { context.takeHead() }
+    func give(_ head: consuming HTTPHead) { context.give(head) }
+    func takeTrace() -> DecisionTrace { traces.take() }
+    func give(_ trace: consuming DecisionTrace) { traces.give(trace) }
+    func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
+    func count(_ result: AttemptResult, of upstream: UpstreamCounter) { counters.attempt(upstream, result) }
 
     // MARK: Configuration
 

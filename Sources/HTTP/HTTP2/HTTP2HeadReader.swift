@@ -29,10 +29,10 @@ struct HTTP2HeadReader {
     }
 
     /// A head begins.
-    mutating func begin(_ kind: Kind, into head: HTTPHead) {
+    mutating func begin(_ kind: Kind, into head: consuming HTTPHead) {
         self.kind = kind
-        self.head = head
         unsafe lent = Unmanaged.passUnretained(head)
+        self.head = head
         taken = 0
         hosts = 0
         fault = nil

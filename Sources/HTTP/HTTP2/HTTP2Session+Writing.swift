@@ -15,9 +15,11 @@ extension HTTP2Session {
     func submit(answer head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         guard !isClosed, stream.position >= 0 else { return }
         var provider = unsafe Self.provider
+        // The objects that a closure takes with it are counted; numbers and pointers are not.
+        let (engine, id) = unsafe (engine, stream.id)
         unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
             unsafe withUnsafePointer(to: &provider) { provider in
-                unsafe _ = nghttp2_submit_response(engine, stream.id, fields, count, end ? nil : provider)
+                unsafe _ = nghttp2_submit_response(engine, id, fields, count, end ? nil : provider)
             }
         }
         hasOutput()
@@ -28,6 +30,7 @@ extension HTTP2Session {
         guard !isClosed else { return }
         var provider = unsafe Self.provider
         let context = unsafe Unmanaged.passUnretained(stream).toOpaque()
+        let engine = unsafe engine
         stream.id = unsafe HTTP2FieldBlock.lend(head, .request(scheme: scheme)) { fields, count in
             unsafe withUnsafePointer(to: &provider) { provider in
                 unsafe nghttp2_submit_request(engine, nil, fields, count, end ? nil : provider, context)
@@ -40,9 +43,10 @@ extension HTTP2Session {
 
     func submit(informational head: HTTPHead, on stream: HTTP2Stream) {
         guard isServer, !isClosed, stream.position >= 0 else { return }
+        let (engine, id) = unsafe (engine, stream.id)
         unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
             let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-            unsafe _ = nghttp2_submit_headers(engine, none, stream.id, nil, fields, count, nil)
+            unsafe _ = nghttp2_submit_headers(engine, none, id, nil, fields, count, nil)
         }
         hasOutput()
     }
@@ -86,7 +90,8 @@ extension HTTP2Session {
         hasOutput()
     }
 
-    private func submit(_ trailers: HTTPHead, on id: Int32) {
+    private func submit(_ trailers: consuming HTTPHead, on id: Int32) {
+        let engine = unsafe engine
         unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
             unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
         }
@@ -119,8 +124,10 @@ extension HTTP2Session {
     func write() {
         guard !isClosed, !isReading, !isWriting else { return }
         isWriting = true
-        for stream in refused { stream.end(telling: .unprocessed) }
-        refused.removeAll()
+        if !refused.isEmpty {
+            for stream in refused { stream.end(telling: .unprocessed) }
+            refused.removeAll()
+        }
         while !isClosed, output.count < Self.mostQueued {
             var bytes: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(engine, &bytes)
@@ -177,13 +184,10 @@ extension HTTP2Session {
         if directStream === stream, let bytes = unsafe direct {
             unsafe output.append(Span(_unsafeElements: UnsafeBufferPointer(rebasing: bytes[..<count])))
             unsafe direct = UnsafeBufferPointer(rebasing: bytes[count...])
-            stream.dropOutbound(0)
+            stream.progress = now
             return 0
         }
-        guard let queue = stream.outbound else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
-        output.append(queue.readable.extracting(0..<count))
-        stream.dropOutbound(count)
-        return 0
+        return stream.moveOutbound(count, to: output) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
     /// A frame has gone into the output.

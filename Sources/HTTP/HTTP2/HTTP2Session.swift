@@ -167,6 +167,21 @@ package class HTTP2Session: HTTPSession {
     /// The peer has ended its message, and the user of the stream knows.
     func receivedWhole(_ stream: HTTP2Stream) {}
 
+    // MARK: What streams take and give back
+
+    // Here, and not `session.heads.give`: what is reached over two objects is counted.
+    func takeQueue() -> ByteQueue { resources.queues.take() }
+    func give(_ queue: consuming ByteQueue) { resources.queues.give(queue) }
+    func give(_ head: consuming HTTPHead) { heads.give(head) }
+
+    func copy(_ head: HTTPHead) -> HTTPHead {
+        let copy = heads.take()
+        copy.copy(head)
+        return copy
+    }
+
+    // MARK: The list of streams
+
     func add(_ stream: HTTP2Stream) {
         stream.position = streams.count
         streams.append(stream)
@@ -202,12 +217,11 @@ package class HTTP2Session: HTTPSession {
 
     /// Takes a stream off the list.
     func remove(_ stream: HTTP2Stream) {
-        guard stream.position >= 0 else { return }
-        let last = streams.removeLast()
-        if last !== stream {
-            streams[stream.position] = last
-            last.position = stream.position
-        }
+        let position = stream.position
+        guard position >= 0 else { return }
+        streams.swapAt(position, streams.count - 1)
+        streams.removeLast()
+        if position < streams.count { streams[position].position = position }
         stream.position = -1
         if latestID == stream.id { unsafe latest = nil }
     }

@@ -85,12 +85,14 @@ final class HTTP2Stream: HTTPStream {
         let taken = session.sendDirectly(body, on: self)
         // What was sent may have ended the stream.
         guard taken < body.count, position >= 0 else { return }
-        let queue = outbound ?? session.resources.queues.take()
+        // Taken out and put back: what stays in its place is counted once more to be used.
+        let queue = outbound.take() ?? session.takeQueue()
         if queue.isEmpty { progress = session.now }
-        outbound = queue
         queue.append(body.extracting(taken..<body.count))
+        let isMuch = queue.count >= Self.much
+        outbound = queue
         session.waiting += body.count - taken
-        if queue.count >= Self.much || isCrowded { tellsDrained = true }
+        if isMuch || isCrowded { tellsDrained = true }
         session.hasData(self)
     }
 
@@ -98,11 +100,7 @@ final class HTTP2Stream: HTTPStream {
         guard sending == .body else { return }
         sending = .ended
         answered()
-        if let trailers {
-            let copy = session.heads.take()
-            copy.copy(trailers)
-            self.trailers = copy
-        }
+        if let trailers { self.trailers = session.copy(trailers) }
         session.hasEnd(self)
     }
 
@@ -133,7 +131,7 @@ final class HTTP2Stream: HTTPStream {
     func received(_ body: Span<UInt8>) {
         guard let user else { return discard(body.count) }
         guard pauses.isEmpty else {
-            let queue = inbound ?? session.resources.queues.take()
+            let queue = inbound ?? session.takeQueue()
             inbound = queue
             session.held += body.count
             return queue.append(body)
@@ -155,11 +153,7 @@ final class HTTP2Stream: HTTPStream {
         receiving = .ended
         guard inbound?.isEmpty ?? true, pauses.isEmpty else {
             endIsWaiting = true
-            if let trailers, trailers.count > 0 {
-                let copy = session.heads.take()
-                copy.copy(trailers)
-                inboundTrailers = copy
-            }
+            if let trailers, trailers.count > 0 { inboundTrailers = session.copy(trailers) }
             return
         }
         tellEnd(trailers)
@@ -186,10 +180,9 @@ final class HTTP2Stream: HTTPStream {
         }
         guard inbound?.isEmpty ?? true, pauses.isEmpty, endIsWaiting else { return }
         endIsWaiting = false
-        let trailers = inboundTrailers
-        inboundTrailers = nil
+        let trailers = inboundTrailers.take()
         tellEnd(trailers)
-        if let trailers { session.heads.give(trailers) }
+        if let trailers { session.give(trailers) }
         if position < 0 { end(telling: nil) }
     }
 
@@ -206,20 +199,19 @@ final class HTTP2Stream: HTTPStream {
         sending = .sent
     }
 
-    /// Drops bytes that have gone into the output.
-    func dropOutbound(_ count: Int) {
-        progress = session.now
-        guard let outbound else { return }
-        outbound.drop(count)
+    /// Moves bytes that wait into the output; false if there are none.
+    func moveOutbound(_ count: Int, to output: ByteQueue) -> Bool {
+        guard let queue = outbound.take() else { return false }
+        output.append(queue.readable.extracting(0..<count))
+        queue.drop(count)
+        outbound = queue
         session.waiting -= count
+        progress = session.now
+        return true
     }
 
     /// Takes the trailers, to be sent.
-    func takeTrailers() -> HTTPHead? {
-        let taken = trailers
-        trailers = nil
-        return taken
-    }
+    func takeTrailers() -> HTTPHead? { trailers.take() }
 
     // MARK: The end
 
@@ -228,22 +220,17 @@ final class HTTP2Stream: HTTPStream {
 
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
     func end(telling reason: HTTPReset?) {
-        let user = user
-        self.user = nil
+        let user = user.take()
         if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
-        if let trailers { session.heads.give(trailers) }
-        if let inboundTrailers { session.heads.give(inboundTrailers) }
-        trailers = nil
-        inboundTrailers = nil
-        if let outbound {
-            session.waiting -= outbound.count
-            session.resources.queues.give(outbound)
+        if let head = trailers.take() { session.give(head) }
+        if let head = inboundTrailers.take() { session.give(head) }
+        if let queue = outbound.take() {
+            session.waiting -= queue.count
+            session.give(queue)
         }
-        outbound = nil
-        guard !isDelivering, let inbound else { return }
-        session.release(inbound.count)
-        session.resources.queues.give(inbound)
-        self.inbound = nil
+        guard !isDelivering, let queue = inbound.take() else { return }
+        session.release(queue.count)
+        session.give(queue)
     }
 
     /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).

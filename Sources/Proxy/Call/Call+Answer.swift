@@ -89,7 +89,7 @@ extension Call {
 
     /// The trailers of unary Connect, which are headers with a prefix.
     private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {
-        let trailers = worker.context.heads.take()
+        let trailers = worker.takeHead()
         let prefix = Array("trailer-".utf8)
         var index = 0
         while index < head.count {
@@ -157,12 +157,12 @@ extension Call {
         let arrived = payload.array
         answerEndFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
         guard flags & Envelope.compressed != 0 else { return }
-        let plain = worker.context.queues.take()
+        let plain = worker.takeQueue()
         let isSound = decompress(payload, .response, into: plain) == nil
         if isSound { reader.end(decompressed: plain.readable) }
         let content = isSound ? plain.readable.array : nil
         answerEndFrame = EndFrame(flags: flags, payload: arrived, content: content)
-        worker.context.queues.give(plain)
+        worker.give(plain)
     }
 
     /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
@@ -170,10 +170,10 @@ extension Call {
         guard answerDialect == .grpcWebText else {
             return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
         }
-        let text = worker.context.queues.take()
+        let text = worker.takeQueue()
         text.append(base64: bytes, padded: true)
         pass(.bytes, text.readable, .response, from: run.chain.links.count - 1)
-        worker.context.queues.give(text)
+        worker.give(text)
     }
 
     /// The answer has come to its proper end.
@@ -219,7 +219,7 @@ extension Call {
     /// The trailers as the chain sees them, wherever the dialect has them.
     private func answerTrailers(_ arrived: HTTPHead?) -> HTTPHead {
         if let answerTrailers { return answerTrailers }
-        let trailers = worker.context.heads.take()
+        let trailers = worker.takeHead()
         if let arrived { trailers.copy(arrived) }
         if let content = answerEndFrame?.content { trailers.add(endFrame: content, of: classification.dialect) }
         trailers.notesEdits = true
@@ -255,7 +255,7 @@ extension Call {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
-        let trailers = answerTrailers ?? worker.context.heads.take()
+        let trailers = answerTrailers ?? worker.takeHead()
         trailers.notesEdits = true
         answerTrailers = trailers
         let end = ResponseEnd(failing: error, trailers: trailers)
@@ -296,7 +296,7 @@ extension Call {
         headSent = true
         if keepsRequest { giveReplay() }
         caller.send(head: head, end: end)
-        worker.context.heads.give(head)
+        worker.give(head)
     }
 
     func sendBody(_ bytes: Span<UInt8>) {
@@ -307,7 +307,7 @@ extension Call {
     private func sendCaller(_ bytes: Span<UInt8>) {
         releaseHead()
         guard heldHead != nil else { return sendBody(bytes) }
-        let body = heldBody ?? worker.context.queues.take()
+        let body = heldBody ?? worker.takeQueue()
         heldBody = body
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
@@ -327,7 +327,7 @@ extension Call {
         guard let body = heldBody else { return }
         heldBody = nil
         sendBody(body.readable)
-        worker.context.queues.give(body)
+        worker.give(body)
     }
 }
 

@@ -39,7 +39,7 @@ extension Call {
             if let body { sendBody(body.readable) }
             caller.sendEnd(trailers: trailers)
         }
-        if let body { worker.context.queues.give(body) }
+        if let body { worker.give(body) }
     }
 
     /// Makes the answer one that tells of the error that was set, or of success.
@@ -58,17 +58,17 @@ extension Call {
         for (name, _) in answer.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
         for (name, value) in answer.headers { head.add(name: name.span, value: value.span) }
         addProxyStatus(to: head, end.result)
-        if let heldBody { worker.context.queues.give(heldBody) }
+        if let heldBody { worker.give(heldBody) }
         heldBody = nil
         guard !answer.body.isEmpty else { return }
-        let body = worker.context.queues.take()
+        let body = worker.takeQueue()
         body.append(answer.body)
         heldBody = body
     }
 
     private func appendEndFrame(_ end: ResponseEnd) {
         guard let frame = endFrame(end) else { return }
-        let body = heldBody ?? worker.context.queues.take()
+        let body = heldBody ?? worker.takeQueue()
         heldBody = body
         body.append(frame)
     }
@@ -107,10 +107,10 @@ extension Call {
 
     /// Sends the frame that has ended the body as it has come.
     func send(_ frame: EndFrame) {
-        let body = worker.context.queues.take()
+        let body = worker.takeQueue()
         body.append(message: frame.payload.span, flags: frame.flags, in: answerDialect)
         sendBody(body.readable)
-        worker.context.queues.give(body)
+        worker.give(body)
     }
 
     /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.

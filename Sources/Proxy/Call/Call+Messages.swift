@@ -37,9 +37,9 @@ extension Call {
         let isCompressed = flags & Envelope.compressed != 0
         var decompressed: ByteQueue?
         if isCompressed {
-            let queue = worker.context.queues.take()
+            let queue = worker.takeQueue()
             if let error = decompress(payload, way, into: queue) {
-                worker.context.queues.give(queue)
+                worker.give(queue)
                 return isFaulty(error, way)
             }
             decompressed = queue
@@ -105,7 +105,7 @@ extension Call {
 
     /// Keeps bytes of a bare message until it is whole.
     func keepBare(_ body: Span<UInt8>, _ way: Way) {
-        let queue = bareMessage ?? worker.context.queues.take()
+        let queue = bareMessage ?? worker.takeQueue()
         bareMessage = queue
         guard queue.count + body.count <= listener.heldMessageLimit else {
             if way == .response, isPlainBody { return passPlain(queue, body) }
@@ -120,7 +120,7 @@ extension Call {
         let number = answers
         (answerForm, isPlainBody, bareMessage) = (.bytes, false, nil)
         pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
-        worker.context.queues.give(kept)
+        worker.give(kept)
         if isOpen(.response, number) { takeAnswer(body) }
     }
 
@@ -137,14 +137,14 @@ extension Call {
         let isCompressed = compression(way) != .identity && body.map { !$0.isEmpty } ?? false
         guard let body else { return messageCame(0, Span(), way) }
         messageCame(isCompressed ? Envelope.compressed : 0, body.readable, way)
-        worker.context.queues.give(body)
+        worker.give(body)
     }
 
     private func messageOfQuery() throws(RPCError) -> ByteQueue? {
         let request = request
         let query = request.query
         guard let message = try ConnectQuery(query)?.message(in: query) else { return nil }
-        let queue = worker.context.queues.take()
+        let queue = worker.takeQueue()
         queue.append(message)
         return queue
     }
@@ -166,16 +166,16 @@ extension Call {
         guard message.isCompressed else {
             return message.withPayload(or: bytes) { write($0, isCompressed: false, dialect, to: send) }
         }
-        let compressed = worker.context.queues.take()
+        let compressed = worker.takeQueue()
         message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(way), into: compressed) }
         write(compressed.readable, isCompressed: true, dialect, to: send)
-        worker.context.queues.give(compressed)
+        worker.give(compressed)
     }
 
     private func write(_ payload: Span<UInt8>, isCompressed: Bool, _ dialect: Dialect, to send: (Span<UInt8>) -> Void) {
         guard dialect.hasEnvelopes else { return send(payload) }
         let flags = isCompressed ? Envelope.compressed : 0
-        let frame = worker.context.queues.take()
+        let frame = worker.takeQueue()
         if dialect == .grpcWebText {
             frame.append(message: payload, flags: flags, in: dialect)
             send(frame.readable)
@@ -184,7 +184,7 @@ extension Call {
             send(frame.readable)
             if payload.count > 0 { send(payload) }
         }
-        worker.context.queues.give(frame)
+        worker.give(frame)
     }
 }
 

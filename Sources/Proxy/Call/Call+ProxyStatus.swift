@@ -10,7 +10,7 @@ extension Call {
     /// listener are told.
     func addProxyStatus(to head: HTTPHead, _ outcome: Outcome) {
         guard listener.tellsProxyStatus, outcome.isError else { return }
-        let value = worker.context.queues.take()
+        let value = worker.takeQueue()
         value.append("martlet; error=")
         value.append(errorType(outcome.code))
         value.append("; details=\"")
@@ -20,7 +20,7 @@ extension Call {
         }
         value.append("\"")
         head.set(Self.proxyStatus, value.readable)
-        worker.context.queues.give(value)
+        worker.give(value)
     }
 
     /// What the interceptor that decided has done, and at which event.

@@ -59,7 +59,7 @@ extension Call {
     /// The request has come whole.
     func requestIsWhole(trailers: HTTPHead?) {
         if let trailers {
-            let kept = worker.context.heads.take()
+            let kept = worker.takeHead()
             kept.copy(trailers)
             requestTrailers = kept
         }
@@ -115,25 +115,25 @@ extension Call {
         guard requestForm == .bare else {
             return write(message, bytes, .request) { sendUpstream($0) }
         }
-        let body = worker.context.queues.take()
+        let body = worker.takeQueue()
         write(message, bytes, .request) { body.append($0) }
         if classification.dialect == .connectGet {
-            if message.isChanged { requestQuery = body } else { worker.context.queues.give(body) }
+            if message.isChanged { requestQuery = body } else { worker.give(body) }
         } else {
             request.contentLength = body.count
-            if body.isEmpty { worker.context.queues.give(body) } else { outbox = body }
+            if body.isEmpty { worker.give(body) } else { outbox = body }
         }
     }
 
     /// Gives a Connect GET another message.
     func setQuery(message: Span<UInt8>) {
         let request = request
-        let target = worker.context.queues.take()
+        let target = worker.takeQueue()
         target.append(request.path)
         target.append("?")
         target.append(connectQuery: request.query, message: message, compression: requestCompression)
         request.setTarget(target.readable)
-        worker.context.queues.give(target)
+        worker.give(target)
     }
 
     private func requestEndLeaves() {
@@ -147,11 +147,11 @@ extension Call {
     func sendUpstream(_ bytes: Span<UInt8>) {
         guard let attempt, attempt.isConnected else {
             guard takesRequest, bytes.count > 0 else { return }
-            let queue = outbox ?? worker.context.queues.take()
+            let queue = outbox ?? worker.takeQueue()
             outbox = queue
             return queue.append(bytes)
         }
-        keepForReplay(bytes)
+        keepForReplay(bytes, by: attempt)
         attempt.send(body: bytes)
         if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
     }

@@ -11,7 +11,7 @@ struct BodyRest {
 extension Call {
     /// Keeps what is left of a piece of a body.
     func keepRest(_ bytes: Span<UInt8>, _ way: Way) {
-        let queue = worker.context.queues.take()
+        let queue = worker.takeQueue()
         queue.append(bytes)
         if way == .request { requestRest = BodyRest(bytes: queue) } else { answerRest = BodyRest(bytes: queue) }
     }
@@ -32,14 +32,13 @@ extension Call {
             answerRest = nil
             takeAnswer(rest.bytes.readable)
         }
-        worker.context.queues.give(rest.bytes)
+        worker.give(rest.bytes)
         guard isOpen(way, number), let end = rest.end else { return }
         if (way == .request ? requestRest : answerRest) == nil { end() } else { endAfterRest(way, end) }
     }
 
     /// Nobody will look at what was kept.
     func forgetRest(_ way: Way) {
-        if let rest = way == .request ? requestRest : answerRest { worker.context.queues.give(rest.bytes) }
-        if way == .request { requestRest = nil } else { answerRest = nil }
+        if let rest = way == .request ? requestRest.take() : answerRest.take() { worker.give(rest.bytes) }
     }
 }

@@ -34,7 +34,7 @@ extension Call {
 
     func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label) {
         worker.counters.retrySkipped(obstacle)
-        let trace = self.trace ?? worker.traces.take()
+        let trace = self.trace ?? worker.takeTrace()
         self.trace = trace
         trace.retrySkipped(place, event, obstacle.text)
     }
@@ -99,7 +99,7 @@ extension Call {
         heldHead = head
         holdsHead = true
         // Mostly what follows has come together with it, and no timer is needed.
-        worker.context.loop.atEndOfTurn(self)
+        worker.atEndOfTurn(self)
     }
 
     /// The loop's turn is over, and the head still waits; not for interceptors to call.
@@ -124,6 +124,6 @@ extension Call {
         guard let body = heldBody else { return }
         heldBody = nil
         sendBody(body.readable)
-        worker.context.queues.give(body)
+        worker.give(body)
     }
 }

@@ -148,26 +148,30 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     private var id: (UInt64, UInt64)?
 
     init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {
-        worker = listener.worker
-        generation = listener.worker.generation
-        self.listener = listener
-        self.peer = peer
-        caller = stream
-        request = head
+        let worker = listener.worker
+        let generation = worker.generation
+        let classified = Classification(head)
         requestEnded = end
         record.stages.arrived = worker.context.loop.now
         ledger = TimeLedger(at: record.stages.arrived)
-        classified = Classification(head)
         classifiedVersion = head.targetVersion
         reader = AnswerReader(
             dialect: classified.dialect,
             codec: classified.codec,
             messageLimit: listener.responseMessageLimit
         )
+        isTimed = worker.takesTime()
         route = generation.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
-        isTimed = worker.takesTime()
+        // Last: what is stored before something is called is counted once more.
+        self.classified = classified
+        self.worker = worker
+        self.generation = generation
+        self.listener = listener
+        self.peer = peer
+        caller = stream
+        request = head
     }
 
     deinit {
@@ -231,12 +235,13 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Whether the request could be sent once more from what is kept of it.
     var isReplayable: Bool { canReplay && !headSent }
 
-    func keepForReplay(_ body: Span<UInt8>) {
-        guard canReplay, !headSent, keepsRequest || attempt?.mayNeedReplay == true else { return }
-        let queue = replay ?? worker.context.queues.take()
-        replay = queue
+    func keepForReplay(_ body: Span<UInt8>, by attempt: Attempt) {
+        guard canReplay, !headSent, keepsRequest || attempt.mayNeedReplay else { return }
+        let queue = replay.take() ?? worker.takeQueue()
         queue.append(body)
-        if queue.count > route.upstream?.replayLimit ?? 0 { dropReplay() }
+        let isTooMuch = queue.count > route.upstream?.replayLimit ?? 0
+        replay = queue
+        if isTooMuch { dropReplay() }
     }
 
     /// Nothing will be sent once more.
@@ -247,9 +252,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     /// What was kept of the body is not needed any more.
     func giveReplay() {
-        guard let replay else { return }
-        self.replay = nil
-        worker.context.queues.give(replay)
+        if let queue = replay.take() { worker.give(queue) }
     }
 
     // MARK: Identity

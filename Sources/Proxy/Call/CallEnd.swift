@@ -64,7 +64,7 @@ extension Call {
         isAnswered = true
         ownOutcome = outcome
         run.answer(before: place)
-        let head = worker.context.heads.take()
+        let head = worker.takeHead()
         head.fill(with: answer)
         addProxyStatus(to: head, outcome)
         reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
@@ -75,28 +75,28 @@ extension Call {
         let number = answers
         if !isLast { takeAnswer(answer.body.span) }
         guard !isOver, answers == number else { return }
-        let trailers = worker.context.heads.take()
+        let trailers = worker.takeHead()
         for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
         answerIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
-        worker.context.heads.give(trailers)
+        worker.give(trailers)
     }
 
     /// The head of an answer, which may be its trailers as well, goes nowhere.
     func forget(_ head: HTTPHead) {
         if answerTrailers === head { answerTrailers = nil }
-        worker.context.heads.give(head)
+        worker.give(head)
     }
 
     /// Nothing goes out of the answer that has come.
     func forgetAnswer() {
-        if let heldHead { worker.context.heads.give(heldHead) }
-        if let heldBody { worker.context.queues.give(heldBody) }
-        if let bareMessage { worker.context.queues.give(bareMessage) }
-        if let answerTrailers, answerTrailers !== heldHead { worker.context.heads.give(answerTrailers) }
-        (heldHead, heldBody, bareMessage, answerTrailers) = (nil, nil, nil, nil)
+        // The head of an answer may be its trailers as well.
+        if answerTrailers === heldHead { answerTrailers = nil }
+        if let head = answerTrailers.take() { worker.give(head) }
+        if let head = heldHead.take() { worker.give(head) }
+        if let queue = heldBody.take() { worker.give(queue) }
+        if let queue = bareMessage.take() { worker.give(queue) }
         holdsHead = false
-        headTimer?.cancel()
-        headTimer = nil
+        headTimer.take()?.cancel()
         forgetRest(.response)
         (answerReader, answerEndFrame, answerMessage, mayEndAnswer) = (nil, nil, nil, nil)
         heldMessages.answer = 0
@@ -162,10 +162,10 @@ extension Call {
         }
         if !ending.body.isEmpty { sendBody(ending.body.span) }
         guard !ending.trailers.isEmpty else { return caller.sendEnd(trailers: nil) }
-        let trailers = worker.context.heads.take()
+        let trailers = worker.takeHead()
         for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }
         caller.sendEnd(trailers: trailers)
-        worker.context.heads.give(trailers)
+        worker.give(trailers)
     }
 
     /// An answer whose end nobody waits for is complete.
@@ -191,40 +191,39 @@ extension Call {
         attempt?.count(.canceled)
         endSuspensions()
         passFinished()
-        worker.recent.note(self)
+        if record.code != .ok || isTimed { worker.recent.note(self) }
         letGo()
-        if worker.forwards { worker.context.heads.give(request) }
+        if worker.forwards { worker.give(request) }
     }
 
     private func letGo() {
-        callTimer?.cancel()
-        callTimer = nil
-        deadlineTimer?.cancel()
-        deadlineTimer = nil
+        callTimer.take()?.cancel()
+        deadlineTimer.take()?.cancel()
         giveReplay()
         forgetRest(.request)
-        if let outbox { worker.context.queues.give(outbox) }
-        if let requestQuery { worker.context.queues.give(requestQuery) }
-        if let requestTrailers { worker.context.heads.give(requestTrailers) }
-        (outbox, requestQuery, requestTrailers) = (nil, nil, nil)
+        if let queue = outbox.take() { worker.give(queue) }
+        if let queue = requestQuery.take() { worker.give(queue) }
+        if let head = requestTrailers.take() { worker.give(head) }
         (requestReader, requestMessage) = (nil, nil)
-        for timer in timers { timer.cancel() }
-        timers = []
+        if !timers.isEmpty {
+            for timer in timers { timer.cancel() }
+            timers = []
+        }
         forgetAnswer()
         // Of a call that is only explained, head and trace are still to be read.
-        if let trace, worker.forwards {
-            worker.traces.give(trace)
-            self.trace = nil
-        }
-        let attempt = attempt
-        self.attempt = nil
-        attempt?.cancel()
+        if worker.forwards, let trace = trace.take() { worker.give(trace) }
+        attempt.take()?.cancel()
     }
 
     /// Nothing waits any more.
     private func endSuspensions() {
         forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: 0)
+    }
+
+    /// Counts what became of an attempt.
+    func count(_ result: AttemptResult, of upstream: Upstream) {
+        worker.count(result, of: upstream.counter)
     }
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.

@@ -97,11 +97,11 @@ extension Call {
         attempt.send(head: request, end: hasRequestLeft && isBare)
         if let kept {
             attempt.send(body: kept.readable)
-            if isOver { worker.context.queues.give(kept) } else { replay = kept }
+            if isOver { worker.give(kept) } else { replay = kept }
         }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
-            worker.context.queues.give(waiting)
+            worker.give(waiting)
         }
         if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
         caller.resume(.noUpstream)
@@ -130,7 +130,7 @@ extension Call {
         record.stages.answered = worker.context.loop.now
         reader.read(head, classification.dialect)
         if reader.isOverLimit {
-            worker.context.heads.give(head)
+            worker.give(head)
             return answerIsOverLimit()
         }
         if takeAnswer(head, isLast: end), end { answerIsWhole(reader.end(), trailers: nil) }

@@ -21,7 +21,6 @@ final class RecentCalls {
 
     /// Takes a call that is over, if it is one to be kept.
     func note(_ call: Call) {
-        guard call.record.code != .ok || call.isTimed else { return }
         let now = call.record.stages.ended
         if now - second >= .second { (second, taken) = (now, 0) }
         let most = call.record.code == .ok ? Self.mostPerSecond.others : Self.mostPerSecond.failed

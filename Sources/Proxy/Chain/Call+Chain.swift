@@ -30,12 +30,13 @@ extension Call {
     private func enterLinks(from start: Int) -> Bool {
         let chain = run.chain
         let asking = chain.asking(.requestHead, .request)
-        for place in start..<max(start, chain.links.count) where joins(place, chain) {
+        let count = chain.links.count
+        for place in start..<max(start, count) where joins(place, chain) {
             guard asking & 1 << UInt64(place) != 0 else { continue }
             run.reach(place)
             guard visit(place, asks: true, .requestHead, Span(), .request) else { return false }
         }
-        run.reach(chain.links.count)
+        run.reach(count)
         return true
     }
 
@@ -130,14 +131,15 @@ extension Call {
     ) {
         if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
         guard !isOver else { return }
-        if trace == nil { trace = worker.traces.take() }
+        let trace = self.trace.take() ?? worker.takeTrace()
         let decision = verdict.decision(on: event)
         let time = decision == .suspend ? nil : time
-        guard case .requestHead = event else {
-            trace?.note(place, event.label(way), decision, head: head(of: event), from: edits, time: time)
-            return
+        if case .requestHead = event {
+            trace.noteRequestHead(place, decision, edits: edits..<request.editCount, time: time)
+        } else {
+            trace.note(place, event.label(way), decision, head: head(of: event), from: edits, time: time)
         }
-        trace?.noteRequestHead(place, decision, edits: edits..<request.editCount, time: time)
+        self.trace = trace
     }
 
     /// Calls the hook.
@@ -219,7 +221,7 @@ extension Call {
     }
 
     private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ way: Way) {
-        let queue = worker.context.queues.take()
+        let queue = worker.takeQueue()
         queue.append(payload)
         let new = Message(isBare: false, queues: worker.context.queues)
         new.begin(message.number, isCompressed: false, decompressed: queue)

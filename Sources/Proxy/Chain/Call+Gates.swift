@@ -46,7 +46,7 @@ extension Call {
             message.hold(bytes)
             lostMessage(message, way)
         case .bytes:
-            let queue = worker.context.queues.take()
+            let queue = worker.takeQueue()
             queue.append(bytes)
             kept = queue
         case .requestHead: measureWaitingRequest()
@@ -90,7 +90,7 @@ extension Call {
             let bytes = slot.bytes
             if let bytes {
                 proceed(verdict, place, slot.event, bytes.readable, way)
-                worker.context.queues.give(bytes)
+                worker.give(bytes)
             } else {
                 proceed(verdict, place, slot.event, Span(), way)
             }
@@ -129,7 +129,7 @@ extension Call {
         for slot in lanes[way].removeAll(from: place) {
             if case .suspended(let suspension) = slot.state { suspension.cancel() }
             if case .responseHead(let head, _) = slot.event { forget(head) }
-            if let bytes = slot.bytes { worker.context.queues.give(bytes) }
+            if let bytes = slot.bytes { worker.give(bytes) }
         }
     }
 

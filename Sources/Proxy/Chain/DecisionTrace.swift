@@ -129,7 +129,7 @@ final class DecisionTracePool {
         free.popLast() ?? DecisionTrace()
     }
 
-    func give(_ trace: DecisionTrace) {
+    func give(_ trace: consuming DecisionTrace) {
         trace.removeAll()
         if free.count < 512 { free.append(trace) }
     }

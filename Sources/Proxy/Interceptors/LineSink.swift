@@ -36,7 +36,7 @@ final class LineSink: EndOfTurn {
     func line(about call: Call, _ fill: (inout AccessLogLine) -> Void) {
         if lines.isEmpty {
             counters = call.worker.counters
-            call.worker.context.loop.atEndOfTurn(self)
+            call.worker.atEndOfTurn(self)
         }
         let now = Clock.wall
         var line = AccessLogLine(

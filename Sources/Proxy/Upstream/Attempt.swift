@@ -50,24 +50,20 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func cancel() {
         end()
         if connection == nil { upstream.withdraw(self) }
-        let stream = stream
-        self.stream = nil
-        stream?.reset(.canceled)
+        stream.take()?.reset(.canceled)
     }
 
     /// Counts what became of the attempt, unless that has been counted already.
     func count(_ result: AttemptResult) {
         guard !isCounted else { return }
         isCounted = true
-        call.worker.counters.attempt(upstream.counter, result)
+        call.count(result, of: upstream)
     }
 
     private func end() {
         isOver = true
-        firstByteTimer?.cancel()
-        firstByteTimer = nil
-        attemptTimer?.cancel()
-        attemptTimer = nil
+        firstByteTimer.take()?.cancel()
+        attemptTimer.take()?.cancel()
     }
 
     private func limitTime() {
@@ -88,9 +84,9 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func connected(_ connection: UpstreamConnection) {
         guard !isOver else { return }
         guard connection.version == .http2 || !needsHTTP2 else { return failed(.needsHTTP2) }
-        guard let stream = connection.open(for: self) else { return failed(.lost) }
+        stream = connection.open(for: self)
+        guard stream != nil else { return failed(.lost) }
         self.connection = connection
-        self.stream = stream
         sentBefore = connection.bytesSent
         if upstream.connectWait != nil { limitTime() }
         call.attemptConnected(self)
@@ -167,10 +163,8 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func received(head: HTTPHead, end: Bool) {
         hasAnswered = true
         hasHead = true
-        firstByteTimer?.cancel()
-        firstByteTimer = nil
-        attemptTimer?.cancel()
-        attemptTimer = nil
+        firstByteTimer.take()?.cancel()
+        attemptTimer.take()?.cancel()
         if end { complete() }
         call.answered(head: head, end: end)
     }

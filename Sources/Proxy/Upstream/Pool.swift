@@ -11,6 +11,7 @@ final class Pool: UpstreamConnection.Owner {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
     private unowned let upstream: Upstream
+    private let idleTimeout: Nanoseconds?
     /// The connections that can begin another exchange; the last one is taken first.
     private var available: [UpstreamConnection] = []
     private var waiting: [any ConnectionSeeker] = []
@@ -31,6 +32,7 @@ final class Pool: UpstreamConnection.Owner {
     init(_ version: HTTPVersion, of upstream: Upstream) {
         self.version = version
         self.upstream = upstream
+        idleTimeout = upstream.idleTimeout
     }
 
     deinit {
@@ -215,7 +217,7 @@ final class Pool: UpstreamConnection.Owner {
         } else {
             remove(connection)
         }
-        if !connection.isBusy { connection.close(after: upstream.idleTimeout) }
+        if !connection.isBusy { connection.close(after: idleTimeout) }
     }
 
     func connectFinished(_ connection: UpstreamConnection, errno: Int32) {}

@@ -177,7 +177,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private func beDue() {
         guard !isDue else { return }
         isDue = true
-        context.loop.atEndOfTurn(self)
+        context.atEndOfTurn(self)
     }
 
     func endOfTurn() {

@@ -25,7 +25,7 @@ protocol WireOwner: AnyObject {
 /// One connection: a transport and the bytes that wait on either side of it.
 ///
 /// Reading goes through the scratch buffer of the thread and only what the owner leaves is kept; output is sent once
-/// at the end of the turn. The owner holds the wire and the wire its owner, until `close`.
+/// at the end of the turn. The owner holds the wire, until `wireClosed`, and the wire its owner.
 final class Wire: Watcher, EndOfTurn {
     private enum State { case connecting, open, finishing(lingering: Bool), lingering, closed }
 
@@ -50,7 +50,7 @@ final class Wire: Watcher, EndOfTurn {
 
     private let transport: any Transport
     private let context: WireContext
-    private var owner: (any WireOwner)?
+    private let owner: any WireOwner
     /// What the owner has left; nil if that is nothing.
     private var input: ByteQueue?
     private let inputLimit: Int
@@ -131,10 +131,8 @@ final class Wire: Watcher, EndOfTurn {
         transport.close()
         output.removeAll()
         releaseInput()
-        let owner = owner
-        self.owner = nil
-        context.loop.keep(self)
-        owner?.wireClosed()
+        context.keep(self)
+        owner.wireClosed()
     }
 
     // MARK: Reading
@@ -148,7 +146,10 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func read() {
-        let queue = input ?? context.scratch
+        if let input { read(into: input) } else { read(into: context.scratch) }
+    }
+
+    private func read(into queue: ByteQueue) {
         guard queue.count < inputLimit else {
             transport.wantsRead = false
             return watchPeer()
@@ -164,11 +165,11 @@ final class Wire: Watcher, EndOfTurn {
 
     private func deliver(from queue: ByteQueue) {
         let given = queue.count
-        let used = owner?.wireReceived(queue.readable) ?? given
+        let used = owner.wireReceived(queue.readable)
         guard case .open = state else { return context.scratch.removeAll() }
         if queue === input { return dropInput(used) }
         if used < given {
-            let rest = context.queues.take()
+            let rest = context.takeQueue()
             rest.append(queue.readable.extracting(used..<given))
             input = rest
         }
@@ -183,15 +184,14 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func releaseInput() {
-        if let input { context.queues.give(input) }
-        input = nil
+        if let queue = input.take() { context.give(queue) }
     }
 
     /// Looks now and then whether the peer is still there while nothing is read from it.
     ///
     /// Not by readiness: an error that is not asked for would be reported by epoll again and again.
     private func watchPeer() {
-        guard owner?.needsPeer == true else { return }
+        guard owner.needsPeer else { return }
         arm(Self.peerInterval)
     }
 
@@ -209,7 +209,7 @@ final class Wire: Watcher, EndOfTurn {
         guard case .open = state, !transport.wantsRead, !end.seen else { return }
         guard transport.isHungUp else { return watchPeer() }
         end = (true, nil)
-        owner?.wireEnded(errno: nil)
+        owner.wireEnded(errno: nil)
     }
 
     private func endReading(errno: Int32?, isBroken: Bool = false) {
@@ -217,12 +217,12 @@ final class Wire: Watcher, EndOfTurn {
         // The error of a connection is told once, and it may be writing that was told.
         end = (true, errno ?? breakage)
         // What the owner has left comes before the end, unless the connection is broken anyway.
-        if !hasUsableInput || isBroken || breakage != nil { owner?.wireEnded(errno: end.errno) }
+        if !hasUsableInput || isBroken || breakage != nil { owner.wireEnded(errno: end.errno) }
     }
 
     /// Whether some of what has come is still to be given to the owner.
     private var hasUsableInput: Bool {
-        input != nil && (wantsDelivery || owner?.isHoldingBack == true)
+        input != nil && (wantsDelivery || owner.isHoldingBack)
     }
 
     private func readAway() {
@@ -244,7 +244,7 @@ final class Wire: Watcher, EndOfTurn {
     private func beDue() {
         guard !isDue else { return }
         isDue = true
-        context.loop.atEndOfTurn(self)
+        context.atEndOfTurn(self)
     }
 
     func endOfTurn() {
@@ -253,19 +253,19 @@ final class Wire: Watcher, EndOfTurn {
             wantsDelivery = false
             deliverRest()
         }
-        if case .open = state { owner?.wireWillSend() }
+        if case .open = state { owner.wireWillSend() }
         flush()
     }
 
     private func deliverRest() {
         guard case .open = state else { return }
         if let input {
-            let used = owner?.wireReceived(input.readable) ?? input.count
+            let used = owner.wireReceived(input.readable)
             guard case .open = state else { return }
             dropInput(used)
         }
         if end.seen {
-            if !hasUsableInput { owner?.wireEnded(errno: end.errno) }
+            if !hasUsableInput { owner.wireEnded(errno: end.errno) }
         } else if input?.count ?? 0 < inputLimit, !transport.wantsRead {
             transport.wantsRead = true
             timer?.disarm()
@@ -283,12 +283,12 @@ final class Wire: Watcher, EndOfTurn {
         let errno = transport.connectError
         transport.wantsWrite = false
         guard errno == 0 else {
-            owner?.wireConnected(errno: errno)
+            owner.wireConnected(errno: errno)
             return
         }
         state = .open
         transport.wantsRead = true
-        owner?.wireConnected(errno: 0)
+        owner.wireConnected(errno: 0)
     }
 
     private func flush() {
@@ -321,7 +321,7 @@ final class Wire: Watcher, EndOfTurn {
         if isStuck {
             isStuck = false
             transport.wantsWrite = false
-            if case .open = state { owner?.wireDrained() }
+            if case .open = state { owner.wireDrained() }
         }
         guard case .finishing(let lingering) = state, output.isEmpty else { return }
         guard lingering, !end.seen else { return close() }
@@ -343,6 +343,6 @@ final class Wire: Watcher, EndOfTurn {
         guard end.seen || !peerIsGone else { return }
         transport.wantsRead = false
         end = (true, errno)
-        owner?.wireEnded(errno: errno)
+        owner.wireEnded(errno: errno)
     }
 }

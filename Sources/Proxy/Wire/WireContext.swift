@@ -32,4 +32,14 @@ package final class WireContext {
         http1 = HTTP1SessionPool(heads: heads)
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }
+
+    // MARK: For who has the context at hand
+
+    // What is reached over two objects, as in `context.queues.give`, is counted; what a method does itself is not.
+    func atEndOfTurn(_ work: any EndOfTurn) { loop.atEndOfTurn(work) }
+    func keep(_ object: AnyObject) { loop.keep(object) }
+    func takeQueue() -> ByteQueue { queues.take() }
+    func give(_ queue: consuming ByteQueue) { queues.give(queue) }
+    func takeHead() -> HTTPHead { heads.take() }
+    func give(_ head: consuming HTTPHead) { heads.give(head) }
 }
