@@ -7,13 +7,14 @@ extension Span<UInt8> {
         return high << 4 | low
     }
 
-    /// Whether the bytes are those of `text`, once escapes are undone; the case of letters counts.
-    public func spells(_ text: String) -> Bool {
+    /// Whether it is `text` as a query may write it: with escapes, and with `+` for a space; the case of letters counts.
+    public func stands(for text: some Collection<UInt8>) -> Bool {
         var index = 0
-        for wanted in text.utf8 {
+        for wanted in text {
             guard index < count else { return false }
             let escaped = escapedByte(at: index)
-            guard escaped ?? self[index] == wanted else { return false }
+            let byte = escaped ?? (self[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : self[index])
+            guard byte == wanted else { return false }
             index += escaped == nil ? 1 : 3
         }
         return index == count

@@ -33,7 +33,7 @@ public struct CallURL: Equatable, Sendable {
             throw UpstreamURL.Malformed("\(given) is not supported; write https:// or http:// and a host")
         }
         let start = text.index(colon, offsetBy: 3)
-        let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        let end = text[start...].unicodeScalars.firstIndex { "/?#".unicodeScalars.contains($0) } ?? text.endIndex
         let (authority, rest) = (text[start..<end], text[end...])
         if authority.unicodeScalars.contains("@") {
             throw UpstreamURL.Malformed("the URL of a call has no user; put credentials into headers")
@@ -45,7 +45,7 @@ public struct CallURL: Equatable, Sendable {
             throw UpstreamURL.Malformed("the URL of a call has no fragment; write %23 for a #")
         }
         server = try UpstreamURL("\(scheme)://\(authority)")
-        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = rest.unicodeScalars.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts[0].isEmpty ? "/" : String(parts[0])
         query = parts.count > 1 ? String(parts[1]) : nil
     }

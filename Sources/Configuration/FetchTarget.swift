@@ -27,7 +27,7 @@ public struct FetchTarget: Equatable, Sendable {
         guard let text = fixed ?? section.string(ifGiven: key) else { return nil }
         let start = text.range(ofPath: "://")
         let path = text[start...]
-        target = path.isEmpty ? "/" : path.first == "?" ? "/\(path)" : String(path)
+        target = path.isEmpty ? "/" : path.unicodeScalars.first == "?" ? "/\(path)" : String(path)
         let mark = section.mark(of: key)
         let diagnostics = Diagnostics()
         let server = UpstreamSettings(server: String(text[..<start]), of: section, at: mark, into: diagnostics)
@@ -62,6 +62,6 @@ extension String {
     fileprivate func range(ofPath separator: String) -> Index {
         var rest = self[...]
         if let scheme = firstRange(of: separator) { rest = self[scheme.upperBound...] }
-        return rest.firstIndex { $0 == "/" || $0 == "?" } ?? endIndex
+        return rest.unicodeScalars.firstIndex { $0 == "/" || $0 == "?" } ?? endIndex
     }
 }

@@ -80,7 +80,7 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
         var authority = String(text[text.index(colon, offsetBy: 3)...])
         if authority.hasSuffix("/") { authority.removeLast() }
         let example = "\(scheme.rawValue)://host:port"
-        if authority.contains(where: { "/?#".contains($0) }) {
+        if authority.unicodeScalars.contains(where: { "/?#".unicodeScalars.contains($0) }) {
             throw Malformed("an upstream URL has no path and no query; write \(example)")
         }
         guard let address = HostPort(authority, defaultPort: scheme.defaultPort), address.port > 0 else {

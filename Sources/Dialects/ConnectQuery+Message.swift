@@ -12,15 +12,26 @@ extension ConnectQuery {
         guard !isAmbiguous else {
             throw RPCError(.invalidArgument, "a parameter of the protocol comes twice in the query")
         }
-        let text = query.extracting(message)
-        if isBase64 {
-            let characters = PercentEncoding.decode(text)
-            if let message = Base64.decode(characters.span) { return message }
-            throw RPCError(.invalidArgument, "the message of the query is not base64")
+        // A plus sign is a space in a query, also in base64, which has another character for it there.
+        let text = query.extracting(message).array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        guard text.span.isFormValue else {
+            throw RPCError(.invalidArgument, "the message of the query has a semicolon or a broken escape")
         }
-        // A query may have a plus sign for a space, but base64 may have it as a character.
-        let spaced = text.array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        return PercentEncoding.decode(spaced.span)
+        let message = PercentEncoding.decode(text.span)
+        guard isBase64 else { return message }
+        if let decoded = Base64.decode(message.span) { return decoded }
+        throw RPCError(.invalidArgument, "the message of the query is not base64")
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether all readers of a form take it for a value: some pass over one that has a semicolon or a broken escape.
+    fileprivate var isFormValue: Bool {
+        for index in indices
+        where self[index] == UInt8(ascii: ";") || self[index] == UInt8(ascii: "%") && escapedByte(at: index) == nil {
+            return false
+        }
+        return true
     }
 }
 

@@ -24,7 +24,7 @@ public struct ConnectQuery: Equatable, Sendable {
 
         /// The parameter that has this name, with or without escapes.
         init?(name: Span<UInt8>) {
-            for parameter in Self.allCases where name.spells(parameter.name) {
+            for parameter in Self.allCases where name.stands(for: parameter.name.utf8) {
                 self = parameter
                 return
             }
@@ -59,11 +59,11 @@ public struct ConnectQuery: Equatable, Sendable {
             if values[parameter.rawValue] != nil { isAmbiguous = true; continue }
             values[parameter.rawValue] = min(name.upperBound + 1, end)..<end
         }
-        guard let version = values[Parameter.connect.rawValue], query.extracting(version).spells("v1") else {
+        guard let version = values[Parameter.connect.rawValue], query.extracting(version).stands(for: "v1".utf8) else {
             return nil
         }
         self.isAmbiguous = isAmbiguous
-        isBase64 = values[Parameter.base64.rawValue].map { query.extracting($0).spells("1") } ?? false
+        isBase64 = values[Parameter.base64.rawValue].map { query.extracting($0).stands(for: "1".utf8) } ?? false
         compression =
             values[Parameter.compression.rawValue].map { Self.undoing(query.extracting($0), Compression.init) }
             ?? .identity

@@ -41,6 +41,9 @@ public struct EnvelopedBody: Sendable {
         if dialect == .grpcWebText { base64 = Base64Decoder() }
     }
 
+    /// Whether the text of the body is not base64: nothing behind the fault is seen.
+    var isNoBase64: Bool { base64?.isValid == false }
+
     /// Whether the body may end here.
     public var canEnd: Bool {
         !isBroken && scanner.isBetweenMessages && base64?.canEnd ?? true
@@ -71,7 +74,7 @@ public struct EnvelopedBody: Sendable {
             count = 0
         }
         scan(decoded.span.extracting(0..<count))
-        if base64?.isValid == false { isBroken = true }
+        if isNoBase64 { isBroken = true }
     }
 
     private mutating func scan(_ bytes: Span<UInt8>) {

@@ -53,6 +53,9 @@ public struct MessageMeter: Sendable {
         largest > limit
     }
 
+    /// Whether the body is no base64 where it should be: what it has behind the fault is not measured.
+    public var isUnreadable: Bool { dialect == .grpcWebText && envelopes.isNoBase64 }
+
     /// What the caller is told about a message that is larger than the limit.
     public var overLimitError: RPCError {
         switch direction {

@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// A JSON Pointer (RFC 6901): a place in a JSON value, such as `/a/b`; the empty one names the whole.
 public struct JSONPointer: Equatable, Sendable {
     /// The names and indices on the way, without their escapes.
@@ -51,7 +53,7 @@ extension JSONValue {
             }
             self = .array(items)
         case .object(var members):
-            for index in members.indices where token == "*" || token == members[index].name {
+            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
                 members[index].value.replace(rest, by: value)
             }
             self = .object(members)

@@ -1,4 +1,6 @@
-/// A JSON value (RFC 8259).
+internal import Bytes
+
+/// A JSON value (RFC 8259); two are equal if their texts are, byte by byte.
 public enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -27,12 +29,29 @@ public enum JSONValue: Equatable, Sendable {
             self.name = name
             self.value = value
         }
+
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.isSame(as: right.name) && left.value == right.value
+        }
+    }
+
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.string(let left), .string(let right)): left.isSame(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
     }
 
     /// The member of that name, if the value is an object that has it.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.isSame(as: name) }?.value
     }
 
     /// The text of a string; none for anything else.

@@ -4,7 +4,8 @@ extension HTTPHead {
     /// Brings the path into the form in which it is compared (RFC 3986 §6.2.2.2 and §6.2.2.3).
     ///
     /// Escapes of bytes that need none are undone and dot segments are taken out, so that `/a/S%61y` and `/a/./Say` do
-    /// not get past a rule for `/a/Say`. The query stays as it is, and so do all other escapes.
+    /// not get past a rule for `/a/Say`. The query stays as it is, and so do all other escapes, and those directly behind
+    /// one that is not whole, which could complete it.
     public func normalizePath() {
         let path = path
         guard path.firstIndex(of: UInt8(ascii: "%")) != nil || path.hasDotSegment else { return }

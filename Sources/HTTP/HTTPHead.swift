@@ -250,8 +250,8 @@ public final class HTTPHead {
     }
 
     /// Makes one field of the several that HTTP/2 may split cookies into (RFC 9113 §8.2.3).
-    func joinCookies() {
-        guard let first = first(.cookie) else { return }
+    package func joinCookies() {
+        guard let first = first(.cookie), self.first(.cookie, from: first + 1) != nil else { return }
         var joined = value(at: first).array
         while let next = self.first(.cookie, from: first + 1) {
             joined += [UInt8(ascii: ";"), UInt8(ascii: " ")] + value(at: next).array

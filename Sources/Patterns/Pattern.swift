@@ -8,8 +8,8 @@ internal import Glibc
 /// subject can hold up an event loop: what goes beyond the limits does not match, and `limitHits` tells.
 @safe
 public final class Pattern {
-    /// The longest subject that is looked at, in bytes.
-    public static let longestSubject = 8 * 1024
+    /// The longest subject that is looked at, in bytes: more than a head may have by default.
+    public static let longestSubject = 128 * 1024
 
     /// The number of capturing groups.
     public let groupCount: Int

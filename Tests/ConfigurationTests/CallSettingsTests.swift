@@ -93,6 +93,7 @@ struct CallSettingsTests {
         ("h2c://a", "\"h2c://\" is not supported; write https:// or http:// and a host"),
         ("https://u:hunter2@a/b", "the URL of a call has no user; put credentials into headers"),
         ("https://u:hunter2@\u{301}a/b", "the URL of a call has no user; put credentials into headers"),
+        ("https://a#\u{301}c", "the URL of a call has no fragment; write %23 for a #"),
         ("https://a/b#\u{301}c", "the URL of a call has no fragment; write %23 for a #"),
         ("https://{header:host}/a", "the host of a call is no template; write templates behind it"),
         ("https://a/b#c", "the URL of a call has no fragment; write %23 for a #"),

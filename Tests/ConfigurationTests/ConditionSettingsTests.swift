@@ -24,6 +24,18 @@ struct ConditionSettingsTests {
         #expect(try dialects("[grpc_web, connect_get]") == ["grpc_web", "grpc_web_text", "connect_get"])
     }
 
+    /// Requests are compared in one form; a rule in another would never hold.
+    @Test func `a path that no request can have is refused`() {
+        #expect(reading("path: [/a%2fb/..c, /a%7, /%7C, /]").errors == [])
+        for path in ["/a/./b", "/x/../adm/", "/%61dmin/", "/a%7E", "/\u{e4}/", "/a b", "/a#b", "/a?b", "b"] {
+            let errors = reading("path: '\(path)'").errors
+            #expect(
+                errors.count == 1 && errors[0].contains("without query, needless escapes and dot segments"),
+                "\(path)"
+            )
+        }
+    }
+
     @Test func `a peer has units, and a call an outcome`() throws {
         let condition = try condition("peer: { unit: [app.service, a@1.scope] }, code: [ok, unavailable]")
         #expect(condition.peerUnits == ["app.service", "a@1.scope"])

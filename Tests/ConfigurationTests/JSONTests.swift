@@ -81,6 +81,19 @@ struct JSONTests {
         #expect(error?.text == "invalid token")
     }
 
+    /// `K` and the sign for kelvin, an accent of its own and a letter that has it: `==` of strings takes them for the same.
+    @Test(arguments: [("K", "\u{212a}"), ("\u{e9}", "e\u{301}"), (";", "\u{37e}")])
+    func `texts that only look the same are others`(text: String, other: String) throws {
+        #expect(JSONValue.string(text) != .string(other))
+        let object = JSONValue.object([.init(text, .integer(1)), .init(other, .integer(2))])
+        #expect(object[other] == .integer(2))
+        #expect(object.pointer("/\(other)") == .integer(2))
+        var changed = object
+        changed.replace(try #require(JSONPointer("/\(other)")), by: .null)
+        #expect(changed[text] == .integer(1))
+        #expect(changed != object)
+    }
+
     @Test func `a NUL byte is told with its line, however lines end`() {
         let error = #expect(throws: JSONError.self) { try JSON.parse(Array("{\r\n\r\n ".utf8) + [0]) }
         #expect(error?.line == 3)

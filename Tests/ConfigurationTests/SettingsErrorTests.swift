@@ -78,7 +78,7 @@ struct SettingsErrorTests {
         ),
         (
             "interceptors: [ { when: { path: admin }, log: {} } ]",
-            "3:33: \"path\" cannot be \"admin\"; write a path that starts with /, without a query"
+            "3:33: \"path\" cannot be \"admin\"; write a path that starts with /, without query, needless escapes and dot segments"
         ),
         (
             "interceptors: [ { when: { host: \"a:80\" }, log: {} } ]",

@@ -39,6 +39,15 @@ def test_the_watchdog(martlet, notify):
     assert time.monotonic() - began < 2.0
 
 
+def test_a_watchdog_that_never_wakes(martlet, notify):
+    manager = notify()
+    through = ["sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"']
+    proxy = martlet(CONFIGURATION, environment=manager.environment | {"WATCHDOG_USEC": str(2**63 - 1)}, through=through)
+    assert manager.next("READY")["READY"] == "1"
+    proxy.signal(signal.SIGTERM)
+    assert proxy.exit_code() == 0
+
+
 def test_somebody_elses_watchdog(martlet, notify):
     manager = notify()
     proxy = martlet(

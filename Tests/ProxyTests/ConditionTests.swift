@@ -57,6 +57,12 @@ import Testing
         #expect(holds("path: [/x, /a/]", request("/a/")))
     }
 
+    @Test func `a pattern is looked for in values of any length that a head can have`() {
+        let condition = "header: {x-a: {regex: 'role=admin'}}"
+        #expect(holds(condition, request("/", "x-a: role=admin" + String(repeating: "a", count: 60_000))))
+        #expect(holds(condition, request("/", "x-a: " + String(repeating: "a", count: 60_000) + "role=admin")))
+    }
+
     @Test func `a host is exact or has a suffix, whatever its case and port`() {
         #expect(holds("host: app.example", request("/", host: "APP.example:8080")))
         #expect(holds("host: App.Example", request("/", host: "app.example")))
@@ -65,6 +71,9 @@ import Testing
         #expect(!holds("host: '*.example'", request("/", host: "example")))
         #expect(holds("host: '[::1]'", request("/", host: "[::1]:80")))
         #expect(holds("host: [a, b]", request("/", host: "b")))
+        #expect(holds("host: app.example", request("/", host: "app.example.")))
+        #expect(holds("host: '*.example'", request("/", host: "a.example.:8080")))
+        #expect(!holds("host: app.example", request("/", host: "app.example..")))
     }
 
     @Test func `a header is present, absent, exact, one of a list, or matches`() {

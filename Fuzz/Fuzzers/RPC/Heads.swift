@@ -67,7 +67,7 @@ enum Heads {
             $0.name == Array("base64".utf8) && PercentEncoding.decode($0.value.span) == Array("1".utf8)
         }
         let written = given.first?.value ?? []
-        let spaced = written.map { $0 == UInt8(ascii: "+") && !isBase64 ? UInt8(ascii: " ") : $0 }
+        let spaced = written.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         let told = PercentEncoding.decode(spaced.span)
         demandSame(message, isBase64 ? Base64.decode(told.span) : told, "the message is what a form would say")
         demandSame(message.count, read.messageSize, "the size of a message is known before it is read")

@@ -52,7 +52,9 @@ enum HTTP1Target {
             end = colon
         }
         let name = isBracketed ? host.extracting(1..<end - 1) : host.extracting(0..<end)
-        guard name.count > 0, name.firstIndex(of: UInt8(ascii: "[")) == nil,
+        // Nobody needs an escape in a name, and not everybody undoes it.
+        guard name.count > 0, isBracketed || name.firstIndex(of: UInt8(ascii: "%")) == nil,
+            name.firstIndex(of: UInt8(ascii: "[")) == nil,
             name.firstIndex(of: UInt8(ascii: "]")) == nil
         else { throw .invalidHost }
         guard end < host.count else { return }

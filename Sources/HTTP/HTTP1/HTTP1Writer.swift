@@ -6,7 +6,7 @@ enum HTTP1Writer {
     static func write(request head: HTTPHead, framing: HTTP1Framing, to queue: ByteQueue) {
         queue.append(head.method, " ", head.target, " HTTP/1.1\r\n")
         queue.append(Span(), "host: ", head.authority, "\r\n")
-        if let index = head.first(.cookie), head.first(.cookie, from: index + 1) != nil { head.joinCookies() }
+        head.joinCookies()
         writeFields(of: head, to: queue)
         if head.acceptsTrailers { queue.append("te: trailers\r\nconnection: te\r\n") }
         if head.expectsContinue, framing != .none { queue.append("expect: 100-continue\r\n") }

@@ -79,6 +79,7 @@ final class CallerService: ConnectionService {
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
         head.normalizePath()
+        head.joinCookies()
         let call = Call(stream, head: head, end: end, from: peer, on: self)
         call.start()
         return call

@@ -58,7 +58,7 @@ final class PeerUnit {
     private static func isUserManager(_ unit: ArraySlice<UInt8>) -> Bool {
         guard unit.starts(with: "user@".utf8), unit.hasSuffix(".service") else { return false }
         let user = unit.dropFirst("user@".utf8.count).dropLast(".service".utf8.count)
-        return !user.isEmpty && user.allSatisfy { 0x30...0x39 ~= $0 }
+        return 1...10 ~= user.count && user.allSatisfy { 0x30...0x39 ~= $0 }
     }
 }
 

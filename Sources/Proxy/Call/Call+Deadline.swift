@@ -14,9 +14,10 @@ extension Call {
         guard let field = classification.dialect.timeoutField, let index = request.first(field.known) else {
             return nil
         }
-        guard let timeout = field.read(request.value(at: index)) else {
-            return field.malformedError
-        }
+        // Of several, servers take the first or the last.
+        guard request.first(field.known, from: index + 1) == nil,
+            let timeout = field.read(request.value(at: index))
+        else { return field.malformedError }
         guard timeout != .longest else { return nil }
         let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(timeout.nanoseconds)
         guard !isBeyond else { return nil }

@@ -42,6 +42,10 @@ extension Call {
     /// Sees a piece of the request's body; false if a message is too large, which has ended the call.
     func measure(_ body: Span<UInt8>) -> Bool {
         meter?.add(body)
+        guard meter?.isUnreadable != true else {
+            fail(RPCError(.invalidArgument, "the body of the request is not base64"), by: .martlet)
+            return false
+        }
         return isWithinLimit()
     }
 

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Documents
 internal import Events
 internal import TLS
@@ -26,7 +27,7 @@ package enum CredentialSource: Hashable, Sendable {
     }
 }
 
-/// A program whose output is a credential.
+/// A program whose output is a credential; equal if its arguments are, byte by byte.
 package struct ExecSource: Hashable, Sendable {
     /// Its path and its arguments.
     let command: [String]
@@ -35,6 +36,11 @@ package struct ExecSource: Hashable, Sendable {
     /// What it writes.
     @NotHashed var answer: CredentialAnswer
     let timeout: Nanoseconds?
+
+    package static func == (left: ExecSource, right: ExecSource) -> Bool {
+        left.command.elementsEqual(right.command) { $0.isSame(as: $1) } && left.environment == right.environment
+            && left.answer == right.answer && left.timeout == right.timeout
+    }
 }
 
 /// A server whose answer to a request has a credential.

@@ -3,7 +3,7 @@ package import Documents
 package import Events
 internal import RPC
 
-/// What the claims of our own tokens are made of (RFC 7519 §4.1).
+/// What the claims of our own tokens are made of (RFC 7519 §4.1); equal if what may come from a call is, byte by byte.
 package struct JWTClaims: Equatable, Sendable {
     /// The claim `iss`.
     package var issuer: String?
@@ -35,6 +35,13 @@ package struct JWTClaims: Equatable, Sendable {
         self.others = others
     }
 
+    package static func == (left: JWTClaims, right: JWTClaims) -> Bool {
+        left.issuer == right.issuer && left.audience == right.audience && left.lifetime == right.lifetime
+            && left.notBeforeLeeway == right.notBeforeLeeway && left.others == right.others
+            && (left.subject == nil) == (right.subject == nil)
+            && (left.subject ?? "").isSame(as: right.subject ?? "")
+    }
+
     /// The claims by which a client authenticates at a token endpoint (`private_key_jwt`, RFC 7523 §3).
     package static func clientAssertion(
         clientID: String,
@@ -63,7 +70,7 @@ package struct JWTClaims: Equatable, Sendable {
         add("exp", .integer(issued + max(1, Int(lifetime / .second))))
         add("jti", id.map(JSONValue.string))
         for other in others {
-            if let index = members.firstIndex(where: { $0.name == other.name }) {
+            if let index = members.firstIndex(where: { $0.name.isSame(as: other.name) }) {
                 members[index].value = other.value
             } else {
                 members.append(other)

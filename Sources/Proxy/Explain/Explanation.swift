@@ -75,6 +75,7 @@ package struct Explanation {
             head.add(FieldName("content-type"), Array("application/json".utf8).span)
         }
         head.normalizePath()
+        head.joinCookies()
         return head
     }
 

@@ -37,6 +37,16 @@ indirect enum JSONTemplate {
         }
     }
 
+    /// Whether its strings are UTF-8, whatever the call puts into them.
+    func isUTF8(for call: Call?) -> Bool {
+        switch self {
+        case .plain: true
+        case .text(let template): String(validating: template.value(for: call), as: UTF8.self) != nil
+        case .array(let items): items.allSatisfy { $0.isUTF8(for: call) }
+        case .object(let members): members.allSatisfy { $0.value.isUTF8(for: call) }
+        }
+    }
+
     /// Appends the value as compact JSON (RFC 8259), members in the order of the file.
     func append(for call: Call?, to queue: ByteQueue) {
         switch self {

@@ -97,19 +97,3 @@ final class QueryRules {
         queue.append(byte: queue.count == start ? UInt8(ascii: "?") : UInt8(ascii: "&"))
     }
 }
-
-extension Span<UInt8> {
-    /// Whether it is the name as a query may write it: escaped, and with `+` for a space.
-    fileprivate func stands(for name: [UInt8]) -> Bool {
-        var position = 0
-        var index = 0
-        while position < count {
-            let escaped = escapedByte(at: position)
-            let byte = escaped ?? (self[position] == UInt8(ascii: "+") ? UInt8(ascii: " ") : self[position])
-            guard index < name.count, name[index] == byte else { return false }
-            index += 1
-            position += escaped == nil ? 1 : 3
-        }
-        return index == name.count
-    }
-}

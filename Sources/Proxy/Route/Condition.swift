@@ -95,13 +95,14 @@ final class Condition {
 
 /// Hosts as they stand in an authority.
 enum Host {
-    /// The host of an authority without its port.
+    /// The host of an authority without its port, and without the dot at the end that the root of all names may have.
     @_lifetime(copy authority)
     static func withoutPort(_ authority: Span<UInt8>) -> Span<UInt8> {
         var end = authority.count
         while end > 0, authority[end - 1] &- UInt8(ascii: "0") < 10 { end -= 1 }
-        guard end > 0, authority[end - 1] == UInt8(ascii: ":") else { return authority }
-        return authority.extracting(0..<end - 1)
+        end = end > 0 && authority[end - 1] == UInt8(ascii: ":") ? end - 1 : authority.count
+        if end > 1, authority[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        return authority.extracting(0..<end)
     }
 
     /// Whether `host` is `wanted`, which is in small letters.

@@ -60,7 +60,9 @@ struct CredentialReport {
         queue.append(json: state.rawValue)
         if let expiry {
             queue.append(",\"expires_at\":")
-            let (seconds, rest) = expiry.quotientAndRemainder(dividingBy: .second)
+            // Down, also before 1970.
+            let (whole, part) = expiry.quotientAndRemainder(dividingBy: .second)
+            let (seconds, rest) = part < 0 ? (whole - 1, part + .second) : (whole, part)
             queue.append("\"")
             TimestampFormatter().append(seconds: Int(seconds), nanoseconds: Int(rest), to: queue)
             queue.append("\"")

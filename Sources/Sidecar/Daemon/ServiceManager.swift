@@ -44,7 +44,7 @@ final class ServiceManager {
     private func startWatchdog() {
         guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
         if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }
-        let half = interval * 1000 / 2
+        let half = min(interval, .max / 1000) * 1000 / 2
         let timer = Timer(on: loop.timers) { [unowned self] in
             send("WATCHDOG=1")
             watchdog?.arm(after: half)

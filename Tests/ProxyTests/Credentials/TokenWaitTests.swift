@@ -200,6 +200,87 @@ import Testing
         return diagnostics.lines(file: "f")
     }
 
+    @Test func `a token goes to its hosts only, also where the caller says which`() {
+        let token =
+            "token: {value: ours, hosts: [api.example, 127.0.0.1], allow_clear_text: true, on_failure: continue}"
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstreams: {default: {url: "http://127.0.0.1:9000", host: caller}}
+            interceptors: [{\(token)}]
+            """
+        play(yaml) { scene in
+            let caller = scene.caller()
+            for (host, value) in [
+                ("API.example", "Bearer ours"), ("api.example.:81", "Bearer ours"), ("other.example", nil),
+                ("127.0.0.1:9000", "Bearer ours"), ("api.example.evil", nil),
+            ] {
+                caller.send(http("GET /p HTTP/1.1", "host: \(host)"))
+                let upstream = scene.upstream().accept()
+                #expect(authorization(scene, caller, upstream) == value, "\(host)")
+                upstream.close()
+            }
+        }
+    }
+
+    @Test func `what is asked of callers holds also where the token does not go`() {
+        func sent(_ options: String, _ field: String) -> String? {
+            let yaml = """
+                listen: 127.0.0.1:8080
+                upstreams: {default: {url: "http://192.0.2.1:80"}}
+                interceptors: [{token: {value: ours, on_failure: continue, \(options)}}]
+                """
+            var found: String?
+            play(yaml) { scene in
+                let caller = scene.caller()
+                caller.send(http("GET /p HTTP/1.1", "host: a", field))
+                if options.contains("reject") {
+                    found = String(caller.head().split(separator: "\r\n")[0].dropFirst(9))
+                } else {
+                    found = authorization(scene, caller, scene.upstream("192.0.2.1:80").accept())
+                }
+            }
+            return found
+        }
+        #expect(sent("caller: keep", "authorization: own") == "own")
+        #expect(sent("caller: strip", "authorization: own") == nil)
+        #expect(sent("caller: reject", "authorization: own") == "403 Forbidden")
+        #expect(sent("phantom: {value: {value: shadow}}", "authorization: Bearer shadow") == nil)
+        #expect(sent("phantom: {value: {value: shadow}}", "x-a: b") == nil)
+    }
+
+    // MARK: Whose it is
+
+    @Test func `a token made for one caller is not for another whose name only looks the same`() {
+        let users = ["ren\u{e9}", "rene\u{301}", "\u{212a}", "K"]
+        let programs = users.map {
+            CredentialSource.exec(ExecSource(command: ["/bin/x", $0], environment: [:], answer: .text, timeout: nil))
+        }
+        let claims = users.map { JWTClaims(subject: $0) }
+        let others = users.map { JWTClaims(others: [.init("name", .string($0))]) }
+        for (left, right) in [(0, 1), (1, 0), (2, 3)] {
+            #expect(programs[left] != programs[right])
+            #expect(claims[left] != claims[right])
+            #expect(others[left] != others[right])
+        }
+        #expect(Set(programs).count == 4)
+        #expect(claims[0] == JWTClaims(subject: users[0]))
+    }
+
+    @Test(arguments: ["", "x-user:\r\n", "x-user: bob\u{ff}\r\n"])
+    func `a call without a name, or with one that is no text, has no token of its own`(_ field: String) {
+        let yaml = "\(plain)\ninterceptors: [{token: {exec: {command: [/bin/x, '{header:x-user}']}}}]\n"
+        play(yaml) { scene in
+            let caller = scene.caller()
+            let request = "GET /p HTTP/1.1\r\nhost: a\r\n\(field)\r\n"
+            caller.send(request.unicodeScalars.map { UInt8($0.value) })
+            #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
+            #expect(scene.orders.take() == [])
+            caller.send(http("GET /p HTTP/1.1", "host: a", "x-user: bob"))
+            scene.settle()
+            #expect(scene.orders.take() == ["want exec"])
+        }
+    }
+
     @Test func `a token goes to its hosts only`() {
         #expect(problems("api.example", "https://api.example") == [])
         #expect(problems("API.example", "https://api.EXAMPLE:8443") == [])

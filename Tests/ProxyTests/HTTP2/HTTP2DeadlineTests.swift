@@ -211,6 +211,16 @@ import Testing
         }
     }
 
+    /// Some servers take the first, others the last.
+    @Test func `a time-out that comes twice is refused`() {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S"), ("grpc-timeout", "1H"), end: true))
+            #expect(caller.next().contains("grpc-status: 3 "))
+            scene.upstream().expectNobody()
+        }
+    }
+
     @Test func `the time-out of another dialect is none of ours`() {
         play(http2Plain) { scene in
             let caller = scene.http2Caller()

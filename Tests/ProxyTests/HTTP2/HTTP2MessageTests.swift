@@ -42,6 +42,22 @@ import Testing
         }
     }
 
+    /// Readers that pass over a line break would see the message that we had not measured.
+    @Test(arguments: ["\n", "AA\r\n", "AAAA="])
+    func `a text body that is not base64 ends the call where messages have a limit`(_ start: String) {
+        play(Self.limited("request_message: 10B")) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc-web-text"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            #expect(upstream.next().hasPrefix("1 HEADERS "))
+            caller.send(.data(1, start + String(repeating: "A", count: 40)))
+            #expect(caller.next().hasPrefix("1 HEADERS :status: 200 | content-type: application/grpc-web-text"))
+            upstream.expect("1 RST_STREAM CANCEL")
+            _ = caller.rest()
+            #expect(scene.diary.take().last == "probe finished invalid_argument by martlet")
+        }
+    }
+
     @Test(arguments: Stage.allCases)
     func `a bare message that is announced too large gets nowhere`(_ stage: Stage) {
         play(stage, Self.limited("request_message: 10B")) { scene in

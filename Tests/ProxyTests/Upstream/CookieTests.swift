@@ -42,6 +42,30 @@ import Testing
         }
     }
 
+    /// HTTP/2 lets a caller send each of its cookies in a field of its own (RFC 9113 §8.2.3).
+    @Test func `R29 all cookies of a caller go on beside those that are kept`() {
+        play(Self.keeping("jar")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            upstream.send(Self.setting)
+            caller.expect(Self.bare)
+            let other = scene.http2Caller()
+            other.send(.say(1, "text/plain", ("cookie", "x=1"), ("cookie", "y=2"), ("cookie", "z=3"), end: true))
+            #expect(upstream.head().contains("\r\ncookie: x=1; y=2; z=3; b=2; a=1\r\n"))
+        }
+    }
+
+    @Test func `rules see the cookies of a caller as one field`() {
+        let rule = "{when: {header: {cookie: {regex: 'a=1; b=2'}}}, reject: {code: permission_denied}}"
+        play("\(plain)\ninterceptors: [\(rule)]\n") { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "text/plain", ("cookie", "a=1"), ("cookie", "b=2"), end: true))
+            #expect(caller.next().contains(":status: 403"))
+        }
+    }
+
     @Test func `R29 a caller may be shown the cookies that are kept`() {
         play(Self.keeping("expose")) { scene in
             let caller = scene.caller()

@@ -71,26 +71,39 @@ struct TokenBounds {
 
     /// What is done with a call; a token of the caller's that shall not go on is taken out.
     func ruling(on call: Call) -> Ruling {
-        if let upstream = call.route.upstream {
-            if !upstream.isConfidential, !allowsClearText {
-                return .withhold("the token does not go to \(upstream.settings.name) in clear text")
-            }
-            if !hosts.isEmpty, !allows(upstream.settings) {
-                return .withhold("the token does not go to \(upstream.settings.name), which is not among its hosts")
-            }
-        }
         let request = call.request
-        if let phantom, let error = phantom.swap(in: request) { return .reject(error) }
-        guard ofCaller != .replace, request.first(header) != nil else { return .proceed }
-        switch ofCaller {
-        case .keep: return .leave
-        case .reject:
-            let name = String(decoding: header.bytes, as: UTF8.self)
-            return .reject(RPCError(.permissionDenied, "callers must not send \(name) themselves"))
-        case .replace, .strip:
-            request.remove(header)
-            return .proceed
+        let obstacle = obstacle(to: call)
+        // Where no token goes the phantom does not either, and nobody has to show it.
+        if let phantom, let error = phantom.swap(in: request), obstacle == nil { return .reject(error) }
+        if request.first(header) != nil {
+            switch ofCaller {
+            case .keep: return .leave
+            case .reject:
+                let name = String(decoding: header.bytes, as: UTF8.self)
+                return .reject(RPCError(.permissionDenied, "callers must not send \(name) themselves"))
+            case .strip: request.remove(header)
+            case .replace: break
+            }
         }
+        return obstacle.map { .withhold($0) } ?? .proceed
+    }
+
+    private func obstacle(to call: Call) -> String? {
+        guard let upstream = call.route.upstream else { return nil }
+        let name = upstream.settings.name
+        if !upstream.isConfidential, !allowsClearText { return "the token does not go to \(name) in clear text" }
+        guard !hosts.isEmpty else { return nil }
+        if !allows(upstream.settings) { return "the token does not go to \(name), which is not among its hosts" }
+        // Behind one address there may be many hosts, and here the caller says which.
+        guard upstream.authority == nil, case .tcp = upstream.settings.url.endpoint else { return nil }
+        let request = call.request
+        return allows(authority: request.authority)
+            ? nil : "the token does not go to the host that the caller names, which is not among its hosts"
+    }
+
+    private func allows(authority: Span<UInt8>) -> Bool {
+        let host = Host.withoutPort(authority).string.lowercased()
+        return hosts.contains(authority.string.lowercased()) || hosts.contains { host.isSame(as: $0) }
     }
 }
 

@@ -40,10 +40,12 @@ extension TokenTemplate {
         let environment = Dictionary(section.map("environment").map { ($0.name, $0.text) }) { $1 }
         guard let answer = Self.answer(section) else { return nil }
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
-        self.init(command) { call in
-            .exec(
+        self.init(isConstant: command.allSatisfy(\.isConstant)) { call in
+            let words = command.compactMap { $0.text(for: call) }
+            guard words.count == command.count else { return nil }
+            return .exec(
                 ExecSource(
-                    command: command.map { $0.text(for: call) },
+                    command: words,
                     environment: environment,
                     answer: answer,
                     timeout: timeout

@@ -37,13 +37,16 @@ extension TokenTemplate {
         let lifetime = section.duration("lifetime").map { Nanoseconds($0) } ?? .second
         if lifetime < .second { section.report("a token has to be good for at least 1s", at: "lifetime") }
         let (issuer, audience) = (section.string(ifGiven: "issuer"), section.strings("audience"))
-        let make = { (call: Call?) in
-            CredentialSource.jwt(
+        let isConstant = subject?.isConstant ?? true && claims?.requiresCall != true
+        self.init(isConstant: isConstant) { call in
+            let name = subject?.text(for: call)
+            guard (name == nil) == (subject == nil), claims?.isUTF8(for: call) ?? true else { return nil }
+            return .jwt(
                 JWTSource(
                     signing: signing,
                     claims: JWTClaims(
                         issuer: issuer,
-                        subject: subject?.text(for: call),
+                        subject: name,
                         audience: audience,
                         lifetime: lifetime,
                         others: claims?.members(for: call) ?? []
@@ -51,8 +54,6 @@ extension TokenTemplate {
                 )
             )
         }
-        let isConstant = subject?.isConstant ?? true && claims?.requiresCall != true
-        self = isConstant ? .constant(make(nil)) : .perCall { make($0) }
     }
 
     static let gcpOptions = [

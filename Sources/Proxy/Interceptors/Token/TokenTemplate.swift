@@ -66,12 +66,22 @@ struct TokenParameter {
         return queue.readable.array
     }
 
-    func text(for call: Call?) -> String { String(decoding: bytes(for: call), as: UTF8.self) }
+    /// The same as a text; none if the call does not have it, or has what is no UTF-8.
+    func text(for call: Call?) -> String? {
+        let bytes = bytes(for: call)
+        guard isConstant || !bytes.isEmpty else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
 }
 
 extension TokenTemplate {
-    /// A source that is made of parameters: one for all calls, unless some parameter depends on them.
-    init(_ parameters: [TokenParameter], _ make: @escaping (Call?) -> CredentialSource) {
-        self = parameters.allSatisfy(\.isConstant) ? .constant(make(nil)) : .perCall { make($0) }
+    /// A source that is made of parameters: one for all calls, unless what it is made of depends on them.
+    init?(isConstant: Bool, _ make: @escaping (Call?) -> CredentialSource?) {
+        guard isConstant else {
+            self = .perCall { make($0) }
+            return
+        }
+        guard let source = make(nil) else { return nil }
+        self = .constant(source)
     }
 }
