@@ -154,7 +154,11 @@ extension HTTP2Session {
 
     /// How many bytes go into the next DATA frame of a stream, and whether it is the last.
     private func nextData(id: Int32, room: Int, flags: UnsafeMutablePointer<UInt32>) -> Int {
-        guard let stream = stream(id) else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+        let count = lend(id) { unsafe nextData(of: $0, room: room, flags: flags) }
+        return count ?? Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+    }
+
+    private func nextData(of stream: HTTP2Stream, room: Int, flags: UnsafeMutablePointer<UInt32>) -> Int {
         let isDirect = directStream === stream
         let waiting = isDirect ? unsafe direct?.count ?? 0 : stream.queuedBytes
         let count = min(waiting, room)
@@ -171,13 +175,17 @@ extension HTTP2Session {
             return count
         }
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
-        submit(trailers, on: id)
+        submit(trailers, on: stream.id)
         return count
     }
 
     /// Writes a DATA frame: its header, and as many bytes as `nextData` said.
     func sendData(id: Int32, header: Span<UInt8>, count: Int) -> Int32 {
-        guard let stream = stream(id) else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
+        let result = lend(id) { sendData(of: $0, header: header, count: count) }
+        return result ?? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
+
+    private func sendData(of stream: HTTP2Stream, header: Span<UInt8>, count: Int) -> Int32 {
         guard output.count < Self.mostQueued else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
         output.append(header)
         guard count > 0 else { return 0 }
@@ -197,13 +205,8 @@ extension HTTP2Session {
         case NGHTTP2_DATA.rawValue, NGHTTP2_HEADERS.rawValue:
             let isEnd = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
             let isData = UInt32(header.type) == NGHTTP2_DATA.rawValue
-            guard let stream = stream(header.stream_id) else { return 0 }
-            stream.isOnWire = true
-            if isData { guardian.sentData() }
-            if isEnd { return sentEnd(stream) }
-            guard stream.tellsDrained, stream.queuedBytes == 0 else { return 0 }
-            stream.tellsDrained = false
-            stream.user?.drained()
+            let isDrained = lend(header.stream_id) { sent(on: $0, isData: isData, isEnd: isEnd) }
+            if isDrained == true { stream(header.stream_id)?.user?.drained() }
         case NGHTTP2_RST_STREAM.rawValue:
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard code.blamesPeer else { return 0 }
@@ -221,10 +224,20 @@ extension HTTP2Session {
         return 0
     }
 
-    private func sentEnd(_ stream: HTTP2Stream) -> Int32 {
-        stream.sentEnd()
-        if stream.receiving != .ended { answeredEarly(stream) }
-        return 0
+    /// A frame of a message has gone into the output.
+    ///
+    /// - Returns: whether nothing is left of what the stream's user may be waiting for.
+    private func sent(on stream: HTTP2Stream, isData: Bool, isEnd: Bool) -> Bool {
+        stream.isOnWire = true
+        if isData { guardian.sentData() }
+        guard !isEnd else {
+            stream.sentEnd()
+            if stream.receiving != .ended { answeredEarly(stream) }
+            return false
+        }
+        guard stream.tellsDrained, stream.queuedBytes == 0 else { return false }
+        stream.tellsDrained = false
+        return true
     }
 
     /// nghttp2 could not send a frame, since the connection does not allow it any more.

@@ -41,6 +41,13 @@ package final class Acceptor: ListenerOwner {
         self.tell = tell
     }
 
+    // Here, and not `acceptor.service.open`: what is reached over two objects is counted.
+    func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
+        service.open(stream, head: head, end: end, from: peer)
+    }
+
+    var idleTimeout: Nanoseconds? { service.idleTimeout }
+
     /// The number of open connections.
     package var count: Int { connections.count }
 

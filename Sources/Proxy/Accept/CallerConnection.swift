@@ -207,7 +207,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         if isReadingHead {
             timer?.arm(after: service.headTimeout)
         } else if session?.isBusy == false {
-            timer?.arm(after: service.idleTimeout)
+            timer?.arm(after: acceptor.idleTimeout)
         }
     }
 
@@ -232,7 +232,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// The TLS handshake is over.
     func wireConnected(errno: Int32) {
         guard errno != 0 else {
-            timer?.arm(after: service.idleTimeout)
+            timer?.arm(after: acceptor.idleTimeout)
             return
         }
         if errno == EPROTO {
@@ -260,7 +260,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     // MARK: HTTPServerOwner
 
     package func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
-        service.open(stream, head: head, end: end, from: peer)
+        acceptor.open(stream, head: head, end: end, from: peer)
     }
 
     package func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
@@ -295,7 +295,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     package func sessionBecameIdle() {
         if version == .http1 { isDiscarding = false }
         isReadingHead = false
-        timer?.arm(after: isDraining ? Self.goodbyeTime : service.idleTimeout)
+        timer?.arm(after: isDraining ? Self.goodbyeTime : acceptor.idleTimeout)
     }
 
     package func sessionHasOutput() {

@@ -152,7 +152,6 @@ extension Call {
             return queue.append(bytes)
         }
         keepForReplay(bytes, by: attempt)
-        attempt.send(body: bytes)
-        if attempt.queuedBytes > Self.highWater || attempt.isCrowded { caller.pause(.slowPeer) }
+        if attempt.send(body: bytes) { caller.pause(.slowPeer) }
     }
 }

@@ -126,16 +126,20 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     // MARK: Towards the upstream
 
-    var queuedBytes: Int { stream?.queuedBytes ?? 0 }
-    var isCrowded: Bool { stream?.isCrowded ?? false }
-
     func send(head: HTTPHead, end: Bool) {
         stream?.send(head: head, end: end)
         if end { awaitFirstByte() }
     }
 
-    func send(body: Span<UInt8>) {
-        stream?.send(body: body)
+    /// Sends bytes of the body.
+    ///
+    /// - Returns: whether so much waits that no more should come for now.
+    @discardableResult
+    func send(body: Span<UInt8>) -> Bool {
+        guard let stream else { return false }
+        stream.send(body: body)
+        // One that was reset meanwhile may be another exchange's by now, and would hold the caller back for ever.
+        return self.stream != nil && (stream.queuedBytes > Call.highWater || stream.isCrowded)
     }
 
     func sendEnd(trailers: HTTPHead?) {

@@ -44,7 +44,8 @@ final class Pool: UpstreamConnection.Owner {
     /// Finds a connection for the attempt: one with room at once, or else one that is made or gets room.
     func acquire(for attempt: any ConnectionSeeker) {
         while let connection = available.last {
-            if connection.room > 0 { return use(connection, for: attempt) }
+            let room = connection.room
+            if room > 0 { return use(connection, with: room, for: attempt) }
             // One that is just ending tells the calls that it had, which may come back here before it is off the list.
             remove(connection)
         }
@@ -228,9 +229,10 @@ final class Pool: UpstreamConnection.Owner {
         dialIfNeeded()
     }
 
-    private func use(_ connection: UpstreamConnection, for attempt: any ConnectionSeeker) {
+    private func use(_ connection: UpstreamConnection, with room: Int, for attempt: any ConnectionSeeker) {
         attempt.connected(connection)
-        if connection.room == 0 { remove(connection) }
+        // One that had room for more has some left, or has told that it has none.
+        if room == 1, connection.room == 0 { remove(connection) }
     }
 
     private func remove(_ connection: UpstreamConnection) {
