@@ -52,14 +52,24 @@ enum HTTP1Target {
             end = colon
         }
         let name = isBracketed ? host.extracting(1..<end - 1) : host.extracting(0..<end)
-        // Nobody needs an escape in a name, and not everybody undoes it.
-        guard name.count > 0, isBracketed || name.firstIndex(of: UInt8(ascii: "%")) == nil,
-            name.firstIndex(of: UInt8(ascii: "[")) == nil,
+        guard name.count > 0, isBracketed || !name.hasNeedlessEscape, name.firstIndex(of: UInt8(ascii: "[")) == nil,
             name.firstIndex(of: UInt8(ascii: "]")) == nil
         else { throw .invalidHost }
         guard end < host.count else { return }
         let port = host.extracting(end..<host.count)
         guard port[0] == UInt8(ascii: ":"), port.count == 1 || port.extracting(1..<port.count).decimal ?? .max <= 65535
         else { throw .invalidHost }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether there is a broken escape, or one that hides a plain character.
+    ///
+    /// Others have their use: gRPC has the path of a Unix socket as the host, with `%2F` for each slash.
+    fileprivate var hasNeedlessEscape: Bool {
+        for index in indices where self[index] == UInt8(ascii: "%") {
+            guard let byte = escapedByte(at: index), !byte.isUnreserved else { return true }
+        }
+        return false
     }
 }
