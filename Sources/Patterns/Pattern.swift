@@ -4,12 +4,12 @@ internal import Glibc
 
 /// A regular expression of PCRE2, over bytes; `\G` and `(*UTF)` are not supported.
 ///
-/// Compiled once, with JIT where the system lets it; a match allocates nothing. Belongs to one thread. No pattern and no
-/// subject can hold up an event loop: what goes beyond the limits does not match, and `limitHits` tells.
+/// Compiled once, with JIT where the system lets it; a match allocates nothing. Belongs to one thread. What goes beyond the
+/// limits does not match, and `limitHits` tells: a search ends after 20 ms and the starting points under way.
 @safe
 public final class Pattern {
-    /// The longest subject that is looked at, in bytes: more than a head may have by default.
-    public static let longestSubject = 128 * 1024
+    /// The longest subject that is looked at, in bytes: as much as a head may have by default.
+    public static let longestSubject = 64 * 1024
 
     /// The number of capturing groups.
     public let groupCount: Int
@@ -22,10 +22,14 @@ public final class Pattern {
     private let stack: OpaquePointer?
 
     // PCRE2 counts the work from each starting point alone, and the interpreter does not count all of it. So a long
-    // subject is searched some starting points at a time, with a look at the clock in between.
-    private let startsPerRun: Int
+    // subject is searched some starting points at a time, with a look at the clock in between: few at first, and more
+    // as long as they take no time to speak of.
+    private let mostStarts: Int
     private var runs = 0
+    private var lastLook = 0
     private var deadline = 0
+    private static let firstStarts = 16
+    private static let quickRunInNanoseconds = 500_000
     private static let longestSearchInNanoseconds = 20_000_000
     private static let matchLimit: UInt32 = 20_000
     private static let heapLimitInKiB: UInt32 = 4 * 1024
@@ -52,7 +56,7 @@ public final class Pattern {
         _ = unsafe pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_JITSIZE), &jitSize)
         unsafe stack = jitSize > 0 ? pcre2_jit_stack_create_8(32 * 1024, Self.stackLimit, nil) : nil
         unsafe pcre2_jit_stack_assign_8(limits, nil, UnsafeMutableRawPointer(stack))
-        startsPerRun = jitSize > 0 ? 1024 : 4
+        mostStarts = jitSize > 0 ? 1024 : 4
         var groups: UInt32 = 0
         _ = unsafe pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_CAPTURECOUNT), &groups)
         groupCount = Int(groups)
@@ -105,21 +109,31 @@ public final class Pattern {
 
     private func search(_ subject: Span<UInt8>, _ start: Int, _ options: UInt32) -> Int32 {
         var next = start
+        var starts = min(Self.firstStarts, mostStarts)
         while next <= subject.count {
-            guard hasTime() else { return PCRE2_ERROR_MATCHLIMIT }
-            let status = run(subject, next, before: next + startsPerRun, next == start ? options : 0)
+            guard hasTime(for: &starts) else { return PCRE2_ERROR_MATCHLIMIT }
+            let status = run(subject, next, before: next + starts, next == start ? options : 0)
             if status != PCRE2_ERROR_NOMATCH { return status }
-            next += startsPerRun
+            next += starts
         }
         return PCRE2_ERROR_NOMATCH
     }
 
-    /// Whether there is time for one more run; the clock is not read for the first, which is mostly the only one.
-    private func hasTime() -> Bool {
+    /// Whether there is time for one more run, and for how many starting points.
+    ///
+    /// The clock is not read for the first, which is mostly the only one.
+    private func hasTime(for starts: inout Int) -> Bool {
         runs += 1
         if runs == 1 { return true }
         let now = Self.threadTime
-        if runs == 2 { deadline = now + Self.longestSearchInNanoseconds }
+        if runs == 2 {
+            deadline = now + Self.longestSearchInNanoseconds
+        } else if now - lastLook < Self.quickRunInNanoseconds {
+            starts = min(mostStarts, 2 * starts)
+        } else {
+            starts = min(mostStarts, max(1, starts / 2))
+        }
+        lastLook = now
         return now < deadline
     }
 

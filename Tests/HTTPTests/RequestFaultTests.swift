@@ -32,7 +32,7 @@ import Testing
         ("Host:", .invalidHost), ("Host: a b", .invalidHost), ("Host: a,b", .invalidHost), ("Host: a/b", .invalidHost),
         ("Host: u@a", .invalidHost), ("Host: :80", .invalidHost), ("Host: a:x", .invalidHost),
         ("Host: a:65536", .invalidHost), ("Host: a:80:80", .invalidHost), ("Host: a%2eb", .invalidHost),
-        ("Host: a%zz", .invalidHost), ("Host: a%2", .invalidHost),
+        ("Host: a%zz", .invalidHost), ("Host: a%3A80", .invalidHost), ("Host: a%2", .invalidHost),
         ("Host: a?", .invalidHost),
         ("Host: [::1", .invalidHost), ("Host: [::1]x", .invalidHost), ("Host: []", .invalidHost),
         ("Host: a[b]", .invalidHost), ("Host: [a[b]]", .invalidHost), ("Host: ]", .invalidHost),

@@ -63,12 +63,12 @@ enum HTTP1Target {
 }
 
 extension Span<UInt8> {
-    /// Whether there is a broken escape, or one that hides a plain character.
+    /// Whether there is a broken escape, or one that could hide what the host is.
     ///
     /// Others have their use: gRPC has the path of a Unix socket as the host, with `%2F` for each slash.
     fileprivate var hasNeedlessEscape: Bool {
         for index in indices where self[index] == UInt8(ascii: "%") {
-            guard let byte = escapedByte(at: index), !byte.isUnreserved else { return true }
+            guard let byte = escapedByte(at: index), byte == UInt8(ascii: "/") || byte >= 0x80 else { return true }
         }
         return false
     }

@@ -12,7 +12,7 @@ final class MessageRequirements {
             "pattern",
             .string,
             example: "^[ -~]*$",
-            "A regular expression that some part must match; nothing longer than 128 KiB does."
+            "A regular expression that some part must match; nothing longer than 64 KiB does."
         ),
         Option(
             "json",

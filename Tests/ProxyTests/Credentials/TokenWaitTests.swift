@@ -202,7 +202,7 @@ import Testing
 
     @Test func `a token goes to its hosts only, also where the caller says which`() {
         let token =
-            "token: {value: ours, hosts: [api.example, 127.0.0.1], allow_clear_text: true, on_failure: continue}"
+            "token: {value: ours, hosts: [api.example, 127.0.0.1, \"b.example:9000\"], allow_clear_text: true, on_failure: continue}"
         let yaml = """
             listen: 127.0.0.1:8080
             upstreams: {default: {url: "http://127.0.0.1:9000", host: caller}}
@@ -213,6 +213,7 @@ import Testing
             for (host, value) in [
                 ("API.example", "Bearer ours"), ("api.example.:81", "Bearer ours"), ("other.example", nil),
                 ("127.0.0.1:9000", "Bearer ours"), ("api.example.evil", nil),
+                ("b.example", "Bearer ours"), ("b.example:9000", "Bearer ours"), ("b.example:81", nil),
             ] {
                 caller.send(http("GET /p HTTP/1.1", "host: \(host)"))
                 let upstream = scene.upstream().accept()

@@ -95,15 +95,19 @@ struct TokenBounds {
         guard !hosts.isEmpty else { return nil }
         if !allows(upstream.settings) { return "the token does not go to \(name), which is not among its hosts" }
         // Behind one address there may be many hosts, and here the caller says which.
-        guard upstream.authority == nil, case .tcp = upstream.settings.url.endpoint else { return nil }
+        guard upstream.authority == nil, case .tcp(let address) = upstream.settings.url.endpoint else { return nil }
         let request = call.request
-        return allows(authority: request.authority)
+        return allows(authority: request.authority, port: address.port)
             ? nil : "the token does not go to the host that the caller names, which is not among its hosts"
     }
 
-    private func allows(authority: Span<UInt8>) -> Bool {
+    /// Whether the host that a caller names is one of those; without a port it has that of the upstream.
+    private func allows(authority: Span<UInt8>, port: UInt16) -> Bool {
         let host = Host.withoutPort(authority).string.lowercased()
-        return hosts.contains(authority.string.lowercased()) || hosts.contains { host.isSame(as: $0) }
+        let written = authority.string.lowercased()
+        return hosts.contains {
+            $0.isSame(as: host) || $0.isSame(as: written) || $0.isSame(as: "\(host):\(port)") && !written.contains(":")
+        }
     }
 }
 
