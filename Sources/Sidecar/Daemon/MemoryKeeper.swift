@@ -5,7 +5,7 @@ internal import Events
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
     /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
-    private static let much = 1 << 20
+    private static let much = 512 * 1024
 
     private let loop: EventLoop
     private var timer: Timer?
