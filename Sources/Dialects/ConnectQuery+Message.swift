@@ -6,8 +6,8 @@ extension ConnectQuery {
     ///
     /// - Parameter query: the query that this was read from.
     /// - Returns: the message, empty if there is none.
-    /// - Throws: what the caller is to be told, where it is ambiguous which message is meant, or what should be base64
-    ///   is not.
+    /// - Throws: what the caller is to be told, where it is ambiguous which message is meant, where the message has a
+    ///   semicolon or a broken escape, or where what should be base64 is not.
     public func message(in query: Span<UInt8>) throws(RPCError) -> [UInt8] {
         guard !isAmbiguous else {
             throw RPCError(.invalidArgument, "a parameter of the protocol comes twice in the query")

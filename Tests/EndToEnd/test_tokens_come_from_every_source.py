@@ -218,6 +218,18 @@ def test_jwt(seen, key_file, kind, parameter, algorithm):
     assert told["exp"] - told["iat"] == 300 and before - 1 <= told["iat"] <= time.time()
 
 
+def test_a_jwt_that_ended_before_1970_is_told_like_any_other(martlet, recorder, key_file):
+    file, _ = key_file("EC", "P-256")
+    source = {"algorithm": "ES256", "key": {"file": file}, "claims": {"exp": -1.5}}
+    proxy = martlet(upstream=recorder().url, more=f"interceptors: [ token: {json.dumps({'jwt': source})} ]")
+
+    def told():
+        (credential,) = proxy.admin("/credentials").json()["credentials"]
+        return credential.get("expires_at") == "1969-12-31T23:59:58.500Z"
+
+    eventually(told, 5, "the end of the token")
+
+
 @pytest.mark.parametrize("expiry", [{"expires_in": "/expires_in"}, {"expires_at": "/exp"}, {}], ids=["in", "at", "none"])
 def test_call(seen, provider, expiry):
     body = {"json": {"user": "martlet", "password": "{env:CLIENT_SECRET}"}}
