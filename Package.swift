@@ -39,7 +39,7 @@ let floor1: [Target] = [
     library("Bytes"),
     library("RPC", ["Bytes"]),
     library("Dialects", ["RPC", "Bytes"]),
-    library("Configuration"),
+    library("Configuration", ["Bytes"]),
     library("Telemetry", ["RPC", "Bytes"]),
 ]
 
@@ -124,7 +124,7 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Proxy", "Documents", "HTTP", "Dialects", "RPC", "Configuration", "Bytes",
+                "CLlhttp", "Proxy", "Documents", "HTTP", "Dialects", "RPC", "Configuration", "Events", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: strict

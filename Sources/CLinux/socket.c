@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 int martlet_accept4(int listener, void *address, uint32_t *length) {
     int fd = accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -18,6 +19,22 @@ int martlet_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
     *gid = peer.gid;
     *pid = peer.pid;
     return 0;
+}
+
+// What headers of before Linux 6.5 lack; the same number on all architectures that Swift knows.
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+bool martlet_peer_has_ended(int fd) {
+    int process = -1;
+    socklen_t length = sizeof process;
+    // ENOPROTOOPT: a kernel that cannot say.
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &length) != 0) return errno == ESRCH || errno == EINVAL;
+    struct pollfd end = {.fd = process, .events = POLLIN};
+    bool has_ended = poll(&end, 1, 0) > 0;
+    close(process);
+    return has_ended;
 }
 
 bool martlet_hung_up(int fd) {

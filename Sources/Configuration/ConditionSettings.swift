@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// What must hold of a call for a route or an interceptor to take it: everything that is given.
 ///
 /// A list holds if one of its members does; an empty list asks nothing.
@@ -84,12 +86,13 @@ public struct ConditionSettings: Equatable, Sendable {
     }
 
     private func check(_ section: Section) {
-        let isName = { (text: String) in !text.isEmpty && !text.contains("/") }
+        let isName = { (text: String) in !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/")) }
         Self.require("service", of: section, "the full name without a slash, like pkg.Service", isName)
         Self.require("method", of: section, "the name alone, like Say", isName)
         Self.require("path", of: section, "a path that starts with /, without query, needless escapes and dot segments")
         {
-            Self.isPath($0) && Self.isNormal($0)
+            // Requests are compared in one form, and no path is in another.
+            Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
         for key in ["dialect", "code"] { Self.refuseEmpty(key, of: section) }
@@ -118,20 +121,6 @@ public struct ConditionSettings: Equatable, Sendable {
         text.utf8.first == UInt8(ascii: "/") && text.utf8.allSatisfy { 0x21...0x7e ~= $0 && !"?#".utf8.contains($0) }
     }
 
-    /// Whether the paths of requests, which are brought into one form, can be this one.
-    private static func isNormal(_ path: String) -> Bool {
-        let bytes = Array(path.utf8)
-        let segments = bytes.split(separator: UInt8(ascii: "/"))
-        guard !segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) else {
-            return false
-        }
-        return bytes.indices.filter { bytes[$0] == UInt8(ascii: "%") }.allSatisfy { index in
-            let digits = String(decoding: bytes[(index + 1)...].prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let byte = UInt8(digits, radix: 16) else { return true }
-            return !Character(Unicode.Scalar(byte)).isUnreserved
-        }
-    }
-
     private static func isHost(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? String(text.dropFirst(2)) : text
         return HostPort(name + ":0") != nil
@@ -139,11 +128,7 @@ public struct ConditionSettings: Equatable, Sendable {
 
     /// Whether it is a unit that processes are in, which slices are not.
     private static func isUnit(_ text: String) -> Bool {
-        !text.contains("/") && [".service", ".scope"].contains { text.hasSuffix($0) && text.count > $0.count }
+        !text.utf8.contains(UInt8(ascii: "/"))
+            && [".service", ".scope"].contains { text.hasSuffix($0) && text.count > $0.count }
     }
-}
-
-extension Character {
-    /// Whether it needs no escape in a URL (RFC 3986 §2.3).
-    fileprivate var isUnreserved: Bool { isASCII && (isLetter || isNumber || "-._~".contains(self)) }
 }

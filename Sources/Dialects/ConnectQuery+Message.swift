@@ -60,15 +60,12 @@ extension ByteQueue {
     }
 
     private func append(foreignParametersOf query: Span<UInt8>) {
-        var start = 0
-        while start < query.count {
-            let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
-            let parameter = query.extracting(start..<end)
-            start = end + 1
-            let name = parameter.extracting(0..<(parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count))
-            guard !parameter.isEmpty, ConnectQuery.Parameter(name: name) == nil else { continue }
+        var position = 0
+        while let parameter = QueryParameter(in: query, at: &position) {
+            let isForeign = ConnectQuery.Parameter(name: query.extracting(parameter.name)) == nil
+            guard isForeign, !parameter.range.isEmpty else { continue }
             append(byte: UInt8(ascii: "&"))
-            append(parameter)
+            append(query.extracting(parameter.range))
         }
     }
 }

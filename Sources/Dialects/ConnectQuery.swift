@@ -49,15 +49,11 @@ public struct ConnectQuery: Equatable, Sendable {
     public init?(_ query: Span<UInt8>) {
         var values = InlineArray<5, Range<Int>?>(repeating: nil)
         var isAmbiguous = false
-        var start = 0
-        while start < query.count {
-            let end = query.firstIndex(of: UInt8(ascii: "&"), from: start) ?? query.count
-            let equals = query.extracting(start..<end).firstIndex(of: UInt8(ascii: "="))
-            let name = start..<(equals.map { start + $0 } ?? end)
-            start = end + 1
-            guard let parameter = Parameter(name: query.extracting(name)) else { continue }
-            if values[parameter.rawValue] != nil { isAmbiguous = true; continue }
-            values[parameter.rawValue] = min(name.upperBound + 1, end)..<end
+        var position = 0
+        while let parameter = QueryParameter(in: query, at: &position) {
+            guard let known = Parameter(name: query.extracting(parameter.name)) else { continue }
+            if values[known.rawValue] != nil { isAmbiguous = true; continue }
+            values[known.rawValue] = parameter.value
         }
         guard let version = values[Parameter.connect.rawValue], query.extracting(version).stands(for: "v1".utf8) else {
             return nil

@@ -74,12 +74,16 @@ public struct MessageMeter: Sendable {
     }
 
     /// Sees the next piece of the body, of any size.
-    public mutating func add(_ bytes: Span<UInt8>) {
+    ///
+    /// - Returns: whether the body is readable, and no message over the limit.
+    @discardableResult
+    public mutating func add(_ bytes: Span<UInt8>) -> Bool {
         if dialect.hasEnvelopes {
             envelopes.add(bytes)
         } else if dialect.isUnaryConnect {
             bareBytes += bytes.count
         }
+        return !isOverLimit && !isUnreadable
     }
 
     /// Sees the proper end of the body; a bare message is complete with it, were it empty.

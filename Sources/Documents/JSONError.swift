@@ -23,15 +23,17 @@ extension JSONError {
     init(_ error: json_error_t) {
         line = max(1, Int(error.line))
         column = max(1, Int(error.column))
-        let words = unsafe withUnsafeBytes(of: error.text) { raw in
-            unsafe String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+        text = unsafe withUnsafeBytes(of: error.text) { raw in
+            unsafe String(decoding: Self.withoutQuotation(raw.prefix { $0 != 0 }), as: UTF8.self)
         }
-        text = Self.withoutQuotation(words)
     }
 
-    /// Jansson ends its words with ` near '…'`, which quotes the text.
-    private static func withoutQuotation(_ words: String) -> String {
-        let end = words.indices.first { words[$0...].hasPrefix(" near '") }
-        return String(words[..<(end ?? words.endIndex)])
+    /// Jansson ends its words with ` near '…'` or ` '\u…'`, which quote the text.
+    private static func withoutQuotation(_ words: some Collection<UInt8>) -> [UInt8] {
+        let words = Array(words)
+        let end = words.indices.first { start in
+            words[start...].starts(with: " near '".utf8) || words[start...].starts(with: #" '\u"#.utf8)
+        }
+        return Array(words[..<(end ?? words.endIndex)])
     }
 }

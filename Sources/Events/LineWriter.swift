@@ -71,6 +71,8 @@ public final class LineWriter: Sendable {
 
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target)
+        /// Whether the file could not be opened: that is tried again with the next lines.
+        var mustReopen = descriptor < 0
         var complaint = Complaint()
         // What could not be written may have begun, also by a run before: the next line gets one of its own.
         var isWithinLine = endsWithinLine(target)
@@ -83,10 +85,15 @@ public final class LineWriter: Sendable {
                 }
                 return state
             }
-            if taken.reopens, case .file = target {
-                close(descriptor)
-                descriptor = open(target)
-                isWithinLine = endsWithinLine(target)
+            if taken.reopens || mustReopen, case .file = target {
+                // What has the name now may be somewhere else for a moment: until it can be opened, the old one serves.
+                let new = open(target, isQuiet: mustReopen)
+                mustReopen = new < 0
+                if new >= 0 {
+                    close(descriptor)
+                    descriptor = new
+                    isWithinLine = endsWithinLine(target)
+                }
             }
             if !taken.waiting.isEmpty {
                 let lines = isWithinLine ? [newline] + taken.waiting : taken.waiting
@@ -99,17 +106,17 @@ public final class LineWriter: Sendable {
         }
     }
 
-    private static func open(_ target: Target) -> Int32 {
+    private static func open(_ target: Target, isQuiet: Bool = false) -> Int32 {
         switch target {
         case .standardOutput: STDOUT_FILENO
         case .standardError: STDERR_FILENO
-        case .file(let path): openFile(path)
+        case .file(let path): openFile(path, isQuiet: isQuiet)
         }
     }
 
-    private static func openFile(_ path: String) -> Int32 {
+    private static func openFile(_ path: String, isQuiet: Bool) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
-        if descriptor < 0 {
+        if descriptor < 0, !isQuiet {
             Complaint.write("the log \(path) cannot be opened: \(SystemError(errno).text)")
         }
         return descriptor

@@ -33,6 +33,11 @@ public final class Signals {
         }
     }
 
+    /// Has SIGHUP do nothing, which ends a process otherwise, until somebody wants to be told of it.
+    public static func ignoreHangUp() {
+        signal(SIGHUP, SIG_IGN)
+    }
+
     deinit {
         while let event = unsafe events.popLast() { unsafe event_free(event) }
     }

@@ -55,6 +55,9 @@ public final class Socket: Transport {
         return failure == 0 && credentials.uid != .max ? credentials : nil
     }
 
+    /// Whether the process that connected to a Unix socket is known to have ended, so that its number may be another's.
+    public var hasPeerEnded: Bool { martlet_peer_has_ended(descriptor) }
+
     public func start(on loop: EventLoop, watcher: any Watcher) {
         watch = Watch(descriptor, on: loop, for: watcher)
         watch?.wantsRead = true
@@ -191,7 +194,7 @@ public struct PeerCredentials: Equatable, Sendable {
 
 /// An errno as an error.
 public struct SystemError: Error, Equatable {
-    /// The errno.
+    /// The errno, or -1 for ``notAFile``.
     public let code: Int32
 
     /// Wraps an errno.
@@ -199,8 +202,11 @@ public struct SystemError: Error, Equatable {
         self.code = code
     }
 
+    /// What ought to be a file is a pipe or a device; no errno says so.
+    public static let notAFile = SystemError(-1)
+
     /// The system's words for it.
     public var text: String {
-        unsafe String(cString: martlet_error_text(code))
+        self == .notAFile ? "Not a regular file" : unsafe String(cString: martlet_error_text(code))
     }
 }

@@ -21,8 +21,13 @@ public final class HTTPHead {
     private var known: UInt32 = 0
     private(set) var methodRange = ByteRange.empty
     private(set) var targetRange = ByteRange.empty {
-        didSet { targetVersion &+= 1 }
+        didSet {
+            targetVersion &+= 1
+            pathCount = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        }
     }
+    /// The length of the target without its query.
+    private var pathCount = 0
     /// Counts the changes of the target, so that what was read out of it is known to be old.
     public private(set) var targetVersion = 0
     private(set) var authorityRange = ByteRange.empty
@@ -107,10 +112,6 @@ public final class HTTPHead {
             let start = min(pathCount + 1, Int(targetRange.count))
             return bytes(ByteRange(offset: Int(targetRange.offset) + start, count: Int(targetRange.count) - start))
         }
-    }
-
-    private var pathCount: Int {
-        bytes(targetRange).firstIndex(of: UInt8(ascii: "?")) ?? Int(targetRange.count)
     }
 
     /// The host, and the port if it was said; empty if the caller did not say it.

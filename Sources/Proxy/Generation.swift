@@ -11,6 +11,8 @@ final class Generation {
     /// What takes a call that no route takes: the default chain, and no upstream.
     let fallback: Route
     let upstreams: [String: Upstream]
+    /// Whether a condition asks for the systemd unit of callers.
+    let asksForUnits: Bool
     /// The calls that go by this generation.
     var calls = 0 {
         didSet { if calls == 0 { unused?() } }
@@ -38,6 +40,8 @@ final class Generation {
         let compiler = ChainCompiler(context: context, counters: counters, diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         fallback = Route(chain: chains.default, upstream: nil)
+        let items = settings.interceptors + settings.chains.flatMap(\.items)
+        asksForUnits = table.asksForUnits || items.contains { $0.when?.peerUnits.isEmpty == false }
         self.table = table
         self.discard = discard
         routes = table.targets.map { target in
@@ -96,8 +100,8 @@ struct ChainCompiler {
         let condition = item.when.map { Condition($0, into: diagnostics) }
         let isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         let interceptor = kind.make(Section(item.options, kind.options, into: diagnostics), context)
-        if let condition, condition.codes != 0, interceptor.events.isDisjoint(with: [.anyEnd, .finished]) {
-            let problem = "\"code\" is known only when an answer ends, and \(kind.name) does nothing then"
+        if let condition, condition.codes != 0, !interceptor.events.knowsOutcome {
+            let problem = "\"code\" is known only when an answer ends, and \(kind.name) acts before that"
             diagnostics.report("\(problem); remove it", at: item.when?.mark ?? item.mark)
         }
         return CompiledChain.Link(

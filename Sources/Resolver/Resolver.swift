@@ -10,7 +10,7 @@ public final class Resolver {
     ///
     /// It comes from the middle of c-ares: note it, and do not call the resolver from there.
     public typealias SocketChanged = (_ socket: Int32, _ wantsRead: Bool, _ wantsWrite: Bool) -> Void
-    /// Told what became of a name, once, unless the lookup is cancelled or the resolver goes first.
+    /// Told what became of a name, once, unless the resolver goes first.
     public typealias Completion = (Result<Resolution, ResolverError>) -> Void
 
     /// How to ask.
@@ -30,16 +30,10 @@ public final class Resolver {
         }
     }
 
-    /// Names a lookup, to cancel it.
-    public struct LookupID: Hashable, Sendable {
-        fileprivate let number: UInt64
-    }
-
     private let options: Options
     private let socketChanged: SocketChanged
     private var channel: Channel?
-    private var lookups: [(id: LookupID, lookup: Lookup)] = []
-    private var nextNumber: UInt64 = 0
+    private var lookups: [Lookup] = []
 
     /// Makes a resolver that has done nothing yet.
     public init(_ options: Options = Options(), socketChanged: @escaping SocketChanged) {
@@ -53,26 +47,14 @@ public final class Resolver {
     /// Looks up the addresses of `name`.
     ///
     /// `completion` is called before this returns if the answer needs no DNS server.
-    ///
-    /// - Returns: what cancels the lookup while it has not completed.
-    @discardableResult
-    public func resolve(_ name: String, port: UInt16, completion: @escaping Completion) -> LookupID {
-        let id = LookupID(number: nextNumber)
-        nextNumber += 1
+    public func resolve(_ name: String, port: UInt16, completion: @escaping Completion) {
         if let literal = SocketAddress(literal: name, port: port) {
             completion(.success(Resolution(addresses: [literal], timeToLive: .max)))
         } else if name.isEmpty || name.utf8.contains(0) {
             completion(.failure(.badName))
         } else {
-            start(id, name, Lookup(port: port, completion: completion))
+            start(name, Lookup(port: port, completion: completion))
         }
-        return id
-    }
-
-    /// Forgets a lookup: its completion will not be called.
-    public func cancel(_ id: LookupID) {
-        lookups.removeAll { $0.id == id }
-        deliver()
     }
 
     /// Goes on with the lookups whose sockets are ready.
@@ -86,10 +68,10 @@ public final class Resolver {
         process()
     }
 
-    private func start(_ id: LookupID, _ name: String, _ lookup: Lookup) {
+    private func start(_ name: String, _ lookup: Lookup) {
         do throws(ResolverError) {
             let channel = try openChannel()
-            lookups.append((id, lookup))
+            lookups.append(lookup)
             channel.start(lookup, name)
             deliver()
         } catch {
@@ -104,10 +86,10 @@ public final class Resolver {
         return opened
     }
 
-    /// Tells the outcomes, now that c-ares has been left: a completion may look up and cancel as it likes.
+    /// Tells the outcomes, now that c-ares has been left: a completion may look up as it likes.
     private func deliver() {
-        while let index = lookups.firstIndex(where: { $0.lookup.outcome != nil }) {
-            let lookup = lookups.remove(at: index).lookup
+        while let index = lookups.firstIndex(where: { $0.outcome != nil }) {
+            let lookup = lookups.remove(at: index)
             if let outcome = lookup.outcome { lookup.completion(outcome) }
         }
         if lookups.isEmpty { channel = nil }

@@ -32,12 +32,18 @@ struct BlueprintTests {
         #expect(found[0].hasSuffix("a header value cannot have control characters; remove them"))
     }
 
-    @Test(arguments: ["reject: { code: aborted }", "token: { env: HOME }", "headers: { request: { remove: [x-a] } }"])
+    @Test(arguments: [
+        "reject: { code: aborted }", "token: { env: HOME }", "headers: { request: { remove: [x-a] } }",
+        "limit: { concurrency: 5 }", "metrics: {}", "validate: { rules: [{ when: { status: 500 }, fail: {} }] }",
+        "headers: { request: { remove: [x-a] }, trailers: { remove: [x-b] } }", "message: { on: response, drop: true }",
+    ])
     func `an outcome is no condition for what acts before it is known`(_ kind: String) {
         let found = errors(chain: "{ when: { code: unavailable }, \(kind) }")
         #expect(found.count == 1)
         #expect(found[0].contains("\"code\" is known only when an answer ends, and "))
-        #expect(errors(chain: "{ when: { code: unavailable }, log: {} }") == [])
+        for kind in ["log: {}", "headers: { trailers: { remove: [x-b] } }", "error: { code: aborted }"] {
+            #expect(errors(chain: "{ when: { code: unavailable }, \(kind) }") == [], "\(kind)")
+        }
     }
 
     @Test func `a token for every call does not go to another host in clear text`() {

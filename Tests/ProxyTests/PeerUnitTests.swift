@@ -97,6 +97,26 @@ import Testing
         #expect(calls("peer: {uid: 1000}", app) == (["one", "one", "one"], 0))
     }
 
+    @Test func `what is read of a process that has ended meanwhile is not believed`() throws {
+        for hasEnded in [true, false] {
+            let unit = try #require(PeerUnit(of: 4711) { _ in Array("0::/system.slice/app.service\n".utf8) })
+            unit.settle { hasEnded }
+            #expect((unit.name == nil) == hasEnded)
+        }
+    }
+
+    @Test(arguments: [
+        ("routes: [{match: {peer: {unit: a.service}}}]", true),
+        ("interceptors: [{when: {peer: {unit: a.service}}, log: {}}]", true),
+        ("chains: {c: [{when: {peer: {unit: a.service}}, log: {}}]}\nroutes: [{chain: c}]", true),
+        ("interceptors: [{when: {peer: {uid: 0}}, log: {}}]", false),
+    ])
+    func `units are read at once where the file asks for them`(_ yaml: String, _ asks: Bool) {
+        play("listen: unix:/run/a.sock\nupstream: http://127.0.0.1:9\n\(yaml)") { scene in
+            #expect(scene.worker.generation.asksForUnits == asks)
+        }
+    }
+
     @Test func `a process that is gone is in no unit`() {
         #expect(calls("peer: {unit: app.service}", nil) == (["not", "not", "not"], 1))
     }

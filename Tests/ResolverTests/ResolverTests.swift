@@ -127,21 +127,6 @@ import Testing
         #expect(bench.resolver.nextTimeout == nil)
     }
 
-    @Test func `a cancelled lookup does not complete`() {
-        let bench = Bench { $0.type == ScriptedNameServer.Query.a ? $0.records([[127, 0, 0, 2]]) : $0.records([]) }
-        var completed: [String] = []
-        let first = bench.resolver.resolve("first.test", port: 1) { _ in completed.append("first") }
-        bench.resolver.resolve("second.test", port: 1) { _ in completed.append("second") }
-        bench.resolver.cancel(first)
-        bench.run { !completed.isEmpty && bench.interests.isEmpty }
-        #expect(completed == ["second"])
-
-        let third = bench.resolver.resolve("third.test", port: 1) { _ in completed.append("third") }
-        bench.resolver.cancel(third)
-        #expect(bench.interests.isEmpty)
-        #expect(completed == ["second"])
-    }
-
     @Test func `a resolver that goes away forgets its sockets and completes nothing`() {
         var interests: Set<Int32> = []
         var completed = false

@@ -19,6 +19,9 @@ int martlet_eventfd(void);
 // Reads who connected to a Unix socket, as the kernel saw it at connect.
 int martlet_peer_credentials(int fd, uid_t *_Nonnull uid, gid_t *_Nonnull gid, pid_t *_Nonnull pid);
 
+// Whether the process that connected to a Unix socket has ended; false as well where the kernel cannot say (before 6.5).
+bool martlet_peer_has_ended(int fd);
+
 // Whether the peer of a stream socket is gone or sends no more, without reading what it has sent.
 bool martlet_hung_up(int fd);
 

@@ -69,7 +69,7 @@ enum HTTP2Callbacks {
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
             unsafe HTTP2Callbacks.tell(context) { unsafe $0.received(frame!) }
         }
-        unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, code, context in
+        unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, _, context in
             unsafe HTTP2Callbacks.tell(context) { unsafe $0.receivedInvalid(frame!.pointee.hd) }
         }
         unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, id, code, context in

@@ -6,7 +6,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let upstream: any HTTPClientOwner
     private let scheme: StaticString
     package private(set) var isPinging = false
-    private var isLeft = false
+    private var takesNoMore = false
     private var mostStreams = 0
     /// Whether the settings of the peer have come.
     ///
@@ -36,6 +36,8 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func sentGoAway(_ code: HTTP2Code) {
         super.sentGoAway(code)
+        // Streams that have not begun by now never will, and are told so next.
+        takesNoMore = true
         if !isReady, code != .noError { isForeign = true }
     }
 
@@ -53,7 +55,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         submit(request: head, scheme: scheme, end: end, on: stream)
-        if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { isLeft = true }
+        if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { takesNoMore = true }
     }
 
     override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
@@ -100,7 +102,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func receivedGoAway() {
-        isLeft = true
+        takesNoMore = true
         upstream.sessionHasRoom()
     }
 
@@ -120,5 +122,5 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     /// Whether no exchange will be begun on the connection any more: one of the two sides has said so, or the numbers of
     /// streams have run out.
-    package var isRetired: Bool { isDraining || isClosed || isLeft }
+    package var isRetired: Bool { isDraining || isClosed || takesNoMore }
 }

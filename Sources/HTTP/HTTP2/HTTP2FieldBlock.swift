@@ -37,6 +37,8 @@ enum HTTP2FieldBlock {
         let memory: UnsafeMutablePointer<UInt8>
         var count = 0
         var digitCount = 0
+        /// What is said of a name that is there for ever: nghttp2 need not copy it.
+        private static let staticName = NGHTTP2_NV_FLAG_NO_COPY_NAME
 
         mutating func write(_ head: HTTPHead, _ control: Control) {
             switch control {
@@ -57,7 +59,8 @@ enum HTTP2FieldBlock {
                     memory + Int(field.name.offset),
                     Int(field.name.count),
                     memory + Int(field.value.offset),
-                    Int(field.value.count)
+                    Int(field.value.count),
+                    NGHTTP2_NV_FLAG_NONE
                 )
             }
             guard let length = head.contentLength, head.status != 204, !head.isInterim else { return }
@@ -69,7 +72,8 @@ enum HTTP2FieldBlock {
                 UnsafeMutablePointer(mutating: name.utf8Start),
                 name.utf8CodeUnitCount,
                 memory + Int(value.offset),
-                Int(value.count)
+                Int(value.count),
+                Self.staticName
             )
         }
 
@@ -78,7 +82,8 @@ enum HTTP2FieldBlock {
                 UnsafeMutablePointer(mutating: name.utf8Start),
                 name.utf8CodeUnitCount,
                 UnsafeMutablePointer(mutating: value.utf8Start),
-                value.utf8CodeUnitCount
+                value.utf8CodeUnitCount,
+                nghttp2_nv_flag(Self.staticName.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
             )
         }
 
@@ -96,7 +101,8 @@ enum HTTP2FieldBlock {
                 UnsafeMutablePointer(mutating: name.utf8Start),
                 name.utf8CodeUnitCount,
                 digits + place,
-                used
+                used,
+                Self.staticName
             )
         }
 
@@ -104,14 +110,15 @@ enum HTTP2FieldBlock {
             _ name: UnsafeMutablePointer<UInt8>,
             _ nameCount: Int,
             _ value: UnsafeMutablePointer<UInt8>,
-            _ valueCount: Int
+            _ valueCount: Int,
+            _ flags: nghttp2_nv_flag
         ) {
             unsafe fields[count] = nghttp2_nv(
                 name: name,
                 value: value,
                 namelen: nameCount,
                 valuelen: valueCount,
-                flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue)
+                flags: UInt8(flags.rawValue)
             )
             count += 1
         }

@@ -18,11 +18,14 @@ final class HTTP2Memory {
     private static let mostKept = 1024 * 1024
 
     /// The first free block of each size; each has the next one in its first word.
-    private var free: [UnsafeMutableRawPointer?] = unsafe Array(repeating: nil, count: largest / step + 1)
+    private let free: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>
     private var kept = 0
 
     /// Makes an empty store.
-    init() {}
+    init() {
+        unsafe free = .allocate(capacity: Self.largest / Self.step + 1)
+        unsafe free.initialize(repeating: nil)
+    }
 
     deinit {
         for place in unsafe free.indices {
@@ -31,6 +34,7 @@ final class HTTP2Memory {
                 unsafe Glibc.free(block - Self.header)
             }
         }
+        unsafe free.deallocate()
     }
 
     /// What nghttp2 allocates by.
@@ -38,7 +42,10 @@ final class HTTP2Memory {
         unsafe nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),
             malloc: { size, context in unsafe HTTP2Memory.lend(context) { unsafe $0.allocate(size) } },
-            free: { block, context in unsafe HTTP2Memory.lend(context) { unsafe $0.release(block) } },
+            free: { block, context in
+                guard let block = unsafe block else { return }
+                unsafe HTTP2Memory.lend(context) { unsafe $0.release(block) }
+            },
             calloc: { count, size, context in
                 let (total, isTooMuch) = count.multipliedReportingOverflow(by: size)
                 guard !isTooMuch, let block = unsafe HTTP2Memory.lend(context, { unsafe $0.allocate(total) }) else {
@@ -62,8 +69,7 @@ final class HTTP2Memory {
         return unsafe start + Self.header
     }
 
-    private func release(_ block: UnsafeMutableRawPointer?) {
-        guard let block = unsafe block else { return }
+    private func release(_ block: UnsafeMutableRawPointer) {
         let place = unsafe Self.place(of: block)
         guard unsafe place < free.count, kept < Self.mostKept else { return unsafe Glibc.free(block - Self.header) }
         unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)

@@ -112,6 +112,8 @@ final class HTTP2Stream: HTTPStream {
     func reset(_ reason: HTTPReset) {
         user = nil
         isReset = true
+        // One that nghttp2 has let go of already may still hold what nobody wants now.
+        guard position >= 0 else { return end(telling: nil) }
         session.reset(self, reason)
     }
 

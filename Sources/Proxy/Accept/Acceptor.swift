@@ -71,7 +71,9 @@ package final class Acceptor: ListenerOwner {
 
     package func accepted(_ socket: Socket, from address: SocketAddress?) {
         let credentials = address == nil ? socket.peerCredentials : nil
-        accept(service.secured(socket, context: context), from: Peer(address: address, credentials: credentials))
+        let peer = Peer(address: address, credentials: credentials)
+        if service.asksForUnits { peer.settleUnit(over: socket) }
+        accept(service.secured(socket, context: context), from: peer)
     }
 
     package func outOfDescriptors() {

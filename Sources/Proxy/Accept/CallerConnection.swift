@@ -23,11 +23,16 @@ package protocol ConnectionService: AnyObject {
     var stalledTimeout: Nanoseconds? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
+    /// Whether the systemd units of callers matter.
+    var asksForUnits: Bool { get }
     /// What carries the bytes of an accepted connection: itself, or TLS over it.
     func secured(_ connection: any Transport, context: WireContext) -> any Transport
 }
 
 extension ConnectionService {
+    /// They do not.
+    package var asksForUnits: Bool { false }
+
     /// Nothing, on a listener that has no TLS.
     package func handshakeFailed(_ reason: String, with peer: Peer) {}
 

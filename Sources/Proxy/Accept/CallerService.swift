@@ -71,6 +71,8 @@ final class CallerService: ConnectionService {
         if tlsSettings == settings { tls = new }
     }
 
+    var asksForUnits: Bool { worker.generation.asksForUnits }
+
     func secured(_ connection: any Transport, context: WireContext) -> any Transport {
         guard let tls else { return connection }
         let session = TLSSession(tls.context, output: context.sealed)
@@ -109,13 +111,14 @@ final class CallerService: ConnectionService {
     func exceeded(_ limit: HTTP2Limit, by peer: Peer) {
         worker.counters.http2LimitHit(limit.label)
         let label = limit.label.label.description
+        let listener = String(decoding: name, as: UTF8.self)
         worker.notices.note(
             "a caller went beyond a limit of HTTP/2",
-            about: "\(name) \(label)",
+            about: "\(listener) \(label)",
             ("limit", label),
             ("reason", limit.text),
             ("peer", String(decoding: peer.text, as: UTF8.self)),
-            ("listener", String(decoding: name, as: UTF8.self))
+            ("listener", listener)
         )
     }
 }

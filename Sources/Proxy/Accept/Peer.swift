@@ -29,4 +29,7 @@ public final class Peer {
     ///
     /// Reads a file when it is first asked for.
     var unitName: [UInt8]? { unit?.name }
+
+    /// Finds out the unit of whoever is at the other end of `socket`.
+    func settleUnit(over socket: Socket) { unit?.settle { socket.hasPeerEnded } }
 }

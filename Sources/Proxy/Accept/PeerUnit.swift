@@ -1,13 +1,19 @@
 internal import Events
 
-/// The systemd unit of the process that connected: read when somebody first asks, and kept as long as the connection.
+/// The systemd unit of the process that connected: read at once if the configuration asks for units, else when somebody
+/// first asks, and kept as long as the connection.
 ///
-/// A trap: the kernel tells the number that the process had when it connected. The process may be gone by the time
-/// somebody asks, or have passed its socket on, and the number may be another's. It is asked for at the first request
-/// that needs it, since no later answer could be better, and kept, so that no call of a connection sees another unit.
+/// A trap: the kernel tells the number that the process had when it connected. The process may be gone by the time it is
+/// asked for, or have passed its socket on, and the number may be another's. So the sooner the better; and what is kept
+/// does not change, so that no call of a connection sees another unit.
 final class PeerUnit {
     /// The name, such as `app.service`; nil if the process is in no unit, gone, or hidden from us.
     private(set) lazy var name: [UInt8]? = read(process).flatMap(Self.name(in:))
+
+    /// Finds the name out now; there is none if the process has ended meanwhile, as what was read may be another's.
+    func settle(hasEnded: () -> Bool) {
+        if name != nil, hasEnded() { name = nil }
+    }
     private let process: Int32
     private let read: (Int32) -> [UInt8]?
 

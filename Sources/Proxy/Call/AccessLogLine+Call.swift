@@ -13,10 +13,8 @@ extension AccessLogLine {
         writeRequest(call)
         further(&self)
         writeOutcome(call)
-        if call.record.code != .ok {
-            writeSpent(call)
-            writeTrace(call)
-        }
+        if call.record.code != .ok || call.record.attempts > 1 { writeSpent(call) }
+        if call.record.code != .ok { writeTrace(call) }
     }
 
     /// Adds where the time has gone, if that was long enough to tell.
@@ -86,7 +84,7 @@ extension AccessLogLine {
         beginObject("stages")
         let stages = record.stages
         if stages.forwarded > 0 { field("chain_ms", millisecondsOf: Int(stages.forwarded - stages.arrived)) }
-        if stages.connected > 0 { field("connect_ms", millisecondsOf: Int(stages.connected - stages.forwarded)) }
+        if stages.connected > 0 { field("connect_ms", millisecondsOf: Int(call.ledger.connecting)) }
         if stages.answered > 0 { field("first_byte_ms", millisecondsOf: Int(stages.answered - stages.connected)) }
         endObject()
         field("attempts", number: record.attempts)

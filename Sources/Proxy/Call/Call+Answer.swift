@@ -234,7 +234,12 @@ extension Call {
         guard !isOver else { return }
         record.decider = .martlet
         guard hasAnswer else { return answer(with: error, before: run.chain.links.count) }
-        guard answerRest == nil else { return endAfterRest(.response) { [unowned self] in answerFailed(error) } }
+        guard answerRest == nil else {
+            isForsaken = true
+            forgetWaiting(.request, from: 0)
+            dropRequest()
+            return endAfterRest(.response) { [unowned self] in answerFailed(error) }
+        }
         close(with: error, before: run.chain.links.count)
     }
 

@@ -32,7 +32,6 @@ extension Call {
 
     /// Whether no message is too large; one that is has ended the call.
     func isWithinLimit() -> Bool {
-        // Asked in its place: a copy would cost as much as the measuring.
         guard meter?.isOverLimit == true, let error = meter?.overLimitError else { return true }
         worker.counters.limitHit(.requestMessage)
         fail(error, by: .martlet)
@@ -41,7 +40,8 @@ extension Call {
 
     /// Sees a piece of the request's body; false if a message is too large, which has ended the call.
     func measure(_ body: Span<UInt8>) -> Bool {
-        meter?.add(body)
+        // Asked in its place: a copy would cost as much as the measuring.
+        guard meter?.add(body) == false else { return true }
         guard meter?.isUnreadable != true else {
             fail(RPCError(.invalidArgument, "the body of the request is not base64"), by: .martlet)
             return false

@@ -29,17 +29,18 @@ extension Call {
 
     /// Notes that the interceptor that says so would have let the call be tried once more, and what was in the way.
     public func skipRetry(_ obstacle: RetryObstacle) {
-        skipRetry(obstacle, at: run.current, hasAnswer ? .responseHead : .requestHead)
+        skipRetry(obstacle, at: run.current, hasAnswer ? .responseHead : .requestHead, isNoted: false)
     }
 
-    func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label) {
+    /// Likewise; `isNoted` where an interceptor has answered `retry`.
+    func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label, isNoted: Bool) {
         worker.counters.retrySkipped(obstacle)
         let trace = self.trace ?? worker.takeTrace()
         self.trace = trace
-        trace.retrySkipped(place, event, obstacle.text)
+        trace.retrySkipped(place, event, obstacle.text, isNoted: isNoted)
     }
 
-    /// Likewise, for an interceptor that has answered `retry` to an event.
+    /// What is in the way of an interceptor that has answered `retry` to an event.
     func retryObstacle(at place: Int, _ way: Way) -> RetryObstacle? {
         guard way == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
         return retryObstacle

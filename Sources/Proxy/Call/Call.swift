@@ -79,6 +79,9 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var requestRest: BodyRest?
     /// What a Connect GET asks for, if that is other than what has come.
     var requestQuery: ByteQueue?
+    /// What waits for a connection, or is sent once more, is being sent; and why the attempt has failed meanwhile.
+    var isLending = false
+    var failureWhileLending: UpstreamFailure?
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
@@ -109,6 +112,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var answerTrailers: HTTPHead?
     /// The head is all that there is.
     var isHeadLast = false
+    /// The upstream has failed behind an answer that is still on its way: what comes of the request is nobody's.
+    var isForsaken = false
     /// An interceptor has ended the answer: what still comes of it is nobody's.
     var isAnswerClosed = false
     /// The answer goes to the caller only when its end is known.
@@ -212,7 +217,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
-    var takesRequest: Bool { !isOver && !isAnswered && !isAnswerClosed }
+    var takesRequest: Bool { !isOver && !isAnswered && !isAnswerClosed && !isForsaken }
 
     package func wasReset(_ reason: HTTPReset) {
         switch reason {
@@ -248,6 +253,15 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     func dropReplay() {
         canReplay = false
         giveReplay()
+    }
+
+    /// Nobody gets any more of the request, or gets it again.
+    func dropRequest() {
+        dropReplay()
+        forgetRest(.request)
+        if let queue = outbox.take() { worker.give(queue) }
+        caller.resume(.slowPeer)
+        caller.resume(.noUpstream)
     }
 
     /// What was kept of the body is not needed any more.

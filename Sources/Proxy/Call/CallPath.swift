@@ -87,9 +87,11 @@ extension Call {
     func attemptConnected(_ attempt: Attempt) {
         record.stages.connected = worker.context.loop.now
         ledger.enter(.attempt, at: record.stages.connected)
-        // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back.
+        // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
+        // that fails meanwhile is followed by another only when they are back.
         let (kept, waiting) = (replay, outbox)
         (replay, outbox) = (nil, nil)
+        isLending = true
         // The connection of the attempt before may have been crowded.
         if record.attempts > 1 { caller.resume(.slowPeer) }
         completeHead()
@@ -104,6 +106,8 @@ extension Call {
             worker.give(waiting)
         }
         if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
+        isLending = false
+        if let failure = failureWhileLending.take() { return attemptFailed(failure) }
         caller.resume(.noUpstream)
     }
 
@@ -164,6 +168,10 @@ extension Call {
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
     func attemptFailed(_ failure: UpstreamFailure) {
         guard !isOver, let attempt else { return }
+        guard !isLending else {
+            failureWhileLending = failure
+            return
+        }
         attempt.count(failure.result)
         if let limit = failure.limit { worker.counters.limitHit(limit) }
         if attempt.canBeResent(after: failure), isReplayable, record.attempts < Self.mostAttempts {

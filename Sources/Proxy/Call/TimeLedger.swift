@@ -51,6 +51,9 @@ struct TimeLedger {
         }
     }
 
+    /// How long the call has been without a connection, up to the last that it has got.
+    var connecting: Nanoseconds { times.connecting }
+
     /// How long the call has been at each thing until now; what took less than a millisecond is left out.
     func spent(at now: Nanoseconds) -> [(phase: Phase, time: Nanoseconds)] {
         var all = self

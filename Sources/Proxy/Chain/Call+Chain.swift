@@ -189,7 +189,7 @@ extension Call {
                 retry(reason, at: place, event)
                 return false
             }
-            skipRetry(obstacle, at: place, event.label(way))
+            skipRetry(obstacle, at: place, event.label(way), isNoted: true)
             return goesOn(place, event, bytes, way)
         }
         return false

@@ -77,12 +77,12 @@ final class DecisionTrace {
         return start..<changes.count
     }
 
-    /// Notes that the call was not tried again by the link that has just said so, or would have.
-    func retrySkipped(_ place: Int, _ event: ChainEvent.Label, _ reason: StaticString) {
-        if notes.last?.place != place || notes.last?.verdict != .retry {
+    /// Notes that the call was not tried again by the link that has said so, which is noted already, or would have.
+    func retrySkipped(_ place: Int, _ event: ChainEvent.Label, _ reason: StaticString, isNoted: Bool) {
+        if !isNoted || notes.last?.place != place || notes.last?.verdict != .retry {
             add(Note(place: place, event: event, verdict: .retry, changes: 0..<0))
         }
-        guard let last = notes.indices.last, notes[last].place == place else { return }
+        guard dropped == 0, let last = notes.indices.last else { return }
         notes[last].verdict = .retrySkipped
         notes[last].reason = reason
     }

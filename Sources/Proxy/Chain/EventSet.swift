@@ -50,4 +50,12 @@ public struct EventSet: OptionSet, Sendable {
 
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
+
+    /// Whether it asks for something, and for nothing that comes before the outcome is known.
+    ///
+    /// Trailers may be asked for in a head as well, where a dialect has them there.
+    var knowsOutcome: Bool {
+        let early = subtracting([.anyEnd, .finished])
+        return self != early && (early.isEmpty || early == .responseHead && contains(.responseTrailers))
+    }
 }

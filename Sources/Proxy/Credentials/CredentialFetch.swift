@@ -141,7 +141,8 @@ final class CredentialFetch {
     private func ask(_ source: HTTPSource) {
         do throws(CredentialFailure) {
             let request = try request(source)
-            fetch = fetcher.fetch(request, from: source.server, timeout: source.timeout) { [unowned self] result in
+            let (server, limit, timeout) = (source.server, TokenText.limit, source.timeout)
+            fetch = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [unowned self] result in
                 fetch = nil
                 switch result {
                 case .failure(let failure): fail(failure.text)

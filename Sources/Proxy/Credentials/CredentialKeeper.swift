@@ -42,12 +42,20 @@ package final class CredentialKeeper {
         names = [:]
         for named in credentials where named.source.isFetched { names[named.source, default: []].append(named.name) }
         for (source, credential) in kept { credential.isNamed = names[source] != nil }
+        // Secrets that are in no file any more; who still wants one orders it anew.
+        for (source, credential) in kept where credential.isRetired && !credential.isInUse { drop(source, credential) }
         for named in credentials where named.source.isFetched {
             let credential = keep(named.source)
             credential?.isNamed = true
             credential?.refreshAhead = named.refreshAhead
             credential?.fetchIfNeeded()
         }
+    }
+
+    /// Fetches nothing any more; programs that run are ended.
+    package func end() {
+        for credential in kept.values { credential.end() }
+        kept = [:]
     }
 
     /// Does what a worker asks for.
@@ -115,13 +123,17 @@ package final class CredentialKeeper {
         return credential
     }
 
-    /// Lets go of the one that nobody has wanted for the longest time; false if all are being fetched, or named.
+    /// Lets go of the one that nobody has wanted for the longest time; false if all are in use, or named.
     private func dropOldest() -> Bool {
-        let idle = kept.filter { names[$0.key] == nil && !$0.value.isFetching }
+        let idle = kept.filter { names[$0.key] == nil && !$0.value.isInUse }
         guard let oldest = idle.min(by: { $0.value.wanted < $1.value.wanted }) else { return false }
-        kept[oldest.key] = nil
-        oldest.value.end()
+        drop(oldest.key, oldest.value)
         return true
+    }
+
+    private func drop(_ source: CredentialSource, _ credential: KeptCredential) {
+        kept[source] = nil
+        credential.end()
     }
 }
 

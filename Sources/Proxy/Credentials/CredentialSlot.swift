@@ -5,6 +5,8 @@ final class CredentialSlot {
     let source: CredentialSource
     /// Whether the configuration names it.
     var isNamed = false
+    /// Whether a configuration of before has named it.
+    var isRetired = false
     /// The value, good or not.
     private(set) var value: [UInt8]?
     /// Counts the values, so that what is made of one can be kept until the next.
@@ -23,8 +25,6 @@ final class CredentialSlot {
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
 
-    /// A value is used no more when so much of its time is left: it could end on its way.
-    static let margin = 2 * Nanoseconds.second
     private static let mostFormer = 4
 
     init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
@@ -92,12 +92,9 @@ final class CredentialSlot {
         if value != state.credential?.value {
             change(state.credential?.value)
         }
-        if let loop, let credential = state.credential {
+        if let loop, state.credential != nil {
             let offset = loop.clock.now - Clock.wall
-            if let expiry = credential.expiry {
-                let lifetime = state.fetched > 0 ? expiry.addingSaturated(-state.fetched) : .max
-                end = expiry.addingSaturated(offset).addingSaturated(-min(Self.margin, lifetime / 10))
-            }
+            if state.usableUntil < .max { end = state.usableUntil.addingSaturated(offset) }
             if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }
         }
         if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }

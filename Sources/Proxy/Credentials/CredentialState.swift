@@ -29,6 +29,16 @@ package struct CredentialState: Equatable, Sendable {
     /// Why the last fetch has brought none, if that is so.
     package var failure: CredentialFailure?
 
+    /// A credential is used no more when so much of its time is left: it could end on its way.
+    static let margin = 2 * Nanoseconds.second
+
+    /// Until when the credential is used; without an end if it has none.
+    var usableUntil: Nanoseconds {
+        guard let expiry = credential?.expiry else { return .max }
+        let lifetime = fetched > 0 ? expiry.addingSaturated(-fetched) : .max
+        return expiry.addingSaturated(-min(Self.margin, lifetime / 10))
+    }
+
     /// Nothing is known.
     package init() {}
 

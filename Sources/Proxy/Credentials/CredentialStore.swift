@@ -18,10 +18,20 @@ final class CredentialStore {
         self.order = order
     }
 
-    /// Another configuration begins to name credentials; what is known of them stays.
+    /// Another configuration begins to name credentials; what is known of them stays, unless already the one before did
+    /// not name them any more.
     func begin() {
         named = []
-        for slot in slots.values { slot.isNamed = false }
+        slots = slots.filter { !$0.value.isRetired || $0.value.isAwaited }
+        for slot in slots.values {
+            slot.isRetired = slot.isRetired || slot.isNamed
+            slot.isNamed = false
+        }
+    }
+
+    /// Somebody waits for a credential that was perhaps let go of, in a call from before.
+    func adopt(_ slot: CredentialSlot) {
+        if slots[slot.source] == nil { slots[slot.source] = slot }
     }
 
     /// The slot of a credential that the configuration names.
@@ -29,6 +39,7 @@ final class CredentialStore {
         named.append(NamedCredential(name: name, source: source, refreshAhead: refreshAhead))
         let slot = slot(source)
         slot.isNamed = true
+        slot.isRetired = false
         return slot
     }
 

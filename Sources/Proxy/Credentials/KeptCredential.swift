@@ -16,7 +16,11 @@ final class KeptCredential {
 
     private let source: CredentialSource
     /// Whether the configuration names it, so that it is kept fresh.
-    var isNamed = false
+    var isNamed = false {
+        didSet { isRetired = !isNamed && (oldValue || isRetired) }
+    }
+    /// Whether a configuration of before has named it.
+    private(set) var isRetired = false
     private let loop: EventLoop
     private let fetcher: Fetcher
     private let random: () -> Double
@@ -32,7 +36,10 @@ final class KeptCredential {
     private var timer: Timer?
     /// Before that nobody is asked again.
     private var restUntil: Nanoseconds = 0
+    /// Somebody waits for another fetch.
     private var isWanted = false
+    /// What an upstream has refused: good again if no other comes, since it may be good for others.
+    private var doubted: Credential?
     private var refusals = 0
     /// Up to when `refusals` is counted.
     private var counted: Nanoseconds = 0
@@ -61,6 +68,9 @@ final class KeptCredential {
 
     var isFetching: Bool { fetch != nil }
 
+    /// Whether it is being fetched, or waits for that.
+    var isInUse: Bool { isFetching || isWanted }
+
     /// Fetches nothing any more.
     func end() {
         timer?.cancel()
@@ -77,18 +87,28 @@ final class KeptCredential {
     /// Somebody needs it, or will soon.
     func want() {
         wanted = loop.now
+        let now = Clock.wall
+        guard state.credential != nil else { return fetchForSomebody() }
+        let refresh = state.refresh ?? .max
+        if now >= refresh { return fetchForSomebody() }
+        guard now >= state.usableUntil else { return changed(state, nil) }
+        // It ends before it may be fetched again.
         isWanted = true
-        let isDue = state.refresh.map { Clock.wall >= $0 } ?? (state.credential == nil)
-        isDue ? start() : changed(state, nil)
+        arm(at: loop.now + (refresh - now))
     }
 
     /// An upstream has refused a value of it.
     func refused(_ value: [UInt8]) {
         wanted = loop.now
-        isWanted = true
-        guard state.credential == nil || state.credential?.value == value else { return changed(state, nil) }
-        guard state.credential == nil || believes() else { return changed(state, nil) }
+        guard let credential = state.credential else { return fetchForSomebody() }
+        guard credential.value == value, loop.now >= restUntil, believes() else { return changed(state, nil) }
+        doubted = credential
         state.credential = nil
+        fetchForSomebody()
+    }
+
+    private func fetchForSomebody() {
+        isWanted = true
         start()
     }
 
@@ -121,6 +141,8 @@ final class KeptCredential {
         switch result {
         case .success(let credential):
             succeeded += 1
+            isWanted = false
+            doubted = nil
             schedule.succeeded()
             restUntil = 0
             state = CredentialState(credential, at: now)
@@ -132,6 +154,10 @@ final class KeptCredential {
         case .failure(let failure):
             failed += 1
             state.failure = failure
+            if let doubted = doubted.take() {
+                state.credential = doubted
+                isWanted = true
+            }
             if let expiry = state.credential?.expiry, expiry <= now { state.credential = nil }
             let pause = schedule.failed(random: random(), retryAfter: failure.retryAfter)
             restUntil = loop.now + pause

@@ -41,7 +41,7 @@ package struct RefreshSchedule: Equatable, Sendable {
         var lead = min(ahead, lifetime / 2)
         if lifetime <= Self.shortLifetime { lead = max(lead, lifetime / 5) }
         // Nobody uses it that long before its end any more.
-        lead = max(lead, min(CredentialSlot.margin, lifetime / 10))
+        lead = max(lead, min(CredentialState.margin, lifetime / 10))
         return max(Self.shortestPause, lifetime - lead - Nanoseconds(clamping: Double(lead) * 0.1 * random))
     }
 

@@ -53,18 +53,15 @@ final class QueryRules {
         let start = queue.count
         for index in set.indices { isSet[index] = false }
         var position = 0
-        while position < query.count {
-            let end = query.firstIndex(of: UInt8(ascii: "&"), from: position) ?? query.count
-            let parameter = query.extracting(position..<end)
-            position = end + 1
-            let name = parameter.extracting(0..<(parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.count))
+        while let parameter = QueryParameter(in: query, at: &position) {
+            let name = query.extracting(parameter.name)
             if index(of: name, in: removed, call) != nil { continue }
             if let index = index(of: name, in: set, call) {
                 if !isSet[index] { append(set[index], call, to: queue, after: start) }
                 isSet[index] = true
             } else {
                 separate(queue, after: start)
-                queue.append(parameter)
+                queue.append(query.extracting(parameter.range))
             }
         }
         for (index, rule) in set.enumerated() where !isSet[index] { append(rule, call, to: queue, after: start) }

@@ -19,6 +19,8 @@ package final class RouteTable: @unchecked Sendable {
         let upstream: String?
     }
 
+    /// Whether a route asks for the systemd unit of callers.
+    let asksForUnits: Bool
     /// What the routes name, each once.
     let targets: [Target]
     /// Where in `targets` that of each route is.
@@ -43,6 +45,7 @@ package final class RouteTable: @unchecked Sendable {
         let diagnostics = Diagnostics()
         conditions = routes.map { route in route.match.map { Condition($0, into: diagnostics) } }
         assert(diagnostics.isEmpty, "settings are checked before they become a table")
+        asksForUnits = routes.contains { $0.match?.peerUnits.isEmpty == false }
         var (targets, places): ([Target], [Target: Int]) = ([], [:])
         targetIndices = routes.map { route in
             let target = Target(chain: route.chain, upstream: route.upstream)

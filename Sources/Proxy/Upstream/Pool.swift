@@ -6,7 +6,7 @@ internal import TLS
 /// The connections to one upstream that speak one version of HTTP, and the attempts that wait for one.
 ///
 /// A connection that takes one exchange at a time leaves the list of those with room while it is used; one that takes many
-/// stays there until it is full. Nothing else differs.
+/// stays there until it is full.
 final class Pool: UpstreamConnection.Owner {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion

@@ -140,7 +140,7 @@ final class AdminPages {
                     MetricSample(["failure"], .number(reloads.refusals)),
                 ]
             ),
-            MetricFamily(.configReloadSuccessful, .number(reloads.lastSucceeded ? 1 : 0)),
+            MetricFamily(.configReloadSuccessful, .number(reloads.lastRefusal == nil ? 1 : 0)),
             MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess))),
         ]
     }
@@ -177,7 +177,7 @@ final class AdminPages {
                     state: \(daemon.isDraining ? "draining" : "serving")
                     file: \(daemon.file.name)
                     generation: \(daemon.reloads.generation)
-                    last reload: \(daemon.reloads.lastSucceeded ? "good" : "refused")
+                    last reload: \(daemon.reloads.lastOutcome)
                     connections: \(report.connections)
                     calls in flight: \(report.counters.inFlight)
                     """ + daemon.certificateLines

@@ -8,7 +8,7 @@ final class AdminServer: ConnectionService {
     let headTimeout: Nanoseconds? = 10 * .second
     let idleTimeout: Nanoseconds? = 60 * .second
     let stalledTimeout: Nanoseconds? = 60 * .second
-    let limits = HTTPLimits(head: 16 * 1024, fields: 100)
+    let limits = HTTPLimits(head: 16 * 1024, fields: 100, streams: 8)
 
     private let socket: ListenSocket
     private let context: WireContext

@@ -4,8 +4,20 @@ private import Glibc
 internal import Proxy
 
 /// The commands that speak to the admin socket of a running Martlet.
-enum AdminCommand: String {
-    case reload, status, healthcheck
+enum AdminCommand: Equatable {
+    case reload, status
+    /// Asks whether it lives, or whether it is ready for calls.
+    case healthcheck(ready: Bool)
+
+    /// The command of this name; nil if it is none of these.
+    init?(_ word: String, ready: Bool) {
+        switch word {
+        case "reload": self = .reload
+        case "status": self = .status
+        case "healthcheck": self = .healthcheck(ready: ready)
+        default: return nil
+        }
+    }
 
     /// Asks, prints what is answered, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
@@ -16,7 +28,7 @@ enum AdminCommand: String {
             switch self {
             case .reload: ("POST", "/reload")
             case .status: ("GET", "/status")
-            case .healthcheck: ("GET", "/healthz")
+            case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
         guard let answer = Self.exchange(method, path, with: target) else {
             Terminal.complain("martlet: nobody answers at \(target)")

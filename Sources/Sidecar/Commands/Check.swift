@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Events
 internal import Proxy
 
 /// `martlet check`: says all that is wrong with the configuration.
@@ -9,6 +10,7 @@ enum Check {
             let loaded = try file.load()
             let settings = loaded.settings
             loaded.warnings.forEach(Terminal.complain)
+            lacks(loaded).forEach { Terminal.complain("\(file.name): not yet on this machine: \($0)") }
             Terminal.print(
                 "\(file.name): good: \(settings.listeners.count) listeners, \(settings.upstreams.count) upstreams, "
                     + "\(settings.routes.count) routes"
@@ -18,5 +20,17 @@ enum Check {
             error.lines.forEach(Terminal.complain)
             return .configuration
         }
+    }
+
+    /// What the file needs and this machine does not have: it may be checked where it is not used.
+    private static func lacks(_ loaded: ConfigurationFile.Loaded) -> [String] {
+        let sockets = loaded.settings.listeners.compactMap { listener in
+            ListenSocket.obstacle(listener.address, permissions: listener.permissions)?.description
+        }
+        let tokens = loaded.tokenFiles.compactMap { path -> String? in
+            guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
+            return "no token in \(path): \(error.text)"
+        }
+        return sockets + tokens
     }
 }

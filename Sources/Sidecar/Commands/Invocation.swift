@@ -23,7 +23,7 @@ enum Invocation: Equatable {
                                             say what the configuration does with a request, and send nothing
                martlet reload               let the running Martlet load its file again
                martlet status               say what the running Martlet does
-               martlet healthcheck          leave with 0 if the running Martlet serves
+               martlet healthcheck          leave with 0 if the running Martlet lives (--ready: serves, and has its tokens)
                martlet schema               print a JSON Schema of the file, for editors
                martlet reference            print the reference page of the file, in Markdown
                martlet version              say the version (also -v; -V with the libraries)
@@ -42,6 +42,7 @@ enum Invocation: Equatable {
         var words: [String] = []
         var file: String?
         var address: String?
+        var asksIfReady = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -53,6 +54,7 @@ enum Invocation: Equatable {
                 guard let value = rest.popFirst() else { return .misused("--admin needs an address") }
                 address = value
             case "-t", "--test": words.append("check")
+            case "--ready": asksIfReady = true
             case "-v", "--version": return .version
             case "-V": return .versionOfAll
             case "-h", "--help": return .help
@@ -69,10 +71,15 @@ enum Invocation: Equatable {
             }
         }
         guard words.count <= 1 else { return .misused("one command at a time, not \(words.joined(separator: " "))") }
-        return command(words.first ?? "run", file, address)
+        let word = words.first ?? "run"
+        guard !asksIfReady || word == "healthcheck" else { return .misused("--ready is for healthcheck") }
+        if let command = AdminCommand(word, ready: asksIfReady) {
+            return .admin(command, file: file, address: address)
+        }
+        return command(word, file)
     }
 
-    private static func command(_ word: String, _ file: String?, _ address: String?) -> Invocation {
+    private static func command(_ word: String, _ file: String?) -> Invocation {
         switch word {
         case "run": .run(file: file)
         case "check": .check(file: file)
@@ -80,12 +87,7 @@ enum Invocation: Equatable {
         case "reference": .reference
         case "version": .version
         case "help": .help
-        default:
-            if let command = AdminCommand(rawValue: word) {
-                .admin(command, file: file, address: address)
-            } else {
-                .misused("unknown command \(word)")
-            }
+        default: .misused("unknown command \(word)")
         }
     }
 

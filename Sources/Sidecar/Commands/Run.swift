@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Events
 internal import Proxy
 
 /// `martlet run`: builds the daemon and runs it to its end.
@@ -7,6 +8,8 @@ enum Run {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
             Machine.forbidCoreDumps()
+            // What it asks for is about to be done anyway.
+            Signals.ignoreHangUp()
             let loaded = try file.load()
             let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel)
             return daemon.run(loaded)

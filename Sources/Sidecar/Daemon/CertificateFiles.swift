@@ -45,6 +45,8 @@ final class CertificateFiles {
                 changed(settings, tls)
             } else {
                 let problem = diagnostics.sorted.map(\.message).joined(separator: "; ")
+                for path in settings.files { files?.lookAgain(at: path) }
+                guard entries[settings]?.problem != problem else { continue }
                 entries[settings]?.problem = problem
                 log.log(.error, "certificate refused, the one before stays", ("file", file), ("reason", problem))
             }

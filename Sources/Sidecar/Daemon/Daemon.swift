@@ -28,6 +28,8 @@ final class Daemon {
     private(set) var certificates: CertificateFiles?
     private var admin: AdminServer?
     private var memory: MemoryKeeper?
+    /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
+    private var waitingReloads: [ReloadCompletion]?
     private var drainTimer: Timer?
     private var drainDeadline: Nanoseconds?
     /// Whether a signal has asked for the end; a second one means it.
@@ -93,9 +95,18 @@ final class Daemon {
 
     // MARK: Reload
 
+    typealias ReloadCompletion = (Result<Int, ConfigurationFile.Refusal>) -> Void
+
     /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
-    func reload(then: @escaping (Result<Int, ConfigurationFile.Refusal>) -> Void = { _ in }) {
+    ///
+    /// What is asked for while a reload is under way is one more after it: until all workers go by a file, the sockets of
+    /// the one before are still open.
+    func reload(then: @escaping ReloadCompletion = { _ in }) {
         guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
+        guard waitingReloads == nil else {
+            waitingReloads?.append(then)
+            return
+        }
         manager.reloading()
         do throws(ConfigurationFile.Refusal) {
             let loaded = try file.load()
@@ -107,7 +118,7 @@ final class Daemon {
                 then(.success(number))
             }
         } catch {
-            reloads.refused()
+            reloads.refused(error.lines)
             log.log(.error, "reload refused", ("file", file.name), ("errors", "\(error.lines.count)"))
             for line in error.lines { log.log(.error, line) }
             manager.ready("serving, generation \(reloads.generation); the last reload was refused")
@@ -137,6 +148,7 @@ final class Daemon {
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.
     private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void)
     {
+        waitingReloads = []
         let number = reloads.succeeded()
         let values = tokens?.use(loaded.tokenFiles) ?? [:]
         let (settings, tls) = (loaded.settings, loaded.tls)
@@ -159,6 +171,8 @@ final class Daemon {
         } then: { [self] _ in
             listeners?.close(change.dropped)
             done(number)
+            let waiting = waitingReloads.take() ?? []
+            if !waiting.isEmpty { reload { result in for then in waiting { then(result) } } }
         }
     }
 
@@ -246,6 +260,7 @@ final class Daemon {
     }
 
     private func finish() -> Exit {
+        credentials?.end()
         workers?.stop()
         if let listeners { listeners.close(Array(listeners.open.values)) }
         admin?.close()

@@ -4,8 +4,8 @@ internal import Events
 final class ReloadHistory {
     /// The number of the configuration in use.
     private(set) var generation = 0
-    /// Whether the last load went well.
-    private(set) var lastSucceeded = true
+    /// What was wrong with the last load, a line for each thing; nil if it went well.
+    private(set) var lastRefusal: [String]?
     /// The time of day of the last load that went well, in nanoseconds since 1970.
     private(set) var lastSuccess: Nanoseconds = 0
     /// How many reloads were refused.
@@ -14,19 +14,26 @@ final class ReloadHistory {
     /// How many reloads went well; the load at start is none.
     var successes: Int { max(0, generation - 1) }
 
+    /// How the last load went, for people: a word, and below it what was wrong, up to ten lines of it.
+    var lastOutcome: String {
+        guard let lastRefusal else { return "good" }
+        let more = lastRefusal.count > 10 ? ["and \(lastRefusal.count - 10) more; see martlet check"] : []
+        return (["refused"] + (lastRefusal.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
+    }
+
     /// Counts a load that went well.
     ///
     /// - Returns: the number of the new configuration.
     func succeeded() -> Int {
         generation += 1
-        lastSucceeded = true
+        lastRefusal = nil
         lastSuccess = Clock.wall
         return generation
     }
 
-    /// Counts a reload that was refused.
-    func refused() {
+    /// Counts a reload that was refused, and keeps what was wrong.
+    func refused(_ lines: [String]) {
         refusals += 1
-        lastSucceeded = false
+        lastRefusal = lines
     }
 }

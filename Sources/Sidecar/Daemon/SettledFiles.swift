@@ -17,6 +17,8 @@ final class SettledFiles: Watcher {
     private let changed: (_ paths: [String]) -> Void
     private var paths: Set<String> = []
     private var unsettled: Set<String> = []
+    /// Files that are told of once more at the next look, changed or not.
+    private var doubtful: Set<String> = []
     private var unsettledSince: Nanoseconds = 0
     private var watch: Watch?
     private var pollTimer: Timer?
@@ -34,7 +36,7 @@ final class SettledFiles: Watcher {
         if let limitation = files.limitation { log.log(.warn, "files are polled", ("reason", limitation)) }
         calmTimer = Timer(on: loop.timers) { [unowned self] in tell() }
         pollTimer = Timer(on: loop.timers) { [unowned self] in
-            note(files.poll())
+            note(files.poll() + doubtful.sorted())
             pollTimer?.arm(after: Self.pollInterval)
         }
         pollTimer?.arm(after: Self.pollInterval)
@@ -48,7 +50,13 @@ final class SettledFiles: Watcher {
         for path in paths.subtracting(wanted) { files.unwatch(path) }
         for path in new where !files.watch(path) { log.log(.warn, "too many files to watch", ("file", path)) }
         paths = wanted
+        doubtful.formIntersection(wanted)
         return new
+    }
+
+    /// Tells of a file once more at the next look: it could not be read, and nothing about it need change for that to end.
+    func lookAgain(at path: String) {
+        doubtful.insert(path)
     }
 
     func readable() {
@@ -68,6 +76,7 @@ final class SettledFiles: Watcher {
     private func tell() {
         let settled = unsettled.sorted()
         unsettled = []
+        doubtful.subtract(settled)
         changed(settled)
     }
 }

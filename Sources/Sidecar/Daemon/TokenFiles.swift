@@ -1,11 +1,12 @@
 internal import Configuration
 internal import Events
+private import Glibc
 internal import Proxy
 
 /// The files that tokens come from: reads them, and again when they change.
 ///
-/// While a file has nothing in it that could be a token, the one before is kept. Only a file that is gone takes its
-/// token with it.
+/// While a file cannot be read, or has nothing in it that could be a token, the one before is kept. Only a file that is
+/// gone takes its token with it.
 final class TokenFiles {
     private let log: OperationalLog
     private let changed: (_ path: String, _ token: [UInt8]?) -> Void
@@ -29,7 +30,9 @@ final class TokenFiles {
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
         faults = faults.filter { paths.contains($0.key) }
-        for path in new.sorted() { tokens.updateValue(read(path, before: nil), forKey: path) }
+        for path in new.union(faults.keys).sorted() {
+            tokens.updateValue(read(path, before: tokens[path].flatMap { $0 }), forKey: path)
+        }
         return tokens
     }
 
@@ -54,7 +57,9 @@ final class TokenFiles {
         switch SmallFile.read(path, limit: TokenText.limit) {
         case .failure(let error):
             note(error.text, path)
-            return nil
+            if [ENOENT, ENOTDIR].contains(error.code) { return nil }
+            files?.lookAgain(at: path)
+            return before
         case .success(let content):
             faults[path] = nil
             if let token = TokenText.token(in: content) { return token }
@@ -64,7 +69,7 @@ final class TokenFiles {
     }
 
     private func note(_ fault: String, _ path: String) {
-        faults[path] = fault
+        guard faults.updateValue(fault, forKey: path) != fault else { return }
         log.log(.warn, "no token", ("file", path), ("reason", fault))
     }
 }

@@ -66,6 +66,8 @@ import Testing
         let (upstream, users) = asked(1)
         let late = upstream.asks("POST", "/late")
         upstream.answers(.data(0, "x"))
+        // Whoever is told asks for another connection at once: this is none any more.
+        late.whenReset = { _ in #expect(upstream.session.room == 0 && upstream.session.isRetired) }
         _ = upstream.takes()
         #expect(users[0].saw == ["reset: connection lost"])
         #expect(late.saw == ["reset: unprocessed"])

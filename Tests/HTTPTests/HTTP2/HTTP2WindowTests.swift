@@ -108,6 +108,35 @@ import Testing
         #expect(!caller.isClosed)
     }
 
+    @Test func `whole answers that nobody wants any more open the window again`() {
+        let upstream = HTTP2Upstream()
+        let opened = {
+            _ = upstream.takes()
+            return upstream.frames.filter { $0.kind == .window && $0.stream == 0 }.dropFirst()
+                .reduce(0) { $0 + $1.payload.bigEndian }
+        }
+        let piece = [UInt8](repeating: 0x78, count: 16384)
+        let users = (0..<40).map { number in
+            let user = upstream.asks()
+            _ = upstream.takes()
+            user.stream?.pause(.slowPeer)
+            let stream = 2 * number + 1
+            upstream.answers(.answer(stream))
+            for part in 1...16 { upstream.answers(.data(stream, piece, end: part == 16)) }
+            return user
+        }
+        let held = opened()
+        #expect(held < 40 * 16 * 16384)
+        for user in users { user.stream?.reset(.canceled) }
+        #expect(opened() > held)
+        // And another answer of any size still comes.
+        let last = upstream.asks()
+        _ = upstream.takes()
+        upstream.answers(.answer(81), .data(81, "x", end: true))
+        #expect(last.saw == ["answer 200", "body x", "end"])
+        #expect(users.allSatisfy { $0.saw == ["answer 200"] })
+    }
+
     @Test func `the end of a request does not overtake a pause`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1), .request(3))

@@ -145,15 +145,45 @@ import Testing
         #expect(stand.kept.succeeded == 15)
     }
 
-    @Test func `a refused value is forgotten, even if no other can be had`() {
-        let stand = Stand("one")
+    @Test(arguments: [true, false])
+    func `a refused value stays if no other can be had, and that is tried again`(_ isNamed: Bool) {
+        let stand = Stand(isNamed: isNamed, "one")
         stand.kept.fetchIfNeeded()
         stand.write("")
         stand.kept.refused(Array("one".utf8))
-        #expect(stand.value == nil)
+        #expect(stand.value == "one")
+        #expect(stand.told.last?.failure != nil)
+        // Refusals do not have it fetched sooner.
+        for _ in 1...3 { stand.kept.refused(Array("one".utf8)) }
+        #expect(stand.kept.failed == 1)
+        #expect(stand.told.last?.state.credential != nil)
         stand.write("two")
         stand.pass(.second)
         #expect(stand.value == "two")
+    }
+
+    @Test func `a refused value that has ended does not come back`() {
+        let stand = Stand(jwt(endingIn: 2))
+        stand.kept.fetchIfNeeded()
+        let value = Array(stand.value!.utf8)
+        stand.write("")
+        stand.kept.refused(value)
+        #expect(stand.value != nil)
+        while stand.kept.state.credential?.expiry ?? 0 > Clock.wall { stand.pass(100 * .millisecond) }
+        stand.kept.want()
+        stand.pass(RefreshSchedule.longestBackOff)
+        #expect(stand.value == nil)
+    }
+
+    @Test func `whoever wants one that is no good is told when there is another`() {
+        let stand = Stand(jwt(endingIn: 1))
+        stand.kept.fetchIfNeeded()
+        while stand.kept.state.usableUntil > Clock.wall { stand.pass(.millisecond) }
+        stand.write("")
+        let told = stand.told.count
+        // Who waits asks again whenever it is told: an answer to each would never end.
+        for _ in 1...10 { stand.kept.want() }
+        #expect(stand.told.count <= told + 1)
     }
 }
 

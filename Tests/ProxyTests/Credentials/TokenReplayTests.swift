@@ -123,24 +123,26 @@ import Testing
 
     // MARK: Where there is no other token
 
-    @Test(arguments: ["same", "none", "refusal", "never"])
+    @Test(arguments: ["same", "none", "kept", "refusal", "never"])
     func `without another token the refusal passes only if the same one has come again`(_ outcome: String) {
         converse(Self.token("wait: 1s")) { talk in
             refuse(talk)
             talk.callerHears()
             switch outcome {
             case "same": talk.scene.deliver("one")
+            case "kept": talk.scene.deliver("one", failure: CredentialFailure("it is down"))
             case "none": talk.scene.deliver(nil, failure: CredentialFailure("it is down"))
             case "refusal": talk.scene.deliver(nil, failure: CredentialFailure("go away", isRefusal: true))
             default: break
             }
             let wants = outcome == "none" ? ["want oauth2"] : []
             #expect(talk.scene.orders.take() == ["refused oauth2 one"] + wants)
-            if outcome == "none" || outcome == "never" {
+            if ["none", "kept", "never"].contains(outcome) {
                 talk.callerHears()
                 talk.scene.pass(.milliseconds(1020))
             }
-            let texts = ["none": "there is no token: it is down", "refusal": "there is no token: go away"]
+            let down = "there is no token: it is down"
+            let texts = ["none": down, "kept": down, "refusal": "there is no token: go away"]
             if outcome == "same" {
                 talk.callerHearsRefusal()
             } else {

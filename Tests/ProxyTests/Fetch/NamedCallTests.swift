@@ -258,7 +258,7 @@ struct NamedCallTests {
         ),
         (
             "url: https://a, body: { multipart: [{ name: a, file: /tmp }] }",
-            "/tmp: cannot be read: Invalid argument; name a file of at most 16MiB"
+            "/tmp: cannot be read: Is a directory; name a file of at most 16MiB"
         ),
         (
             #"url: https://a, body: { json: [{ a: "{hosts}" }] }"#,

@@ -117,6 +117,7 @@ final class TokenInterceptor: Interceptor, Redacting {
                 suspension.resume { then(slot, $0.end) }
             }
         }
+        credentials.adopt(slot)
         slot.want()
         return .suspend(suspension)
     }
@@ -144,17 +145,18 @@ final class TokenInterceptor: Interceptor, Redacting {
             call.skipRetry(obstacle)
             return .next
         }
-        guard slot.source.isFetched, !slot.isGood, !isHopeless(slot) else { return again(call, slot, used, end) }
-        return wait(for: slot, call, until: { [unowned self] in $0.value == used || $0.isGood || isHopeless($0) }) {
-            [unowned self] slot, end in
-            again(call, slot, used, end)
+        let isSettled = { [unowned self] (slot: CredentialSlot) in
+            // The one that was refused is there again if no other could be fetched, as others may take it.
+            slot.value == used ? slot.failure == nil || isHopeless(slot) : slot.isGood || isHopeless(slot)
         }
+        guard slot.source.isFetched, !isSettled(slot) else { return again(call, slot, used, end) }
+        return wait(for: slot, call, until: isSettled) { [unowned self] slot, end in again(call, slot, used, end) }
     }
 
     private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
         if slot.isGood, slot.value != used { return .retry(.unauthenticated) }
         call.skipRetry(.credential)
-        guard slot.value != used, case .reject(let error) = missing(slot) else { return .next }
+        guard slot.value != used || slot.failure != nil, case .reject(let error) = missing(slot) else { return .next }
         return .failing(error, end)
     }
 }
