@@ -14,6 +14,7 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "documents": Documents.run,
     "texts": Texts.run,
     "cookies": Cookies.run,
+    "credentials": Credentials.run,
     "http2-callers": Connections.callers,
     "http2-upstreams": Connections.upstreams,
 ]

@@ -1,0 +1,77 @@
+internal import Bytes
+internal import Documents
+internal import Events
+
+@testable internal import Proxy
+
+/// What programs and servers answer when they are asked for a credential, in each form.
+///
+/// The first byte of the input says the form and the status, what follows is the answer.
+enum Credentials {
+    private static let now: Nanoseconds = 1_700_000_000 * .second
+    /// What the inputs to begin with have for a value.
+    private static let secret = "hush-hush"
+
+    private static let forms: [CredentialAnswer] = [
+        .text,
+        .json(
+            CredentialPlaces(
+                value: JSONPointer("/a/0")!,
+                expiresIn: JSONPointer("/in"),
+                expiresAt: JSONPointer("/at")
+            )
+        ),
+        .oauth2,
+        .exchange(requested: nil),
+        .exchange(requested: "urn:ietf:params:oauth:token-type:access_token"),
+        .execCredential,
+        .tokenRequest,
+        .aws(value: CredentialAnswer.sessionToken),
+    ]
+
+    static func run(_ input: Span<UInt8>) {
+        guard input.count > 0 else { return }
+        let form = forms[Int(input[0] & 7)]
+        let answer = input.extracting(1...).array
+        check(form, answer, status: input[0] & 8 == 0 ? 200 : 400)
+        checkTime(String(decoding: answer, as: UTF8.self))
+        _ = JWT.expiry(of: answer)
+    }
+
+    private static func check(_ form: CredentialAnswer, _ answer: [UInt8], status: Int) {
+        do throws(CredentialFault) {
+            let credential = try form.credential(status: status, body: answer, at: now)
+            demand(status == 200, "an error brings no credential")
+            demandSame(try? form.credential(in: answer, at: now), credential, "an answer reads the same each time")
+            check(credential)
+        } catch {
+            let text = error.text
+            demand(!text.unicodeScalars.contains { $0.value < 0x20 }, "a fault is one line: \(text)")
+            demand(!text.contains(secret), "a fault does not tell secrets: \(text)")
+        }
+    }
+
+    private static func check(_ credential: Credential) {
+        let value = credential.value
+        demand(!value.isEmpty && value.count <= TokenText.limit, "a credential has a length")
+        demand(!value.contains { $0 < 0x20 || $0 == 0x7f }, "a credential can stand in a header")
+        demand(value.first != 0x20 && value.last != 0x20, "no space is around it")
+        guard let expiry = credential.expiry else { return }
+        demand(expiry > now, "a credential has not ended")
+        for ahead in [0, 60 * Nanoseconds.second, .max] {
+            let schedule = RefreshSchedule(ahead: ahead)
+            guard let pause = schedule.pause(fetched: now, expiry: expiry, random: 0.99) else { fail("it ends") }
+            let isInTime = pause <= max(RefreshSchedule.shortestPause, expiry - now)
+            demand(pause >= RefreshSchedule.shortestPause && isInTime, "the next is fetched before the end")
+        }
+    }
+
+    /// A time with another offset is the same time.
+    private static func checkTime(_ text: String) {
+        guard let time = RFC3339.wallTime(text), text.hasSuffix("Z") else { return }
+        demandSame(RFC3339.wallTime(text.dropLast() + "+00:00"), time, "UTC has two names: \(text)")
+        if let later = RFC3339.wallTime(text.dropLast() + "-01:00") {
+            demandSame(later, time.addingSaturated(3600 * .second), "an offset is taken off: \(text)")
+        }
+    }
+}
