@@ -102,14 +102,15 @@ def windows_of_nothing():
     yield WindowUpdateFrame(0, 1).serialize()[:9] + bytes(4)
 
 
-# What is sent, and the limit that it hits.
+# What is sent, and the limits of which it hits one: of streams that come at once, each is one more until it has been reset.
 FLOODS = {
     "rapid reset": (rapid_reset, "rapid_reset"),
     "resets made by a window update too large": (
         made_you_reset(window_update(0x7FFFFFFF), window_update(0x7FFFFFFF)),
         "made_you_reset",
+        "streams",
     ),
-    "resets made by a wrong head": (made_you_reset(block=NO_PATH), "made_you_reset"),
+    "resets made by a wrong head": (made_you_reset(block=NO_PATH), "made_you_reset", "streams"),
     "SETTINGS": (settings, "settings"),
     "SETTINGS of many values": (settings_of_many, "settings"),
     "PING": (pings, "ping"),
@@ -130,13 +131,30 @@ ERRORS = {
 @pytest.mark.parametrize("reads", [True, False], ids=["reading", "not reading"])
 @pytest.mark.parametrize("name", FLOODS)
 def test_flood(siege, name, reads):
-    chunks, limit = FLOODS[name]
+    chunks, *limits = FLOODS[name]
     under = siege()
     attacker = under.attacker()
     flood(attacker, chunks(), reads)
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
-    under.check(limit)
+    under.check(*limits)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, limit, *_) in FLOODS.items() if limit == "made_you_reset"])
+def test_resets_made_one_after_the_other(siege, name):
+    """Never more than one stream at a time."""
+    under = siege()
+    attacker = under.attacker()
+    for chunk in FLOODS[name][0]():
+        if attacker.goaway:
+            break
+        stream = attacker.reserve()
+        attacker.write(chunk)
+        attacker.wait(lambda: attacker.goaway or stream.is_over, f"the reset of stream {stream.id}")  # noqa: B023
+    attacker.wait_for_end()
+    assert attacker.goaway.error_code == h2_peer.ENHANCE_YOUR_CALM
+    under.check("made_you_reset")
+    assert under.new_hits() == {"made_you_reset"}
 
 
 @pytest.mark.parametrize("name", ERRORS)

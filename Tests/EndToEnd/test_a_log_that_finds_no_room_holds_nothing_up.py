@@ -69,6 +69,37 @@ def test_room_comes_back(martlet, tmp_path):
         assert proxy.metrics().total("martlet_log_lines_dropped_total") <= before + 1
 
 
+def test_a_place_that_is_not_there(martlet, tmp_path):
+    """What is asked to be opened anew, and cannot be, is opened as soon as it can; the old file serves meanwhile."""
+    folder, aside = tmp_path / "logs", tmp_path / "aside"
+    log = folder / "log"
+    proxy = martlet(CONFIGURATION.format(log=log))
+    with proxy.http() as http:
+        proxy.stderr.wait(f"the log {log} cannot be opened: No such file or directory")
+
+        def lost():
+            return proxy.metrics().total("martlet_log_lines_dropped_total")
+
+        # A line tells of the one before.
+        eventually(lambda: http.get("/late").text == "ok" and lost() >= 1, what="a line that is counted as lost")
+
+        def is_written(file, path):
+            assert http.get(path).text == "ok"
+            return file.exists() and path in file.read_text()
+
+        folder.mkdir()
+        eventually(lambda: is_written(log, "/first"), what="a line, now that there is a place")
+        folder.rename(aside)
+        proxy.signal(signal.SIGUSR1)
+        proxy.stderr.wait(f"the log {log} cannot be opened", count=2)
+        eventually(lambda: is_written(aside / "log", "/second"), what="a line in the old file")
+        folder.mkdir()
+        eventually(lambda: is_written(log, "/third"), what="a line in the new file")
+        before = lost()
+        assert http.get("/fourth").text == "ok"
+        assert lost() == before
+
+
 @pytest.mark.parametrize("remedy", ["room", "reopened", "restarted"])
 def test_a_line_that_was_cut_does_not_spoil_the_next(martlet, tmp_path, remedy):
     log = tmp_path / "log"

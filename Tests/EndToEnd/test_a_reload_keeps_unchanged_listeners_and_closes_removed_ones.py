@@ -1,5 +1,8 @@
 """Listeners are compared, not rebuilt: a kept one keeps its very socket, a removed one refuses."""
 
+import signal
+import socket
+
 import pytest
 
 from support.martlet import endpoint
@@ -30,3 +33,21 @@ def test_kept_added_and_removed(martlet, recorder, tmp_path):
     eventually(lambda: not (tmp_path / "old.sock").exists(), what="the end of the removed listener")
     with pytest.raises(OSError):
         connect(removed)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_a_listener_that_comes_back_at_once(martlet, recorder, tmp_path, kind):
+    """A reload that is asked for while another is under way comes after it, and finds the address free."""
+    upstream = recorder()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    first, other = f"unix:{tmp_path}/first.sock", f"127.0.0.1:{port}" if kind == "tcp" else f"unix:{tmp_path}/other.sock"
+    files = [f"listen: [ {addresses} ]\nupstream: {upstream.url}\n" for addresses in (f"'{first}', '{other}'", f"'{first}'")]
+    proxy = martlet(files[1])
+    for number in range(30):
+        proxy.write(files[number % 2])
+        proxy.signal(signal.SIGHUP)
+    proxy.write(files[0])
+    assert proxy.admin("/reload", "POST").status_code == 200
+    assert proxy.stderr.matches("reload refused") == []
+    call(endpoint(other))

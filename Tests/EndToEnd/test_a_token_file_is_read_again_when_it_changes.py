@@ -1,5 +1,8 @@
 """However the file is replaced, the next calls carry the new value; no reload is needed."""
 
+import os
+import resource
+
 import pytest
 
 from support.patience import eventually
@@ -28,3 +31,35 @@ def test_new_value(martlet, recorder, tmp_path, kind):
         for value in ["second", "third"]:
             file.change(value)
             eventually(lambda: sent() == f"Bearer {value}", what=f"the {value} value")
+
+
+@pytest.mark.parametrize("obstacle", ["folder", "descriptors"])
+def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, obstacle):
+    """The token of before is used, and the file is looked at again without another change."""
+    file, other = tmp_path / "token", tmp_path / "other"
+    file.write_text("first")
+    upstream = recorder()
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {upstream.url}\ninterceptors: [ token: {{ file: {file} }} ]\n")
+    with proxy.http() as http:
+
+        def sent():
+            assert http.get("/").status_code == 200
+            return upstream.requests[-1].header("authorization")
+
+        assert sent() == "Bearer first"
+        if obstacle == "folder":
+            other.symlink_to(tmp_path)
+            os.replace(other, file)
+            proxy.stderr.wait("no token .*Is a directory")
+        else:
+            most = resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (0, most[1]))
+            other.write_text("second")
+            os.replace(other, file)
+            proxy.stderr.wait("no token .*Too many open files")
+            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, most)
+        assert sent() == "Bearer first"
+        if obstacle == "folder":
+            other.write_text("second")
+            os.replace(other, file)
+        eventually(lambda: sent() == "Bearer second", within=20, what="the new token")

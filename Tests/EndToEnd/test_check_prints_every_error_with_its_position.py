@@ -1,5 +1,6 @@
 """One run tells all that is wrong in a file, in the order of the file, and what would be right."""
 
+import os
 import re
 
 import pytest
@@ -85,6 +86,39 @@ def test_a_missing_file(command, tmp_path):
     result = command("check", "-c", tmp_path / "none.yaml")
     assert result.code == 78
     assert "none.yaml" in result.stderr.text
+
+
+@pytest.mark.parametrize("make, words", [(os.mkdir, "Is a directory"), (os.mkfifo, "Not a regular file")])
+def test_a_file_that_is_none(command, tmp_path, make, words):
+    make(tmp_path / "martlet.yaml")
+    result = command("check", "-c", tmp_path / "martlet.yaml")
+    assert result.code == 78 and f"martlet.yaml: cannot be read: {words}" in result.stderr.text
+
+
+def test_what_this_machine_lacks(command, tmp_path):
+    """The file is good, as it may be for another machine."""
+    (tmp_path / "martlet.yaml").write_text(
+        """\
+listeners:
+  - address: unix:/nowhere/rpc.sock
+  - { address: "unix:/tmp/rpc.sock", owner: nobody-such }
+  - { address: "unix:/tmp/group.sock", group: none-such }
+upstream: http://127.0.0.1:80
+interceptors: [ token: { file: /nowhere/token } ]
+"""
+    )
+    result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
+    assert result.code == 0
+    assert result.stderr.text.splitlines() == [
+        f"martlet.yaml: not yet on this machine: {text}"
+        for text in (
+            "cannot listen on unix:/nowhere/rpc.sock: the directory does not exist",
+            'cannot listen on unix:/tmp/rpc.sock: there is no user "nobody-such"',
+            'cannot listen on unix:/tmp/group.sock: there is no group "none-such"',
+            "no token in /nowhere/token: No such file or directory",
+        )
+    ]
+    assert "martlet.yaml: good: 3 listeners" in result.stdout.text
 
 
 def test_a_good_file_is_silent_about_errors(command, tmp_path):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from support.patience import eventually
+
 CONFIGURATION = "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\n"
 
 
@@ -18,6 +20,28 @@ def test_healthcheck(martlet, command, by):
     refused = command("reload", "--admin", f"unix:{proxy.admin_socket}")
     assert refused.code != 0
     assert 'unknown key "listn"' in refused.stderr.text + refused.stdout.text
+
+
+def test_status_says_what_a_refused_reload_was_refused_for(martlet, command):
+    proxy = martlet(CONFIGURATION)
+    proxy.write("listn: 1\n" * 12)
+    assert command("reload", "-c", proxy.file, "--admin", f"unix:{proxy.admin_socket}").code == 1
+    told = command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
+    assert "last reload: refused\n" in told and 'unknown key "listn"' in told
+    assert told.count("\n  ") == 11 and "\n  and 4 more; see martlet check\n" in told
+    proxy.write(CONFIGURATION)
+    assert command("reload", "--admin", f"unix:{proxy.admin_socket}").code == 0
+    assert "last reload: good\n" in command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
+
+
+def test_a_daemon_without_its_token_is_healthy_but_not_ready(martlet, command, tmp_path):
+    token = tmp_path / "token"
+    proxy = martlet(f"{CONFIGURATION}interceptors:\n  - token: {{ file: {token} }}\n")
+    assert command("healthcheck", "-c", proxy.file).code == 0
+    unready = command("--ready", "healthcheck", "-c", proxy.file)
+    assert unready.code == 1 and "no credential: token" in unready.stderr.text
+    token.write_text("t0ken")
+    eventually(lambda: command("healthcheck", "-c", proxy.file, "--ready").code == 0, what="a daemon that is ready")
 
 
 def test_a_draining_daemon_is_not_healthy_for_long(martlet, command):

@@ -52,4 +52,6 @@ def test_a_method_that_begins_like_the_preface(proxy):
 def test_a_broken_preface_ends_the_connection(proxy):
     caller = proxy.connect()
     caller.send(b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
-    caller.rest()  # whatever is said, it ends
+    assert caller.answer().status == 505
+    assert caller.rest() == b""
+    assert proxy.metrics().total("martlet_upstream_attempts_total") == 0

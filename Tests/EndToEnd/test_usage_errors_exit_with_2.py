@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "arguments", ["--nonsense", "frobnicate", "check extra", "-c", "run -c", "healthcheck --admin"]
+    "arguments", ["--nonsense", "frobnicate", "check extra", "-c", "run -c", "healthcheck --admin", "status --ready"]
 )
 def test_usage(command, arguments):
     result = command(*arguments.split())

@@ -29,7 +29,9 @@ from support.program import Program  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
 MOST_KIB = float(os.environ.get("SOAK_KIB", 48))
-RELOAD, ROTATE, RESTART, TELL = 5, 7, 30, 60
+# Memory goes up with a restart, and down each half minute when it is given back; were one a multiple of the other, or nearly,
+# they would drift past each other for minutes, and that would look like growth.
+RELOAD, ROTATE, RESTART, TELL = 5, 7, 23, 60
 STALL = 3.0  # who is late by so many seconds was not given a processor, nor were the others
 GRACE = 2.0  # an upstream that has come back is known to be there after this many seconds
 CONFIGURATION = """

@@ -52,11 +52,13 @@ class Martlet(Command):
             self.stderr.wait(r"\bready\b")
 
     def write(self, configuration):
-        """Replaces the file, without telling the daemon."""
+        """Replaces the file as a whole, without telling the daemon."""
         configuration = textwrap.dedent(configuration)
         if not re.search(r"^admin:", configuration, re.MULTILINE):
             configuration += f"\nadmin: {{ address: unix:{self.admin_socket} }}\n"
-        self.file.write_text(configuration)
+        new = self.file.with_suffix(".new")
+        new.write_text(configuration)
+        new.replace(self.file)
 
     def reload(self, configuration=None, outcome="reloaded"):
         """Sends SIGHUP, with a new file if one is given, and waits for the log to tell the outcome."""

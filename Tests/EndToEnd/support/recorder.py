@@ -3,7 +3,6 @@
 import ssl
 
 from support.listening import Listening, listen_tcp, listen_unix
-from support.patience import eventually
 from support.peer import Peer
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -37,10 +36,6 @@ class Recorder(Listening):
     def bytes(self):
         """Everything any connection was sent."""
         return b"".join(bytes(peer.received) for peer in list(self.connections))
-
-    def wait_for_requests(self, count, within=5.0):
-        eventually(lambda: len(self.requests) >= count, within, f"request {count} at the upstream")
-        return self.requests[count - 1]
 
     def meet(self, connection):
         return Peer(connection, timeout=30.0)

@@ -96,9 +96,12 @@ class GuardedEliza:
         try:
             return self._admit(ctx)
         except ConnectError:
-            async for _ in requests:
-                pass
+            await self._read(requests)
             raise
+
+    async def _read(self, requests):
+        async for _ in requests:
+            pass
 
     async def say(self, request, ctx):
         call, _ = self._admit(ctx)
@@ -122,6 +125,8 @@ class GuardedEliza:
         call, ends_early = await self._admit_after(requests, ctx)
         async for request in requests:
             yield messages.ConverseResponse(sentence=request.sentence)
+            if ends_early:
+                await self._read(requests)
             self._end(call, ends_early)
         self._guard.ledger.note(call, "processed")
 
