@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Martlet beside the proxies that do the same job: processor time of a call, latency, memory.
 
-    make bench                                                                everything, half an hour at most
+    make bench                                                                everything, half an hour or so
     make bench ARGS='--cases http1-small --peers nginx --seconds 1'           a part; only printed
 
 A whole run writes Benchmarks/RESULTS.md, results.svg and growth.svg. See README.md.
@@ -39,6 +39,7 @@ def tell(text):
 def load_cases(arguments, stage, names, wanted):
     for case in LOAD:
         if wanted(case.name):
+            stage.quiet.renew()
             if not case.tls:
                 check_backend(case, stage.port(case))
             turn = names + ["direct"] * bool(case.rate)
@@ -68,8 +69,9 @@ def idle_cases(stage, names, wanted):
 
 def single_cases(arguments, stage, names, wanted):
     parts = list(alone.everything(stage, arguments.seconds, arguments.rounds, wanted)) if "martlet" in names else []
-    parts += growth.everything(stage, 1, min(arguments.rounds, 2), wanted, names)
+    parts += growth.everything(stage, 1, arguments.rounds, wanted, names)
     for name, part in parts:
+        stage.quiet.renew()
         try:
             found = part()
         except Failed as failure:
@@ -85,7 +87,7 @@ def measure_all(arguments, names, results, keep):
         return not arguments.cases or case in arguments.cases
 
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:
-        stage = Stage(directory)
+        stage = Stage(directory, arguments.patience)
         try:
             for part in (load_cases, lambda *_: idle_cases(stage, names, wanted), single_cases):
                 for name, found in part(arguments, stage, names, wanted):
@@ -107,8 +109,9 @@ def arguments_of(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=listed, help="of those in the tables, by commas")
     parser.add_argument("--peers", type=listed, help=f"beside Martlet, of {', '.join(list(PEERS)[1:])}")
-    parser.add_argument("--seconds", type=int, default=2, help="of one timed round (default 2)")
-    parser.add_argument("--rounds", type=int, default=3, help="(default 3)")
+    parser.add_argument("--seconds", type=int, default=1, help="of one timed round (default 1)")
+    parser.add_argument("--rounds", type=int, default=4, help="(default 4)")
+    parser.add_argument("--patience", type=int, default=40, help="seconds of a case for rounds made again since the host disturbed them (default 40)")
     parser.add_argument("--strict", action="store_true", help="end with 1 if a budget is missed")
     parser.add_argument("--note", default="", help="a sentence about the machine for RESULTS.md")
     parser.add_argument("--again", action="store_true", help="write the tables of the last whole run anew")

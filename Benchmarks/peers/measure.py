@@ -7,6 +7,7 @@ from check import check_proxy
 from load import drive, warm_up
 from peers import AUTHORIZED, PEERS
 from process import Failed, busy_seconds
+from quiet import Theft
 
 
 def fields_for(peer):
@@ -18,7 +19,7 @@ class Clock:
     """What a proxy uses from now on, and what others do who are neither it nor load nor backend."""
 
     def __init__(self, process, stage):
-        self.process, self.stage = process, stage
+        self.process, self.stage, self.theft = process, stage, Theft()
         self.wall, self.all, self.proxy, self.ours = self._read()
 
     def _read(self):
@@ -27,10 +28,14 @@ class Clock:
         return time.monotonic(), busy_seconds(), self.process.cpu_seconds(), ours
 
     def stop(self, calls):
-        """CPU µs per call, and what others used, in percent of a core."""
+        """CPU µs per call, and what others used and the host took, in percent of a core."""
         wall, everybody, proxy, ours = self._read()
         others = everybody - self.all - (proxy - self.proxy) - (ours - self.ours)
-        return {"cpu": (proxy - self.proxy) * 1e6 / calls, "others": 100 * max(0, others) / (wall - self.wall)}
+        return {
+            "cpu": (proxy - self.proxy) * 1e6 / calls,
+            "others": 100 * max(0, others) / (wall - self.wall),
+            "stolen": self.theft.percent(),
+        }
 
 
 def measure(case, peer, stage, seconds, fields=None):
@@ -38,6 +43,11 @@ def measure(case, peer, stage, seconds, fields=None):
 
     The caller sends `fields`; where there are none, the peer does the whole job, and that is checked.
     """
+    return stage.quiet.round(lambda: measure_once(case, peer, stage, seconds, fields))
+
+
+def measure_once(case, peer, stage, seconds, fields):
+    """One try at a round, on a quiet machine or not."""
     process, port = peer.start(case, stage)
     try:
         served_by, fields = (None, fields) if fields else (peer.name, fields_for(peer))
@@ -53,7 +63,13 @@ def measure(case, peer, stage, seconds, fields=None):
 def measure_direct(case, stage, seconds):
     """The same calls without a proxy, to see what one adds to their latency."""
     port = stage.port(case)
-    return drive(case, port, AUTHORIZED, seconds, stage, warm_up(case, port, AUTHORIZED, stage))
+
+    def once():
+        rate = warm_up(case, port, AUTHORIZED, stage)
+        theft = Theft()
+        return drive(case, port, AUTHORIZED, seconds, stage, rate) | {"stolen": theft.percent()}
+
+    return stage.quiet.round(once)
 
 
 def in_turn(case, names, stage, seconds, rounds, tell):
@@ -69,7 +85,7 @@ def in_turn(case, names, stage, seconds, rounds, tell):
                 else:
                     found = measure(case, PEERS[name], stage, seconds)
                 samples[name].append(found)
-                told = ", ".join(f"{key} {value:.1f}" for key, value in found.items() if key in ("cpu", "rate", "p50", "p99"))
+                told = ", ".join(f"{key} {value:.1f}" for key, value in found.items() if key in ("cpu", "rate", "p50", "p99", "stolen"))
                 tell(f"{case.name} {number + 1} {name}: {told}")
             except Failed as failure:
                 results[name] = {"problem": str(failure)}
@@ -88,7 +104,7 @@ def summary(samples, steady):
         values = sorted(sample[key] for sample in samples)
         best = values[-1] if key == "rate" else values[0]
         figures[key] = (values[(len(values) - 1) // 2] if steady else best)
-    for key, name in (("cpu", "rounds"), ("others", "others")):
+    for key, name in (("cpu", "rounds"), ("others", "others"), ("stolen", "stolen")):
         if key in samples[0]:
             figures[name] = [round(sample[key], 2) for sample in samples]
     return figures

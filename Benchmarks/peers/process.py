@@ -64,10 +64,20 @@ def tree(pid):
     return found
 
 
+def ticks():
+    """How all processors have spent their time so far, in the order of proc_stat(5)."""
+    return [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+
+
 def busy_seconds():
     """Processor time that anybody on this machine has used so far."""
-    ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
-    return (sum(ticks) - ticks[3] - ticks[4] - ticks[7]) / os.sysconf("SC_CLK_TCK")
+    spent = ticks()
+    return (sum(spent) - spent[3] - spent[4] - spent[7]) / os.sysconf("SC_CLK_TCK")
+
+
+def stolen_seconds():
+    """Time for which the host of a virtual machine has taken its processors away so far."""
+    return ticks()[7] / os.sysconf("SC_CLK_TCK")
 
 
 class Process:

@@ -60,8 +60,9 @@ def machine(kept):
     facts = kept["machine"]
     text = f"{facts['date']}, {facts['processor']}, {facts['cores']} cores, {facts['memory']} GiB, {facts['system']}, "
     text += f"Linux {facts['kernel']}; {facts['rounds']} rounds of {facts['seconds']} s, {facts['minutes']:.0f} minutes in all."
-    if others := sorted(value for each in all_found(kept["results"]) for value in each.get("others", [])):
-        text += f" Others used {others[len(others) // 2]:.0f} % of a core during the middle round, {others[-1]:.0f} % during the worst."
+    for key, words in (("others", "Others used"), ("stolen", "Its host took")):
+        if values := sorted(value for each in all_found(kept["results"]) for value in each.get(key, [])):
+            text += f" {words} {values[len(values) // 2]:.0f} % of a core during the middle round, {values[-1]:.0f} % during the worst."
     if facts["note"]:
         text += f" {facts['note']}"
     return text + "\n\n" + table(["program", "version"], [[name, version] for name, version in facts["versions"].items()])

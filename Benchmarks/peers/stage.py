@@ -9,6 +9,7 @@ import trustme
 
 from peers import AUTHORIZATION, HERE, NAME, TOKEN, render
 from process import REST, Process, free_port
+from quiet import Quiet
 
 JSON = b'{"sentence":"Hello, how are you today?"}'
 ENVELOPE = b"\0" + struct.pack(">I", len(JSON)) + JSON
@@ -27,8 +28,9 @@ def locations():
 class Stage:
     """Stands until `close`: backends on the processor of the load."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, patience=0):
         self.directory = Path(directory)
+        self.quiet = Quiet(patience)
         self.backends = []
         authority = trustme.CA(key_type=trustme.KeyType.ECDSA)
         certificate = authority.issue_cert(NAME, key_type=trustme.KeyType.ECDSA)
