@@ -1,5 +1,5 @@
 /// Where some bytes lie in a `ByteArena`.
-public struct ByteRange: Equatable, Sendable {
+public struct ByteRange: BitwiseCopyable, Equatable, Sendable {
     /// The offset of the first byte.
     public var offset: Int32
     /// The number of bytes.

@@ -1,14 +1,14 @@
 internal import Bytes
 
 /// One change of a head.
-package struct HTTPEdit: Sendable {
+package struct HTTPEdit: BitwiseCopyable, Sendable {
     /// What was done.
-    package enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, BitwiseCopyable, Sendable {
         case set, added, removed, renamed
     }
 
     /// What it was done to.
-    enum Subject: Sendable {
+    enum Subject: BitwiseCopyable, Sendable {
         case path, authority
         /// The field whose name lies there.
         case field(ByteRange)
@@ -23,8 +23,8 @@ package struct HTTPEdit: Sendable {
 }
 
 /// A head as it was; its bytes stay where they are.
-struct HTTPHeadMark {
-    var fields: [HTTPHead.Field] = []
+struct HTTPHeadMark: ~Copyable {
+    var fields = OwnedList<HTTPHead.Field>(capacity: 1)
     var targetRange = ByteRange.empty
     var authorityRange = ByteRange.empty
 }

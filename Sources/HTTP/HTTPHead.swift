@@ -7,7 +7,7 @@ package import Bytes
 /// Heads are used again: they come from an `HTTPHeadPool`. Belongs to one thread; a span is good until the next change.
 public final class HTTPHead {
     /// Where the name and the value of one field lie.
-    public struct Field {
+    public struct Field: BitwiseCopyable {
         var name: ByteRange
         var value: ByteRange
         var known: KnownField
@@ -16,7 +16,7 @@ public final class HTTPHead {
     }
 
     let arena = ByteArena()
-    private(set) var fields: [Field] = []
+    private(set) var fields = OwnedList<Field>(capacity: 32)
     /// A bit for each known field that has been added, whether or not it is still there.
     private var known: UInt32 = 0
     private(set) var methodRange = ByteRange.empty
@@ -33,7 +33,7 @@ public final class HTTPHead {
     private(set) var authorityRange = ByteRange.empty
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.
-    private var edits: [HTTPEdit] = []
+    private var edits = OwnedList<HTTPEdit>(capacity: 1)
     /// Whether changes are noted.
     package var notesEdits = false
     private var mark = HTTPHeadMark()
@@ -48,14 +48,12 @@ public final class HTTPHead {
     public package(set) var acceptsTrailers = false
 
     /// Makes an empty head.
-    public init() {
-        fields.reserveCapacity(32)
-    }
+    public init() {}
 
     /// Forgets everything and keeps the memory.
     public func removeAll() {
         arena.removeAll()
-        fields.removeAll(keepingCapacity: true)
+        fields.removeAll()
         known = 0
         methodRange = .empty
         targetRange = .empty
@@ -66,14 +64,14 @@ public final class HTTPHead {
         expectsContinue = false
         acceptsTrailers = false
         notesEdits = false
-        if !edits.isEmpty { edits.removeAll(keepingCapacity: true) }
+        edits.removeAll()
     }
 
     /// Becomes a copy of `other`.
     public func copy(_ other: HTTPHead) {
         removeAll()
         _ = arena.add(other.bytes(ByteRange(offset: 0, count: other.arena.count)))
-        fields.append(contentsOf: other.fields)
+        fields.copy(other.fields)
         known = other.known
         methodRange = other.methodRange
         targetRange = other.targetRange
@@ -285,7 +283,7 @@ public final class HTTPHead {
             fields[kept] = fields[index]
             kept += 1
         }
-        fields.removeLast(fields.count - kept)
+        fields.truncate(to: kept)
         return true
     }
 
@@ -319,16 +317,14 @@ public final class HTTPHead {
 
     /// Remembers the head as it is now.
     package func setMark() {
-        mark.fields.removeAll(keepingCapacity: true)
-        mark.fields.append(contentsOf: fields)
+        mark.fields.copy(fields)
         mark.targetRange = targetRange
         mark.authorityRange = authorityRange
     }
 
     /// Becomes again what it was at the mark.
     package func returnToMark() {
-        fields.removeAll(keepingCapacity: true)
-        fields.append(contentsOf: mark.fields)
+        fields.copy(mark.fields)
         targetRange = mark.targetRange
         authorityRange = mark.authorityRange
     }
@@ -346,7 +342,7 @@ public final class HTTPHead {
 
     /// Removes the field that was added last.
     func removeLast() {
-        fields.removeLast()
+        fields.truncate(to: fields.count - 1)
     }
 
     private func has(_ name: FieldName, at index: Int) -> Bool {

@@ -1,7 +1,7 @@
 private import Bytes
 
 /// The header fields that Martlet itself looks at; each head notes at once which of them it has.
-public enum KnownField: UInt8, Sendable {
+public enum KnownField: UInt8, BitwiseCopyable, Sendable {
     /// Any field that is not one of these.
     case other
     case host, connection, keepAlive, proxyConnection, proxyAuthenticate, proxyAuthorization

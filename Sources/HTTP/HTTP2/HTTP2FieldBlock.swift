@@ -54,7 +54,8 @@ enum HTTP2FieldBlock {
             case .trailers:
                 break
             }
-            for field in head.fields {
+            for index in 0..<head.count {
+                let field = head.fields[index]
                 unsafe add(
                     memory + Int(field.name.offset),
                     Int(field.name.count),
