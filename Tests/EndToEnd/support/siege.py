@@ -16,7 +16,7 @@ class Siege:
     def __init__(self, proxy):
         self.proxy = proxy
         self.bystander = Bystander(proxy)
-        self.bystander.wait_for_calls(10)
+        self.bystander.wait_for_calls(10, within=10.0)
         self._before = self._hits()
         proxy.forget_peak_memory()
         self._memory = proxy.own_memory()
