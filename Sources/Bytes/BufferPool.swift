@@ -9,34 +9,32 @@ public final class BufferPool {
     /// The size of every buffer the pool hands out, in bytes.
     let size: Int
 
-    private var free: [UnsafeMutablePointer<UInt8>] = unsafe []
-    let limit: Int
+    private var free: FreeList<UnsafeMutablePointer<UInt8>>
+    var limit: Int { unsafe free.limit }
 
     /// Makes an empty pool that keeps at most `limit` free buffers of `size` bytes.
     public init(limit: Int = 256, size: Int = BufferPool.bufferSize) {
-        self.limit = limit
+        unsafe free = FreeList(limit: limit)
         self.size = size
     }
 
     deinit {
-        trim()
+        unsafe free.removeAll().forEach { unsafe $0.deallocate() }
     }
 
     /// The number of free buffers.
     public var freeCount: Int { unsafe free.count }
 
-    /// Gives all free buffers back to the allocator.
+    /// Gives the buffers that nobody has needed since the last trim back to the allocator.
     public func trim() {
-        while let buffer = unsafe free.popLast() { unsafe buffer.deallocate() }
+        unsafe free.trim().forEach { unsafe $0.deallocate() }
     }
 
     func take() -> UnsafeMutablePointer<UInt8> {
-        unsafe free.popLast() ?? .allocate(capacity: size)
+        unsafe free.take() ?? .allocate(capacity: size)
     }
 
     func give(_ buffer: UnsafeMutablePointer<UInt8>) {
-        let kept = unsafe free.count
-        guard kept < limit else { return unsafe buffer.deallocate() }
-        unsafe free.append(buffer)
+        if unsafe !free.give(buffer) { unsafe buffer.deallocate() }
     }
 }

@@ -4,20 +4,25 @@
 /// lie a power of two apart, where they push each other out of the processor's caches. Belongs to one thread.
 public final class ByteQueuePool {
     private let buffers = BufferPool(limit: 512, size: 1024)
-    private var free: [ByteQueue] = []
-    private let limit = 512
+    private var free = FreeList<ByteQueue>(limit: 512)
 
     /// Makes an empty pool.
     public init() {}
 
     /// An empty queue.
     public func take() -> ByteQueue {
-        free.popLast() ?? ByteQueue(pool: buffers)
+        free.take() ?? ByteQueue(pool: buffers)
     }
 
     /// Takes a queue back that nobody uses any more.
     public func give(_ queue: consuming ByteQueue) {
         queue.removeAll()
-        if free.count < limit { free.append(queue) }
+        free.give(queue)
+    }
+
+    /// Forgets the queues and the buffers that nobody has needed since the last trim.
+    public func trim() {
+        free.trim()
+        buffers.trim()
     }
 }

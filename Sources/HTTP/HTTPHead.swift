@@ -356,21 +356,24 @@ public final class HTTPHead {
 ///
 /// Belongs to one thread.
 package final class HTTPHeadPool {
-    private var free: [HTTPHead] = []
-    private let limit = 512
+    private var free = FreeList<HTTPHead>(limit: 512)
 
     /// Makes an empty pool.
     package init() {}
 
     /// An empty head.
     package func take() -> HTTPHead {
-        free.popLast() ?? HTTPHead()
+        free.take() ?? HTTPHead()
     }
 
     /// Takes a head back that nobody uses any more.
     package func give(_ head: consuming HTTPHead) {
-        guard free.count < limit else { return }
         head.removeAll()
-        free.append(head)
+        free.give(head)
+    }
+
+    /// Forgets the heads that nobody has needed since the last trim.
+    package func trim() {
+        free.trim()
     }
 }

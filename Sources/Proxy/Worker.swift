@@ -118,6 +118,12 @@ package final class Worker {
     func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
     func count(_ result: AttemptResult, of upstream: UpstreamCounter) { counters.attempt(upstream, result) }
 
+    /// Forgets what is kept for further calls and nobody has needed since the last trim.
+    package func trim() {
+        context.trim()
+        traces.trim()
+    }
+
     // MARK: Configuration
 
     /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.

@@ -165,7 +165,7 @@ class Soak:
             self.martlet.wait_for_rest()
             eventually(lambda: self.martlet.open_descriptors() <= self.descriptors, what="the end of all descriptors")
         except AssertionError as error:
-            return [str(error)]
+            return [str(error), *self.martlet.open_files(), *self.martlet.sockets()]
         self.martlet.reload()
         live = self.martlet.metrics().total("martlet_config_generations_live")
         return [f"{live:.0f} generations are alive"] if live != 1 else []

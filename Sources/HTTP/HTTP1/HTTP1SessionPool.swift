@@ -5,8 +5,7 @@ package import Bytes
 /// Belongs to one thread.
 package final class HTTP1SessionPool {
     private let heads: HTTPHeadPool
-    private var free: [HTTP1ServerSession] = []
-    private let limit = 512
+    private var free = FreeList<HTTP1ServerSession>(limit: 512)
 
     /// Makes an empty pool of sessions that take their heads from `heads`.
     package init(heads: HTTPHeadPool) {
@@ -15,7 +14,7 @@ package final class HTTP1SessionPool {
 
     /// A session at rest for a connection, whose answers go to `output`.
     package func take(for owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) -> HTTP1ServerSession {
-        guard let session = free.popLast() else {
+        guard let session = free.take() else {
             return HTTP1ServerSession(owner: owner, output: output, heads: heads, limits: limits)
         }
         session.attach(to: owner, output: output, limits: limits)
@@ -25,7 +24,11 @@ package final class HTTP1SessionPool {
     /// Takes a session back that is at rest, unless somebody still holds it: a late word of his must reach nobody else.
     package func give(_ session: consuming HTTP1ServerSession) {
         session.detach()
-        guard free.count < limit, isKnownUniquelyReferenced(&session) else { return }
-        free.append(session)
+        if isKnownUniquelyReferenced(&session) { free.give(session) }
+    }
+
+    /// Forgets the sessions that nobody has needed since the last trim.
+    package func trim() {
+        free.trim()
     }
 }

@@ -19,7 +19,10 @@ final class HTTP2Memory {
 
     /// The first free block of each size; each has the next one in its first word.
     private let free: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>
-    private var kept = 0
+    /// How many bytes are kept in them.
+    private(set) var kept = 0
+    /// The fewest that were kept at once since the last trim.
+    private var unused = 0
 
     /// Makes an empty store.
     init() {
@@ -28,13 +31,26 @@ final class HTTP2Memory {
     }
 
     deinit {
-        for place in unsafe free.indices {
-            while let block = unsafe free[place] {
+        forget(kept)
+        unsafe free.deallocate()
+    }
+
+    /// Gives as many bytes back to the allocator as nobody has needed since the last trim.
+    func trim() {
+        forget(unused)
+        unused = kept
+    }
+
+    /// Gives that many of the bytes that are kept back, those in large blocks first.
+    private func forget(_ bytes: Int) {
+        let rest = kept - bytes
+        for place in unsafe free.indices.reversed() {
+            while kept > rest, let block = unsafe free[place] {
                 unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
                 unsafe Glibc.free(block - Self.header)
+                kept -= place * Self.step
             }
         }
-        unsafe free.deallocate()
     }
 
     /// What nghttp2 allocates by.
@@ -57,19 +73,22 @@ final class HTTP2Memory {
         )
     }
 
-    private func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-        let place = (size + Self.step - 1) / Self.step
+    /// A block of at least `size` bytes, that is not zeroed; nil if there is no memory.
+    func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+        let place = max(1, (size + Self.step - 1) / Self.step)
         if unsafe place < free.count, let block = unsafe free[place] {
             unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
             kept -= place * Self.step
+            if kept < unused { unused = kept }
             return unsafe block
         }
-        guard let start = unsafe malloc(Self.header + max(1, place) * Self.step) else { return nil }
+        guard let start = unsafe malloc(Self.header + place * Self.step) else { return nil }
         unsafe start.storeBytes(of: place, as: Int.self)
         return unsafe start + Self.header
     }
 
-    private func release(_ block: UnsafeMutableRawPointer) {
+    /// Takes a block back.
+    func release(_ block: UnsafeMutableRawPointer) {
         let place = unsafe Self.place(of: block)
         guard unsafe place < free.count, kept < Self.mostKept else { return unsafe Glibc.free(block - Self.header) }
         unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)

@@ -11,4 +11,9 @@ package final class HTTP2Resources {
         self.heads = heads
         self.queues = queues
     }
+
+    /// Forgets the memory of nghttp2's objects that nobody has needed since the last trim.
+    package func trim() {
+        memory.trim()
+    }
 }

@@ -123,14 +123,19 @@ final class DecisionTrace {
 
 /// Keeps traces for the next calls.
 final class DecisionTracePool {
-    private var free: [DecisionTrace] = []
+    private var free = FreeList<DecisionTrace>(limit: 512)
 
     func take() -> DecisionTrace {
-        free.popLast() ?? DecisionTrace()
+        free.take() ?? DecisionTrace()
     }
 
     func give(_ trace: consuming DecisionTrace) {
         trace.removeAll()
-        if free.count < 512 { free.append(trace) }
+        free.give(trace)
+    }
+
+    /// Forgets the traces that nobody has needed since the last trim.
+    func trim() {
+        free.trim()
     }
 }

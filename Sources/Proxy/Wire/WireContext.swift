@@ -33,6 +33,15 @@ package final class WireContext {
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }
 
+    /// Forgets what is kept for further calls and nobody has needed since the last trim.
+    package func trim() {
+        buffers.trim()
+        heads.trim()
+        queues.trim()
+        http1.trim()
+        http2.trim()
+    }
+
     // MARK: For who has the context at hand
 
     // What is reached over two objects, as in `context.queues.give`, is counted; what a method does itself is not.

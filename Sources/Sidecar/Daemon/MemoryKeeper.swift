@@ -1,19 +1,24 @@
 internal import Events
 
-/// Gives memory back to the system after a load has gone: glibc by itself keeps most of what was once needed, and each
-/// burst leaves a little more of it in pieces.
+/// Gives memory back to the system after a load has gone.
+///
+/// What the workers keep for further calls goes first, where nobody needs it. glibc by itself keeps most of what was once
+/// needed, and each burst leaves a little more of it in pieces.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
     /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
     private static let much = 512 * 1024
 
     private let loop: EventLoop
+    private let forget: () -> Void
     private var timer: Timer?
     /// What cannot be given back: stacks, data of the program, and pieces of pages.
     private var fixed = 0
 
-    init(loop: EventLoop) {
+    /// `forget` has the workers forget what nobody has needed since the last time.
+    init(loop: EventLoop, forget: @escaping () -> Void) {
         self.loop = loop
+        self.forget = forget
         timer = Timer(on: loop.timers) { [unowned self] in look() }
         timer?.arm(after: Self.interval)
     }
@@ -24,6 +29,7 @@ final class MemoryKeeper {
 
     private func look() {
         timer?.arm(after: Self.interval)
+        defer { forget() }
         guard Self.spare > fixed + Self.much else { return }
         Memory.trim()
         fixed = Self.spare

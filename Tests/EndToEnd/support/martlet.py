@@ -157,16 +157,25 @@ class Martlet(Command):
     def open_descriptors(self):
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
-    def socket_inodes(self):
-        """The inodes of its open sockets."""
-        inodes = set()
+    def open_files(self):
+        """What its descriptors are of: `socket:[12345]`, or a path."""
+        files = []
         for link in Path(f"/proc/{self.pid}/fd").iterdir():
             try:
-                if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link)):
-                    inodes.add(match[1])
+                files.append(os.readlink(link))
             except FileNotFoundError:
                 pass  # closed meanwhile
-        return inodes
+        return files
+
+    def socket_inodes(self):
+        """The inodes of its open sockets."""
+        return {match[1] for file in self.open_files() if (match := re.fullmatch(r"socket:\[(\d+)\]", file))}
+
+    def sockets(self):
+        """Its TCP sockets, as the kernel tells of them: addresses, state, and what waits to be sent and read."""
+        rows = (row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        inodes = self.socket_inodes()
+        return [" ".join(row[1:5]) for row in rows if row[9] in inodes]
 
     def listening_inodes(self, port):
         """The inodes of its sockets that listen on a TCP port of 127.0.0.1."""

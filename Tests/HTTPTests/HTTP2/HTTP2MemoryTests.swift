@@ -1,0 +1,42 @@
+import Testing
+
+@testable import HTTP
+
+/// The small objects of nghttp2 are kept for the next ones, unless nobody needs them any more.
+@Suite struct HTTP2MemoryTests {
+    private let memory = HTTP2Memory()
+
+    private func take(_ sizes: Int...) -> [UnsafeMutableRawPointer] {
+        unsafe sizes.compactMap { unsafe memory.allocate($0) }
+    }
+
+    private func give(_ blocks: [UnsafeMutableRawPointer]) {
+        unsafe blocks.forEach { unsafe memory.release($0) }
+    }
+
+    @Test func `a block goes to the next who needs one of its size`() {
+        let first = unsafe take(100)
+        unsafe give(first)
+        #expect(memory.kept == 128)
+        let second = unsafe take(120)
+        unsafe #expect(second == first)
+        #expect(memory.kept == 0)
+        unsafe give(second)
+    }
+
+    @Test func `large blocks are not kept`() {
+        unsafe give(take(4096))
+        #expect(memory.kept == 0)
+    }
+
+    @Test func `what nobody has needed from one trim to the next goes`() {
+        unsafe give(take(64, 1024))
+        memory.trim()
+        #expect(memory.kept == 64 + 1024)
+        unsafe give(take(64))
+        memory.trim()
+        #expect(memory.kept == 64)
+        memory.trim()
+        #expect(memory.kept == 0)
+    }
+}
