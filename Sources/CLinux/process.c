@@ -31,6 +31,11 @@ size_t martlet_malloc_in_use(void) {
     return info.uordblks + info.hblkhd;
 }
 
+void martlet_malloc_keep(int bytes) {
+    mallopt(M_TRIM_THRESHOLD, bytes);
+    mallopt(M_MMAP_THRESHOLD, bytes);
+}
+
 void martlet_malloc_trim(void) {
     malloc_trim(0);
 }

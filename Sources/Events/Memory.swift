@@ -5,15 +5,22 @@ public enum Memory {
     /// The bytes that have been allocated and not freed; takes microseconds.
     public static var inUse: Int { Int(martlet_malloc_in_use()) }
 
+    /// Has the allocator keep what is freed for what is needed next, up to `bytes` in one piece, until it is trimmed.
+    public static func keepFreed(upTo bytes: Int) {
+        martlet_malloc_keep(Int32(clamping: bytes))
+    }
+
     /// Gives what the allocator keeps free back to the system; takes milliseconds after a great load.
     public static func trim() {
         martlet_malloc_trim()
     }
 
-    /// Gives up what of the program and its libraries was needed for starting only, such as their relocations.
+    /// Gives up what was needed for starting only: freed memory, and of the program and its libraries what is not written to,
+    /// such as relocations.
     ///
     /// What is used after all comes back from the page cache.
     public static func forgetStart() {
+        martlet_malloc_trim()
         martlet_drop_file_pages()
     }
 }

@@ -28,6 +28,9 @@ bool martlet_hung_up(int fd);
 // The bytes that the allocator has given out.
 size_t martlet_malloc_in_use(void);
 
+// From now on the allocator keeps what is freed until martlet_malloc_trim, up to so many bytes at the end of an arena or in one block.
+void martlet_malloc_keep(int bytes);
+
 // Gives the free memory of the allocator back to the system.
 void martlet_malloc_trim(void);
 

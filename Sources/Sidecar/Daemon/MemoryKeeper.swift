@@ -8,6 +8,11 @@ final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
     /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
     private static let much = 512 * 1024
+    /// The most that is kept in one piece meanwhile.
+    ///
+    /// By itself glibc gives back from 128 KiB on, and has the system make each page anew a moment later: queues for a caller
+    /// that reads slowly come and go by the MiB.
+    private static let kept = 4 * 1024 * 1024
 
     private let loop: EventLoop
     private let forget: () -> Void
@@ -19,6 +24,7 @@ final class MemoryKeeper {
     init(loop: EventLoop, forget: @escaping () -> Void) {
         self.loop = loop
         self.forget = forget
+        Memory.keepFreed(upTo: Self.kept)
         timer = Timer(on: loop.timers) { [unowned self] in look() }
         timer?.arm(after: Self.interval)
     }
