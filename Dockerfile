@@ -10,13 +10,14 @@ COPY Sources Sources
 COPY Benchmarks Benchmarks
 COPY Tests Tests
 RUN swift test --disable-xctest
-RUN scripts/build-release \
-    && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet
+RUN NGHTTP2=source scripts/build-release \
+    && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet \
+    && install -D -m 0644 .build/nghttp2/*/COPYING /image/usr/share/doc/martlet/nghttp2.COPYING
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Martlet" \
       org.opencontainers.image.description="An RPC sidecar proxy for Connect, gRPC, gRPC-Web and plain HTTP" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0 AND MIT"
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         ca-certificates \
@@ -24,7 +25,6 @@ RUN apt-get update \
         libc-ares2 \
         libevent-core-2.1-7 \
         libjansson4 \
-        libnghttp2-14 \
         libpcre2-8-0 \
         libssl3 \
         libyaml-0-2 \
@@ -33,6 +33,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -o 65532 -g 65532 -m 0750 /run/martlet
 COPY --from=build /image/usr/bin/martlet /usr/bin/martlet
+COPY --from=build /image/usr/share/doc/martlet/nghttp2.COPYING /usr/share/doc/martlet/nghttp2.COPYING
 COPY etc/martlet.yaml /etc/martlet/martlet.yaml
 COPY etc/examples /usr/share/doc/martlet/examples
 ENV MARTLET_CONFIG=/etc/martlet/martlet.yaml MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no

@@ -75,7 +75,7 @@ final class Daemon {
         }
         credentials = makeKeeper()
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
-        memory = MemoryKeeper(loop: loop) { [unowned self] in workers?.tell { $0.trim() } }
+        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         apply(loaded, change) { [self] number in
             Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }

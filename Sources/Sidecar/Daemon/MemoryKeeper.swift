@@ -15,13 +15,13 @@ final class MemoryKeeper {
     private static let kept = 4 * 1024 * 1024
 
     private let loop: EventLoop
-    private let forget: () -> Void
+    private let forget: (_ then: @escaping () -> Void) -> Void
     private var timer: Timer?
     /// What cannot be given back: stacks, data of the program, and pieces of pages.
     private var fixed = 0
 
-    /// `forget` has the workers forget what nobody has needed since the last time.
-    init(loop: EventLoop, forget: @escaping () -> Void) {
+    /// `forget` has the workers forget what nobody has needed since the last time, and says when they have.
+    init(loop: EventLoop, forget: @escaping (_ then: @escaping () -> Void) -> Void) {
         self.loop = loop
         self.forget = forget
         Memory.keepFreed(upTo: Self.kept)
@@ -35,7 +35,10 @@ final class MemoryKeeper {
 
     private func look() {
         timer?.arm(after: Self.interval)
-        defer { forget() }
+        forget { [weak self] in self?.giveBack() }
+    }
+
+    private func giveBack() {
         guard Self.spare > fixed + Self.much else { return }
         Memory.trim()
         fixed = Self.spare

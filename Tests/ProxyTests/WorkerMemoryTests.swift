@@ -1,0 +1,54 @@
+import Bytes
+import Events
+import HTTP
+import Testing
+
+@testable import Proxy
+
+/// A worker keeps for further calls what they need, and nothing else.
+@Suite struct WorkerMemoryTests {
+    private let worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork())
+
+    /// What a call takes of its worker and gives back, as far as it is still there.
+    private struct Remains {
+        weak var head: HTTPHead?
+        weak var queue: ByteQueue?
+        weak var trace: DecisionTrace?
+
+        var count: Int { [head == nil, queue == nil, trace == nil].count { !$0 } }
+    }
+
+    private func used() -> Remains {
+        let (head, queue, trace) = (worker.takeHead(), worker.takeQueue(), worker.takeTrace())
+        let remains = Remains(head: head, queue: queue, trace: trace)
+        worker.give(head)
+        worker.give(queue)
+        worker.give(trace)
+        return remains
+    }
+
+    private func fillBuffer() {
+        let queue = ByteQueue(pool: worker.context.buffers)
+        queue.append(byte: 1)
+        queue.drop(1)
+    }
+
+    @Test func `what no call needs from one trim to the next goes`() {
+        let remains = used()
+        fillBuffer()
+        worker.trim()
+        #expect(remains.count == 3)
+        #expect(worker.context.buffers.freeCount == 1)
+        worker.trim()
+        #expect(remains.count == 0)
+        #expect(worker.context.buffers.freeCount == 0)
+    }
+
+    @Test func `what a call has needed meanwhile stays`() {
+        let remains = used()
+        worker.trim()
+        _ = used()
+        worker.trim()
+        #expect(remains.count == 3)
+    }
+}
