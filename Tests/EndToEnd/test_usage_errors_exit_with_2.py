@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from support.martlet import ROOT
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,10 @@ def test_help_and_versions(command, arguments):
     assert "martlet" in result.stdout.text.lower()
     if arguments == "-V":
         assert re.search(r"libevent\D+2\.", result.stdout.text)
+
+
+def test_which_fixes_of_nghttp2_are_in_the_program(command):
+    compiled = [tree.name for tree in ROOT.glob(".build/nghttp2/*")]
+    if not compiled:
+        pytest.skip("nghttp2 is not compiled in")
+    assert f"nghttp2 {compiled[0]}\n" in command("-V").stdout.text
