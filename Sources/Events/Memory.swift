@@ -11,8 +11,15 @@ public enum Memory {
     }
 
     /// Gives what the allocator keeps free back to the system; takes milliseconds after a great load.
+    ///
+    /// What lies free at the end of a thread's memory only that thread can give back, by `trimThread`.
     public static func trim() {
         martlet_malloc_trim()
+    }
+
+    /// Gives back what lies free at the end of the memory that the calling thread allocates from; takes microseconds.
+    public static func trimThread() {
+        martlet_malloc_trim_thread()
     }
 
     /// Gives up what was needed for starting only: freed memory, and of the program and its libraries what is not written to,

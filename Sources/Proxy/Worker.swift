@@ -122,6 +122,7 @@ package final class Worker {
     package func trim() {
         context.trim()
         traces.trim()
+        Memory.trimThread()
     }
 
     // MARK: Configuration

@@ -31,8 +31,11 @@ size_t martlet_malloc_in_use(void);
 // From now on the allocator keeps what is freed until martlet_malloc_trim, up to so many bytes at the end of an arena or in one block.
 void martlet_malloc_keep(int bytes);
 
-// Gives the free memory of the allocator back to the system.
+// Gives the free memory of the allocator back to the system, but for the ends of the arenas of other threads than the first.
 void martlet_malloc_trim(void);
+
+// Gives the end of the calling thread's arena back, to where memory is in use.
+void martlet_malloc_trim_thread(void);
 
 // Gives up the pages of the program and its libraries that are as their files have them; what is used comes back.
 void martlet_drop_file_pages(void);

@@ -39,9 +39,12 @@ final class MemoryKeeper {
     }
 
     private func giveBack() {
-        guard Self.spare > fixed + Self.much else { return }
-        Memory.trim()
-        fixed = Self.spare
+        if Self.spare > fixed + Self.much {
+            Memory.trim()
+            fixed = Self.spare
+        } else {
+            fixed = min(fixed, Self.spare)
+        }
     }
 
     /// The bytes that are resident and not in use.

@@ -1,0 +1,39 @@
+import Events
+import Glibc
+import Testing
+
+/// What is kept when it is freed goes back to the system later, wherever it lies.
+@Suite struct MemoryTests {
+    private static let page = 4096
+
+    /// Two MiB of the calling thread's, used and freed.
+    private static func freed() -> [UInt] {
+        let blocks = unsafe (0..<512).map { _ in unsafe malloc(page)! }
+        unsafe blocks.forEach { unsafe memset($0, 1, page) }
+        unsafe blocks.forEach { unsafe free($0) }
+        return unsafe blocks.map { UInt(bitPattern: $0) & ~UInt(page - 1) }
+    }
+
+    private static func residentCount(of pages: [UInt]) -> Int {
+        pages.count { page in
+            var state: UInt8 = 0
+            let failure = unsafe mincore(UnsafeMutableRawPointer(bitPattern: page), Self.page, &state)
+            return failure == 0 && state & 1 == 1
+        }
+    }
+
+    @Test func `a thread's memory is kept when it is freed, until it is trimmed`() {
+        Memory.keepFreed(upTo: 4 << 20)
+        let counts = Locked((kept: 0, left: 0))
+        let thread = WorkerThread(name: "user") {
+            let pages = Self.freed()
+            let kept = Self.residentCount(of: pages)
+            Memory.trimThread()
+            Memory.trim()
+            counts.withLock { $0 = (kept, Self.residentCount(of: pages)) }
+        }
+        thread.join()
+        #expect(counts.withLock { $0.kept } > 400)
+        #expect(counts.withLock { $0.left } < 100)
+    }
+}
