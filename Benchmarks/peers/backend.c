@@ -167,7 +167,7 @@ static int flush(struct connection *each) {  // 0, or -1 when the connection is 
             each->end += (size_t)count;
         }
         if (each->start == each->end) break;
-        ssize_t count = write(each->socket, each->out + each->start, each->end - each->start);
+        ssize_t count = send(each->socket, each->out + each->start, each->end - each->start, MSG_NOSIGNAL);
         if (count < 0 && errno != EAGAIN) return -1;
         if (count < 0) return watch(each, EPOLL_CTL_MOD, 1), 0;
         each->start += (size_t)count;

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import alone
+import floor
 import growth
 import plot
 import report
@@ -42,7 +43,7 @@ def load_cases(arguments, stage, names, wanted):
             stage.quiet.renew()
             if not case.tls:
                 check_backend(case, stage.port(case))
-            turn = names + ["direct"] * bool(case.rate)
+            turn = names + [floor.NAME] * (not case.tls) + ["direct"] * bool(case.rate)
             found = in_turn(case, turn, stage, arguments.seconds, arguments.rounds, tell)
             direct = found.pop("direct", {})
             for figures in found.values():

@@ -3,6 +3,7 @@
 import resource
 import time
 
+import floor
 from check import check_proxy
 from load import drive, warm_up
 from peers import AUTHORIZED, PEERS
@@ -82,6 +83,8 @@ def in_turn(case, names, stage, seconds, rounds, tell):
             try:
                 if name == "direct":
                     found = measure_direct(case, stage, seconds)
+                elif name == floor.NAME:
+                    found = measure(case, floor.Floor(), stage, seconds, AUTHORIZED)
                 else:
                     found = measure(case, PEERS[name], stage, seconds)
                 samples[name].append(found)

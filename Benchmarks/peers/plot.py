@@ -3,11 +3,13 @@
 import math
 from html import escape
 
+import floor
 import growth as growing
 from cases import LOAD
 from peers import PEERS
 
-COLOURS = dict(zip(PEERS, ("#e4572e", "#4c9f70", "#4a7fb5", "#a06cb8", "#999999")))
+SHOWN = [*PEERS, floor.NAME]
+COLOURS = dict(zip(SHOWN, ("#e4572e", "#4c9f70", "#4a7fb5", "#a06cb8", "#999999", "#d4b483")))
 HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="system-ui, sans-serif" font-size="12">
 <style>
 text {{ fill: #24292f }} line, polyline {{ stroke: #8b949e }} .value {{ font-size: 10px }} .title {{ font-size: 14px; font-weight: 600 }}
@@ -32,7 +34,7 @@ def legend(names, y):
 
 def bars(results, width=760):
     """CPU µs per call by case and proxy. Each case has a scale of its own, since they differ by a factor of fifty."""
-    names = [name for name in PEERS if any(name in results.get(case.name, {}) for case in LOAD)]
+    names = [name for name in SHOWN if any(name in results.get(case.name, {}) for case in LOAD)]
     title = "CPU µs per call, proxy only; shorter is better, each case has its own scale"
     parts, y = [text(16, 24, title, kind="title"), *legend(names, 46)], 64
     for case in LOAD:

@@ -1,6 +1,7 @@
 """RESULTS.md: the tables of a run."""
 
 import alone
+import floor
 import growth
 from budget import judge_all
 from cases import IDLE, LOAD
@@ -22,8 +23,8 @@ def cell(found, key, digits=1):
 
 
 def columns(results, cases):
-    """The proxies of which there is anything."""
-    return [name for name in PEERS if any(name in results.get(case, {}) for case in cases)]
+    """The proxies of which there is anything, and what none can cost less than."""
+    return [name for name in [*PEERS, floor.NAME] if any(name in results.get(case, {}) for case in cases)]
 
 
 def grid(results, cases, key, titles, digits=1):

@@ -44,7 +44,7 @@ class Stage:
         (self.directory / "body.grpc").write_bytes(ENVELOPE)
         script = f'wrk.method = "POST"\nwrk.body = {json.dumps(JSON.decode())}\nwrk.headers["content-type"] = "application/json"\n'
         (self.directory / "wrk.lua").write_text(script)
-        for name, library in (("backend", "-lnghttp2"), ("caller", None)):
+        for name, library in (("backend", "-lnghttp2"), ("caller", None), ("copier", None)):
             target = self.directory / f"{name}.program"
             command = ["cc", "-O2", "-o", target, HERE / f"{name}.c", *([library] if library else [])]
             subprocess.run(command, check=True)
