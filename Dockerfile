@@ -12,7 +12,7 @@ COPY Tests Tests
 RUN swift test --disable-xctest
 RUN NGHTTP2=source scripts/build-release \
     && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet \
-    && install -D -m 0644 .build/nghttp2/*/COPYING /image/usr/share/doc/martlet/nghttp2.COPYING
+    && install -D -m 0644 .build/licences/nghttp2.COPYING /image/usr/share/doc/martlet/nghttp2.COPYING
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Martlet" \

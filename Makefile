@@ -101,8 +101,8 @@ install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	install -d $(EXAMPLES)
 	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/notify-reload.conf | install -m 0644 /dev/stdin $(EXAMPLES)/notify-reload.conf
 	install -m 0644 etc/examples/* $(EXAMPLES)
-	@for licence in .build/nghttp2/*/COPYING; do \
-	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet/nghttp2.COPYING; done
+	@for licence in .build/licences/*; do \
+	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
 
 clean: ## Remove everything that was built

@@ -1,4 +1,4 @@
-/// Keeps what one call has done with for the next that needs the like.
+/// Keeps objects that one call no longer needs for the next call.
 ///
 /// At most `limit` of them are kept, and what nobody has needed from one `trim` to the next goes: a burst that is over
 /// leaves nothing behind for long. Belongs to one thread.
@@ -48,9 +48,9 @@ public struct FreeList<Element> {
     /// Forgets all.
     ///
     /// - Returns: what is forgotten.
-    @discardableResult
     public mutating func removeAll() -> [Element] {
-        defer { (free, unused) = ([], 0) }
-        return free
+        let all = free
+        (free, unused) = ([], 0)
+        return all
     }
 }

@@ -31,27 +31,23 @@ size_t martlet_malloc_in_use(void) {
     return info.uordblks + info.hblkhd;
 }
 
-static int kept_bytes = 128 * 1024;  // as glibc has it by itself
-static pthread_mutex_t trim_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { KEPT = 4 * 1024 * 1024 };
 
-void martlet_malloc_keep(int bytes) {
-    kept_bytes = bytes;
-    mallopt(M_TRIM_THRESHOLD, bytes);
-    mallopt(M_MMAP_THRESHOLD, bytes);
+void martlet_malloc_keep(void) {
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    // Beyond KEPT, so that a block of KEPT comes from an arena.
+    mallopt(M_MMAP_THRESHOLD, 2 * KEPT);
 }
 
 void martlet_malloc_trim(void) {
     malloc_trim(0);
 }
 
-// glibc looks at the end of an arena only as something large is freed in it, and gives it back beyond the threshold.
+// glibc looks at the end of an arena only as something large is freed in it, and gives it back if it is beyond the threshold:
+// with this block it is.
 void martlet_malloc_trim_thread(void) {
-    pthread_mutex_lock(&trim_lock);
-    mallopt(M_TRIM_THRESHOLD, 0);
-    void *volatile large = malloc(128 * 1024);
+    void *volatile large = malloc(KEPT);
     free(large);
-    mallopt(M_TRIM_THRESHOLD, kept_bytes);
-    pthread_mutex_unlock(&trim_lock);
 }
 
 // Gives up the pages of one loaded file that nobody writes to. With DT_TEXTREL even those have been written to, by the

@@ -5,9 +5,13 @@ public enum Memory {
     /// The bytes that have been allocated and not freed; takes microseconds.
     public static var inUse: Int { Int(martlet_malloc_in_use()) }
 
-    /// Has the allocator keep what is freed for what is needed next, up to `bytes` in one piece, until it is trimmed.
-    public static func keepFreed(upTo bytes: Int) {
-        martlet_malloc_keep(Int32(clamping: bytes))
+    /// Has the allocator of the process keep what is freed for what is needed next, until it is trimmed: up to 4 MiB at the
+    /// end of each thread's memory, and 8 MiB in one block.
+    ///
+    /// By itself glibc gives back from 128 KiB on, and has the system make each page anew a moment later: queues for a
+    /// caller that reads slowly come and go by the MiB. To be called before there are other threads.
+    public static func keepFreed() {
+        martlet_malloc_keep()
     }
 
     /// Gives what the allocator keeps free back to the system; takes milliseconds after a great load.
@@ -17,7 +21,9 @@ public enum Memory {
         martlet_malloc_trim()
     }
 
-    /// Gives back what lies free at the end of the memory that the calling thread allocates from; takes microseconds.
+    /// Gives back what lies free at the end of the memory that the calling thread allocates from, but for 128 KiB.
+    ///
+    /// Takes microseconds. Of use only after `keepFreed`.
     public static func trimThread() {
         martlet_malloc_trim_thread()
     }

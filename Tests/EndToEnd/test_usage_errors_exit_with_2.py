@@ -25,7 +25,7 @@ def test_help_and_versions(command, arguments):
 
 
 def test_which_fixes_of_nghttp2_are_in_the_program(command):
-    compiled = [tree.name for tree in ROOT.glob(".build/nghttp2/*")]
-    if not compiled:
+    if not (ROOT / ".build/licences/nghttp2.COPYING").exists():
         pytest.skip("nghttp2 is not compiled in")
+    compiled = [tree.name for tree in ROOT.glob(".build/nghttp2/*")]
     assert f"nghttp2 {compiled[0]}\n" in command("-V").stdout.text

@@ -28,13 +28,14 @@ bool martlet_hung_up(int fd);
 // The bytes that the allocator has given out.
 size_t martlet_malloc_in_use(void);
 
-// From now on the allocator keeps what is freed until martlet_malloc_trim, up to so many bytes at the end of an arena or in one block.
-void martlet_malloc_keep(int bytes);
+// From now on the allocator of the process keeps what is freed, up to 4 MiB at the end of each arena and 8 MiB in one block, and does not
+// change these bounds by itself. To be called before there are other threads.
+void martlet_malloc_keep(void);
 
 // Gives the free memory of the allocator back to the system, but for the ends of the arenas of other threads than the first.
 void martlet_malloc_trim(void);
 
-// Gives the end of the calling thread's arena back, to where memory is in use.
+// Gives the free end of the calling thread's arena back, but for 128 KiB; only after martlet_malloc_keep.
 void martlet_malloc_trim_thread(void);
 
 // Gives up the pages of the program and its libraries that are as their files have them; what is used comes back.

@@ -42,6 +42,9 @@ final class HTTP2Memory {
     }
 
     /// Gives that many of the bytes that are kept back, those in large blocks first.
+    ///
+    /// `unused` counts bytes and not blocks: a size in use may go while another that is not stays. The next trims even that
+    /// out, and the most that can be wrong is a few allocations.
     private func forget(_ bytes: Int) {
         let rest = kept - bytes
         for place in unsafe free.indices.reversed() {

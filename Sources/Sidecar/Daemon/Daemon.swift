@@ -60,6 +60,7 @@ final class Daemon {
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
         // Before the workers' threads: taking systemd's sockets changes the environment.
         let passed = try SystemdSockets.take()
+        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         let count = loaded.settings.workers ?? Machine.workers
         let listeners = ListenerSet(workers: count, passed: passed)
         self.listeners = listeners
@@ -75,7 +76,6 @@ final class Daemon {
         }
         credentials = makeKeeper()
         workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
-        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         apply(loaded, change) { [self] number in
             Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }

@@ -3,16 +3,12 @@ internal import Events
 /// Gives memory back to the system after a load has gone.
 ///
 /// What the workers keep for further calls goes first, where nobody needs it. glibc by itself keeps most of what was once
-/// needed, and each burst leaves a little more of it in pieces.
+/// needed, and each burst leaves a little more of it in pieces. Belongs to the thread of its loop; to be made before there
+/// are other threads.
 final class MemoryKeeper {
     private static let interval = 30 * Nanoseconds.second
     /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
     private static let much = 512 * 1024
-    /// The most that is kept in one piece meanwhile.
-    ///
-    /// By itself glibc gives back from 128 KiB on, and has the system make each page anew a moment later: queues for a caller
-    /// that reads slowly come and go by the MiB.
-    private static let kept = 4 * 1024 * 1024
 
     private let loop: EventLoop
     private let forget: (_ then: @escaping () -> Void) -> Void
@@ -24,7 +20,7 @@ final class MemoryKeeper {
     init(loop: EventLoop, forget: @escaping (_ then: @escaping () -> Void) -> Void) {
         self.loop = loop
         self.forget = forget
-        Memory.keepFreed(upTo: Self.kept)
+        Memory.keepFreed()
         timer = Timer(on: loop.timers) { [unowned self] in look() }
         timer?.arm(after: Self.interval)
     }
@@ -39,11 +35,12 @@ final class MemoryKeeper {
     }
 
     private func giveBack() {
-        if Self.spare > fixed + Self.much {
+        let spare = Self.spare
+        if spare > fixed + Self.much {
             Memory.trim()
             fixed = Self.spare
         } else {
-            fixed = min(fixed, Self.spare)
+            fixed = min(fixed, spare)
         }
     }
 

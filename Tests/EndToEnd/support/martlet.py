@@ -172,7 +172,7 @@ class Martlet(Command):
         return {match[1] for file in self.open_files() if (match := re.fullmatch(r"socket:\[(\d+)\]", file))}
 
     def sockets(self):
-        """Its TCP sockets, as the kernel tells of them: addresses, state, and what waits to be sent and read."""
+        """Its TCP sockets over IPv4, as the kernel tells of them: addresses, state, and what waits to be sent and read."""
         rows = (row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:])
         inodes = self.socket_inodes()
         return [" ".join(row[1:5]) for row in rows if row[9] in inodes]
