@@ -28,6 +28,8 @@ public struct ListenerSettings: Equatable, Sendable {
         public let heldEvents: Int
         /// Their bytes.
         public let heldBytes: Int
+        /// The bytes in the heads of all calls on one HTTP/2 connection from which on another is refused.
+        public let heads: Int
         /// The calls that run at once on one HTTP/2 connection.
         public let streams: Int
         /// The streams that the caller of one HTTP/2 connection may reset in a burst; a 30th of it in each second after.
@@ -113,6 +115,12 @@ public struct ListenerSettings: Equatable, Sendable {
             "The events of one direction of a call that may wait for a suspended interceptor; then no more is read."
         ),
         Option("held_bytes", .size(in: 1...1 << 31), default: "256KiB", "The bytes of those events, likewise."),
+        Option(
+            "heads",
+            .size(in: 1...1 << 31),
+            default: "4MiB",
+            "The bytes in the heads of all calls at once on one HTTP/2 connection; from there on another call is refused."
+        ),
         Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
         Option(
             "resets",
@@ -154,6 +162,7 @@ public struct ListenerSettings: Equatable, Sendable {
             heldMessage: limits.size("held_message"),
             heldEvents: limits.integer("held_events"),
             heldBytes: limits.size("held_bytes"),
+            heads: limits.size("heads"),
             streams: limits.integer("streams"),
             resets: limits.integer("resets"),
             connections: limits.integer("connections")

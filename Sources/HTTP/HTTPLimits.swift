@@ -4,6 +4,8 @@ public final class HTTPLimits: Sendable {
     public let head: Int
     /// The most fields of a head, or of a trailer section.
     public let fields: Int
+    /// The bytes in the heads of all streams of one HTTP/2 connection from which on no other stream is taken in.
+    public let heads: Int
     /// The most bytes of a request body that are read and thrown away after the answer, to keep the connection.
     public let discard: Int
     /// The most exchanges at once on one HTTP/2 connection.
@@ -15,12 +17,14 @@ public final class HTTPLimits: Sendable {
     public init(
         head: Int = 64 * 1024,
         fields: Int = 200,
+        heads: Int = 4 * 1024 * 1024,
         discard: Int = 256 * 1024,
         streams: Int = 1000,
         resets: Int = 1000
     ) {
         self.head = head
         self.fields = fields
+        self.heads = heads
         self.discard = discard
         self.streams = streams
         self.resets = resets

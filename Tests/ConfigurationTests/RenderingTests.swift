@@ -15,7 +15,7 @@ struct RenderingTests {
                 "timeouts":{"head":"10s","idle":"1h","stalled":"60s","suspension":"30s"},\
                 "limits":{"head":"64KiB","fields":200,"request_message":"none","response_message":"none",\
                 "held_message":"4MiB","held_events":64,"held_bytes":"256KiB",\
-                "streams":1000,"resets":1000,"connections":10000}}],\
+                "heads":"4MiB","streams":1000,"resets":1000,"connections":10000}}],\
                 "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream",\
                 "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m"},\
                 "limits":{"connections":1024,"waiting":1024,"streams":100,"replay":"64KiB"},\

@@ -18,7 +18,7 @@ struct SettingsTests {
           - address: 127.0.0.1:8080
             timeouts: { head: 5s, idle: none, stalled: 5m }
             limits:
-              { head: 32KiB, fields: 100, request_message: 4MiB, response_message: none, streams: 10, resets: 30,
+              { head: 32KiB, fields: 100, request_message: 4MiB, response_message: none, heads: 1MiB, streams: 10, resets: 30,
                 connections: 20 }
           - address: unix:/run/martlet/rpc.sock
             mode: "0600"
@@ -73,6 +73,7 @@ struct SettingsTests {
                     heldMessage: 4 << 20,
                     heldEvents: 64,
                     heldBytes: 256 << 10,
+                    heads: 4 << 20,
                     streams: 1000,
                     resets: 1000,
                     connections: 10000
@@ -133,6 +134,7 @@ struct SettingsTests {
                     heldMessage: 4 << 20,
                     heldEvents: 64,
                     heldBytes: 256 << 10,
+                    heads: 1 << 20,
                     streams: 10,
                     resets: 30,
                     connections: 20

@@ -94,6 +94,21 @@ def priorities():
         yield b"".join(PriorityFrame(2 * (10 * number + step) + 1, 0, 16, False).serialize() for step in range(10))
 
 
+def unknown_frames():
+    """ALTSVC, PRIORITY_UPDATE, and types that nobody has given a meaning."""
+    frames = [b"\x00\x00\x03" + bytes([kind]) + bytes(5) + b"abc" for kind in (10, 16, 99, 255)]
+    return itertools.repeat(b"".join(frames), MANY // 4)
+
+
+def acknowledgements():
+    return itertools.repeat(PingFrame(0, b"12345678", flags=["ACK"]).serialize() * 10, MANY // 10)
+
+
+def windows_of_an_ended_stream():
+    yield opened(1) + RstStreamFrame(1, h2_peer.CANCEL).serialize()
+    yield from itertools.repeat(WindowUpdateFrame(1, 1).serialize() * 10, MANY // 10)
+
+
 def window_overflow():
     yield WindowUpdateFrame(0, 0x7FFFFFFF).serialize() * 2
 
@@ -117,6 +132,9 @@ FLOODS = {
     "empty DATA": (empty_data, "empty_data"),
     "empty padded DATA": (empty_padded_data, "empty_data"),
     "PRIORITY": (priorities, "priority"),
+    "frames of unknown types": (unknown_frames, "priority"),
+    "acknowledgements of no PING": (acknowledgements, "ping"),
+    "window updates of a stream that has ended": (windows_of_an_ended_stream, "window"),
     "window overflow": (window_overflow, "window"),
 }
 # The same without a limit of its own: each is an error of the connection.

@@ -7,6 +7,7 @@ import pytest
 from hyperframe.frame import ContinuationFrame, HeadersFrame
 
 from support import h2_peer
+from support.h2_recorder import answer_ok
 from support.siege import flood
 
 KIB = 1 << 10
@@ -61,6 +62,25 @@ def test_a_small_block_that_stands_for_much(siege):
         frames.append(HeadersFrame(stream, block(BASE) + bomb, flags=["END_HEADERS", "END_STREAM"]).serialize())
     flood(attacker, frames)
     under.check("hpack", "header_list")
+
+
+def never_answered(peer, stream):
+    if stream.path == "/bystander":
+        answer_ok(peer, stream)
+
+
+@pytest.mark.parametrize("name", [b"x-a", b"cookie"])
+def test_small_blocks_on_many_streams_that_stand_for_much_together(siege, name):
+    """Each head keeps to the limit, and so does the number of streams."""
+    under = siege(never_answered, "{ heads: 256KiB }")
+    attacker = under.attacker()
+    insert = b"\x40" + bytes([len(name)]) + name + b"\x7f\x9d\x1d" + b"b" * 3868
+    heads = [block(BASE) + insert] + [block(BASE) + bytes([0x80 | 62]) * 15] * 900
+    frames = [HeadersFrame(2 * number + 1, one, flags=["END_HEADERS", "END_STREAM"]).serialize() for number, one in enumerate(heads)]
+    flood(attacker, [b"".join(frames)])
+    refused = lambda: sum(one.reset == h2_peer.REFUSED_STREAM for one in attacker.streams.values())  # noqa: E731
+    attacker.wait(lambda: refused() > 800, "refusals")
+    under.check("heads")
 
 
 @pytest.mark.parametrize("parts", [1, 100], ids=["one field", "many fields"])

@@ -28,12 +28,19 @@ enum HTTP2Callbacks {
         unsafe nghttp2_option_set_max_outbound_ack(options, 2000)
         unsafe nghttp2_option_set_max_send_header_block_length(options, 1 << 25)
         unsafe nghttp2_option_set_max_reserved_remote_streams(options, 0)
+        // Only frames of types that somebody wants to unpack are told of, and counted.
+        for type in UInt8(NGHTTP2_CONTINUATION.rawValue) + 1...255 {
+            unsafe nghttp2_option_set_user_recv_extension_type(options, type)
+        }
         return unsafe options
     }()
 
     private static func setReading(_ table: OpaquePointer) {
         unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(table) { _, header, context in
             unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganFrame(type: header!.pointee.type) }
+        }
+        unsafe nghttp2_session_callbacks_set_unpack_extension_callback(table) { _, _, _, _ in
+            NGHTTP2_ERR_CANCEL.rawValue
         }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
             unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganHead(id: frame!.pointee.hd.stream_id) }

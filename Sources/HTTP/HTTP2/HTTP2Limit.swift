@@ -20,6 +20,8 @@ public enum HTTP2Limit: CaseIterable, Sendable {
     case headerList
     /// Heads that HPACK cannot read.
     case hpack
+    /// The heads of all streams at once, uncompressed.
+    case heads
     /// Streams at once.
     case streams
     /// It takes nothing of what waits for it.
@@ -39,6 +41,7 @@ public enum HTTP2Limit: CaseIterable, Sendable {
         case .window: "too many WINDOW_UPDATE frames, or too large a window"
         case .headerList: "too large a head"
         case .hpack: "a head that HPACK cannot read"
+        case .heads: "too much in the heads of all calls"
         case .streams: "too many streams"
         case .slowReader: "nothing is read"
         case .stalled: "a head that does not end"

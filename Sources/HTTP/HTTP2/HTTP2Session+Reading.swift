@@ -11,7 +11,8 @@ extension HTTP2Session {
         case NGHTTP2_HEADERS.rawValue: guardian.headBegan()
         case NGHTTP2_CONTINUATION.rawValue:
             if let limit = guardian.headContinued() { return stop(limit) }
-        // nghttp2 tells no more than the beginning of frames that it ignores.
+        // Here, and not when they have come whole: of frames on streams that have ended nghttp2 tells no more.
+        case NGHTTP2_WINDOW_UPDATE.rawValue: return count(.window)
         case NGHTTP2_PRIORITY.rawValue, NGHTTP2_CONTINUATION.rawValue + 1...255: return count(.priority)
         default: break
         }
@@ -22,10 +23,20 @@ extension HTTP2Session {
 
     func beganHead(id: Int32) -> Int32 {
         guard !isClosed else { return Self.giveUp }
+        if headBytes >= limits.heads, stream(id) == nil { return refuse(id: id) }
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
         readingID = id
         reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .answer, into: heads.take())
         return Self.goOn
+    }
+
+    /// Refuses a new stream; nghttp2 goes through its head for HPACK's sake, and tells nothing of it.
+    private func refuse(id: Int32) -> Int32 {
+        refusedBeyond(.heads)
+        // Before nghttp2 resets the stream by itself, with a code by which the call may not be made again.
+        let code = HTTP2Code.refusedStream.rawValue
+        unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
@@ -39,6 +50,10 @@ extension HTTP2Session {
         guard let head = reader.finish() else { return }
         guard let stream = unsafe stream(frame.pointee.hd.stream_id) else { return heads.give(head) }
         let end = unsafe frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        if reader.kind == .request {
+            stream.headBytes = reader.size
+            headBytes += reader.size
+        }
         guard reader.kind == .trailers else { return opened(stream, head, reader.fault, end: end) }
         if reader.fault == nil {
             stream.receivedEnd(trailers: head)
@@ -111,10 +126,9 @@ extension HTTP2Session {
             receivedSettings()
             return count(.settings)
         case NGHTTP2_PING.rawValue:
-            guard isAck else { return count(.ping) }
-            receivedPingAck()
+            if isAck { receivedPingAck() }
+            return count(.ping)
         case NGHTTP2_GOAWAY.rawValue: receivedGoAway()
-        case NGHTTP2_WINDOW_UPDATE.rawValue: return count(.window)
         default: break
         }
         return Self.goOn

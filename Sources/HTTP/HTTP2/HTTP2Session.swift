@@ -43,6 +43,8 @@ package class HTTP2Session: HTTPSession {
     var reader: HTTP2HeadReader
     /// The number of the stream that it belongs to.
     var readingID: Int32 = 0
+    /// How large the heads of the requests of all streams were: a few bytes of HPACK may stand for each.
+    var headBytes = 0
     var guardian: HTTP2FloodGuard
     /// How many bytes wait in all streams for the peer to take them.
     var waiting = 0
@@ -236,6 +238,7 @@ package class HTTP2Session: HTTPSession {
         streams.removeLast()
         if position < streams.count { streams[position].position = position }
         stream.position = -1
+        headBytes -= stream.headBytes
         if latestID == stream.id { unsafe latest = nil }
     }
 

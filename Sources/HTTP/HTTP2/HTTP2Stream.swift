@@ -26,6 +26,8 @@ final class HTTP2Stream: HTTPStream {
     private(set) var outbound: ByteQueue?
     private(set) var sending = Sending.nothing
     var receiving = Receiving.head
+    /// How large the head of the request was.
+    var headBytes = 0
     /// What ends the message that is sent; once it is there, the body is followed by it.
     private(set) var trailers: HTTPHead?
     /// Whether nghttp2 has been told that there is nothing to send for now.

@@ -58,6 +58,7 @@ final class CallerService: ConnectionService {
         limits = HTTPLimits(
             head: settings.limits.head,
             fields: settings.limits.fields,
+            heads: settings.limits.heads,
             streams: settings.limits.streams,
             resets: settings.limits.resets
         )

@@ -15,6 +15,7 @@ extension HTTP2Limit {
         case .window: .window
         case .headerList: .headerList
         case .hpack: .hpack
+        case .heads: .heads
         case .streams: .streams
         case .slowReader: .slowReader
         case .stalled: .stalled

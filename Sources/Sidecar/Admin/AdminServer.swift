@@ -10,6 +10,8 @@ final class AdminServer: ConnectionService {
     let stalledTimeout: Nanoseconds? = 60 * .second
     let limits = HTTPLimits(head: 16 * 1024, fields: 100, streams: 8)
 
+    /// What it was opened by.
+    let settings: AdminSettings
     private let socket: ListenSocket
     private let context: WireContext
     private let pages: AdminPages
@@ -18,6 +20,7 @@ final class AdminServer: ConnectionService {
 
     /// Opens the socket and serves.
     init(_ settings: AdminSettings, daemon: Daemon) throws(ListenError) {
+        self.settings = settings
         socket = try ListenSocket.open(settings.address, permissions: settings.permissions)
         context = WireContext(loop: daemon.loop)
         isOverTCP = if case .tcp = settings.address { true } else { false }

@@ -24,8 +24,10 @@ enum Check {
 
     /// What the file needs and this machine does not have: it may be checked where it is not used.
     private static func lacks(_ loaded: ConfigurationFile.Loaded) -> [String] {
-        let sockets = loaded.settings.listeners.compactMap { listener in
-            ListenSocket.obstacle(listener.address, permissions: listener.permissions)?.description
+        let admin = AdminSettings.effective(loaded.settings).map { [($0.address, $0.permissions)] } ?? []
+        let listeners = loaded.settings.listeners.map { ($0.address, $0.permissions) }
+        let sockets = (listeners + admin).compactMap { address, permissions in
+            ListenSocket.obstacle(address, permissions: permissions)?.description
         }
         let tokens = loaded.tokenFiles.compactMap { path -> String? in
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }

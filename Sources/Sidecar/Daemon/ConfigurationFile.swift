@@ -58,9 +58,11 @@ struct ConfigurationFile {
 
     /// The admin socket that the file names, whatever else is wrong with it: a running daemon may well be fine.
     func admin() throws(Refusal) -> AdminSettings? {
-        let unused = Diagnostics()
+        let diagnostics = Diagnostics()
         do throws(Refusal) {
-            return AdminSettings.effective(Settings(YAML.parse(try text(), into: unused), into: unused))
+            let root = YAML.parse(try text(), into: diagnostics)
+            guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+            return AdminSettings.effective(Settings(root, into: diagnostics))
         } catch {
             guard let admin = AdminSettings.underServiceManager else { throw error }
             return admin

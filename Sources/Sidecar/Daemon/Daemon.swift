@@ -140,7 +140,7 @@ final class Daemon {
         if (settings.workers ?? Machine.workers) != workers?.count {
             log.log(.warn, "a change of workers takes a restart")
         }
-        if AdminSettings.effective(settings) != self.settings.flatMap(AdminSettings.effective) {
+        if AdminSettings.effective(settings) != admin?.settings {
             log.log(.warn, "a change of admin takes a restart")
         }
     }

@@ -20,6 +20,8 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
     case headerList
     /// A compressed head could not be read, or asked for a table larger than allowed.
     case hpack
+    /// The heads of all its streams took more than allowed.
+    case heads
     /// It opened more streams than allowed.
     case streams
     /// It kept windows shut while bytes waited for it.
@@ -40,6 +42,7 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
         case .window: "window"
         case .headerList: "header_list"
         case .hpack: "hpack"
+        case .heads: "heads"
         case .streams: "streams"
         case .slowReader: "slow_reader"
         case .stalled: "stalled"

@@ -14,11 +14,18 @@ import Testing
         let frame: Frame
     }
 
+    /// A frame of a type that has no meaning here: ALTSVC, PRIORITY_UPDATE, or nobody's.
+    private static func unknown(_ type: UInt8) -> Frame { Frame(type: type, flags: 0, stream: 0, Array("a=1".utf8)) }
+
     static let floods = [
         Flood(limit: .settings, burst: 99, perSecond: 5, frame: .settings()),
         Flood(limit: .ping, burst: 1000, perSecond: 50, frame: .ping()),
         Flood(limit: .emptyData, burst: 1000, perSecond: 100, frame: .data(1)),
+        Flood(limit: .ping, burst: 1000, perSecond: 50, frame: .ping(ack: true)),
         Flood(limit: .priority, burst: 2000, perSecond: 200, frame: .priority(3)),
+        Flood(limit: .priority, burst: 2000, perSecond: 200, frame: unknown(10)),
+        Flood(limit: .priority, burst: 2000, perSecond: 200, frame: unknown(16)),
+        Flood(limit: .priority, burst: 2000, perSecond: 200, frame: unknown(255)),
         Flood(limit: .window, burst: 10_000, perSecond: 1000, frame: .window(0, 1)),
         Flood(limit: .window, burst: 10_000, perSecond: 1000, frame: .window(1, 1)),
     ]
@@ -200,6 +207,36 @@ import Testing
         #expect(caller.saw.first == "exceeded: headerList")
         _ = caller.takes()
         #expect(caller.isClosed && caller.users.isEmpty)
+    }
+
+    @Test func `small blocks that unfold into large heads on many streams are refused until there is room`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(head: 4096, heads: 3000))
+        func sends(_ stream: Int, _ large: [UInt8]) {
+            let block = Frame.request(stream).payload + large
+            caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: stream, block))
+        }
+        sends(1, HPACK.kept("x", String(repeating: "y", count: 900)))
+        for stream in [3, 5, 7, 9] { sends(stream, HPACK.indexed(62)) }
+        #expect(caller.takes() == ["7 RST_STREAM REFUSED_STREAM", "9 RST_STREAM REFUSED_STREAM"])
+        #expect(caller.saw.filter { $0 == "exceeded: heads" }.count == 2)
+        #expect(caller.users.count == 3)
+        caller.users[1].stream?.answer(200)
+        #expect(caller.takes() == ["3 HEADERS/end :status: 200 | content-length: 0"])
+        sends(11, HPACK.indexed(62))
+        #expect(caller.users.count == 4 && caller.takes().isEmpty)
+        sends(13, HPACK.indexed(62))
+        #expect(caller.takes() == ["13 RST_STREAM REFUSED_STREAM"])
+        #expect(!caller.isClosed)
+    }
+
+    @Test func `windows of a stream that has ended count as those of others`() {
+        let caller = HTTP2Caller.answered()
+        caller.sends(.request(1, end: true))
+        _ = caller.takes()
+        send(10_000, .window(1, 1), to: caller)
+        #expect(!caller.isClosed)
+        caller.sends(.window(1, 1))
+        #expect(caller.saw.contains("exceeded: window"))
     }
 
     @Test func `trailers that are too large reset the stream`() {
