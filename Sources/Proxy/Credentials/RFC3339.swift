@@ -20,7 +20,8 @@ package enum RFC3339 {
         // Only the last second of a day of UTC can be a leap second.
         let isLeapSecond = bytes[17] == UInt8(ascii: "6")
         guard !isLeapSecond || seconds % 86_400 == 0 else { return nil }
-        return Nanoseconds(seconds: seconds).addingSaturated(fraction)
+        let whole = Nanoseconds(seconds: seconds)
+        return whole == .min ? .min : whole.addingSaturated(fraction)
     }
 
     /// The second of the day that `HH:MM:SS` stands for; up to 60 for the seconds.

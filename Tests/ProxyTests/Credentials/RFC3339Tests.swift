@@ -21,6 +21,7 @@ import Testing
         #expect(RFC3339.wallTime("9999-12-31T23:59:59.999Z") == .max)
         #expect(RFC3339.wallTime("0000-01-01T00:00:00Z") == .min)
         #expect(RFC3339.wallTime("0001-01-01T00:00:00Z") == .min)
+        #expect(RFC3339.wallTime("1252-01-01T00:00:00.123Z") == .min)
     }
 
     @Test(arguments: [
