@@ -14,8 +14,9 @@ public enum Memory {
         martlet_malloc_keep()
     }
 
-    /// Gives what the allocator keeps free back to the system; takes milliseconds after a great load.
+    /// Gives what the allocator keeps free back to the system.
     ///
+    /// Takes some 70 ms for each GiB that goes, and threads that allocate wait meanwhile.
     /// What lies free at the end of a thread's memory only that thread can give back, by `trimThread`.
     public static func trim() {
         martlet_malloc_trim()

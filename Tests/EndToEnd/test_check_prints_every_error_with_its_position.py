@@ -104,6 +104,7 @@ listeners:
   - { address: "unix:/tmp/rpc.sock", owner: nobody-such }
   - { address: "unix:/tmp/group.sock", group: none-such }
 upstream: http://127.0.0.1:80
+admin: unix:/nowhere/admin.sock
 interceptors: [ token: { file: /nowhere/token } ]
 """
     )
@@ -115,6 +116,7 @@ interceptors: [ token: { file: /nowhere/token } ]
             "cannot listen on unix:/nowhere/rpc.sock: the directory does not exist",
             'cannot listen on unix:/tmp/rpc.sock: there is no user "nobody-such"',
             'cannot listen on unix:/tmp/group.sock: there is no group "none-such"',
+            "cannot listen on unix:/nowhere/admin.sock: the directory does not exist",
             "no token in /nowhere/token: No such file or directory",
         )
     ]

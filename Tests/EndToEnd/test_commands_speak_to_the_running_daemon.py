@@ -1,5 +1,7 @@
 """healthcheck, status and reload find the daemon by its file or by the address of its admin socket."""
 
+import signal
+
 import pytest
 
 from support.patience import eventually
@@ -69,6 +71,25 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file)
     assert result.code == 78 and f"{file} names no admin socket; name one with --admin" in result.stderr.text
+
+
+def test_a_file_that_is_no_yaml_is_told_so(command, tmp_path):
+    file = tmp_path / "martlet.yaml"
+    file.write_text(CONFIGURATION + "\tx: 1\n")
+    result = command("healthcheck", "-c", file)
+    assert result.code == 78 and f"{file}:3:" in result.stderr.text
+    assert "names no admin socket" not in result.stderr.text
+
+
+def test_an_admin_socket_that_is_not_the_one_that_runs_is_told_of(martlet, tmp_path):
+    proxy = martlet(CONFIGURATION + f"admin: unix:{tmp_path}/a.sock\n")
+    warning = "a change of admin takes a restart"
+    for generation, name in enumerate("bba", start=2):
+        before = proxy.stderr.text.count(warning)
+        proxy.write(CONFIGURATION + f"admin: unix:{tmp_path}/{name}.sock\n")
+        proxy.signal(signal.SIGHUP)
+        proxy.stderr.wait(rf" reloaded generation={generation}\b")
+        assert proxy.stderr.text.count(warning) - before == (name == "b")
 
 
 def test_a_file_that_is_not_there(command, tmp_path):
