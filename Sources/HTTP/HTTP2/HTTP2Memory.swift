@@ -8,7 +8,7 @@ private import Glibc
 /// Belongs to one thread; must outlive the sessions, which hold it.
 @safe
 final class HTTP2Memory {
-    /// A block is preceded by as many bytes, which say how large it is and keep it aligned.
+    /// A block is preceded by as many bytes, which say how large it is and where it lies, and keep it aligned.
     private static let header = 16
     /// The sizes of blocks are multiples of this.
     private static let step = 32
@@ -17,12 +17,26 @@ final class HTTP2Memory {
     /// How many bytes are kept in free blocks.
     private static let mostKept = 1024 * 1024
 
+    /// Where a block lies.
+    private enum Home: Int {
+        /// In a block of the allocator.
+        case allocator
+        /// First on the pages of a session, which go with it.
+        case first
+        /// On the pages of a session, after it.
+        case after
+    }
+
     /// The first free block of each size; each has the next one in its first word.
     private let free: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>
     /// How many bytes are kept in them.
     private(set) var kept = 0
     /// The fewest that were kept at once since the last trim.
     private var unused = 0
+    /// Where sessions go.
+    let sessionPages = HTTP2SessionPages()
+    /// What is left of the pages of the session that is being made.
+    private var room = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     /// Makes an empty store.
     init() {
@@ -39,6 +53,7 @@ final class HTTP2Memory {
     func trim() {
         forget(unused)
         unused = kept
+        sessionPages.trim()
     }
 
     /// Gives that many of the bytes that are kept back, those in large blocks first.
@@ -54,6 +69,15 @@ final class HTTP2Memory {
                 kept -= place * Self.step
             }
         }
+    }
+
+    /// Calls `make`, which makes a session, and lays it and the buffer that it writes frames into on `sessionPages`.
+    func together(_ make: () -> Void) {
+        guard let start = unsafe sessionPages.take() else { return make() }
+        unsafe room = UnsafeMutableRawBufferPointer(start: start, count: HTTP2SessionPages.size)
+        make()
+        if unsafe room.baseAddress == start { unsafe sessionPages.give(start) }
+        unsafe room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
     /// What nghttp2 allocates by.
@@ -85,18 +109,38 @@ final class HTTP2Memory {
             if kept < unused { unused = kept }
             return unsafe block
         }
-        guard let start = unsafe malloc(Self.header + place * Self.step) else { return nil }
+        let bytes = Self.header + place * Self.step
+        if unsafe place >= free.count, unsafe bytes <= room.count {
+            let home = unsafe room.count == HTTP2SessionPages.size ? Home.first : .after
+            let start = unsafe room.baseAddress!
+            unsafe room = UnsafeMutableRawBufferPointer(rebasing: room[bytes...])
+            return unsafe Self.mark(start, place, home)
+        }
+        guard let start = unsafe malloc(bytes) else { return nil }
+        return unsafe Self.mark(start, place, .allocator)
+    }
+
+    private static func mark(_ start: UnsafeMutableRawPointer, _ place: Int, _ home: Home) -> UnsafeMutableRawPointer {
         unsafe start.storeBytes(of: place, as: Int.self)
-        return unsafe start + Self.header
+        unsafe start.storeBytes(of: home.rawValue, toByteOffset: MemoryLayout<Int>.size, as: Int.self)
+        return unsafe start + header
     }
 
     /// Takes a block back.
     func release(_ block: UnsafeMutableRawPointer) {
         let place = unsafe Self.place(of: block)
-        guard unsafe place < free.count, kept < Self.mostKept else { return unsafe Glibc.free(block - Self.header) }
+        guard unsafe place < free.count, kept < Self.mostKept else { return unsafe discard(block - Self.header) }
         unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)
         unsafe free[place] = block
         kept += place * Self.step
+    }
+
+    private func discard(_ start: UnsafeMutableRawPointer) {
+        switch unsafe Home(rawValue: start.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)) {
+        case .first: unsafe sessionPages.give(start)
+        case .after: break
+        case .allocator, nil: unsafe Glibc.free(start)
+        }
     }
 
     private func move(_ block: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {

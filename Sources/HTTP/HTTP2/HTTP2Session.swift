@@ -83,7 +83,9 @@ package class HTTP2Session: HTTPSession {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
         var functions = unsafe resources.memory.functions
-        unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
+        resources.memory.together {
+            unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
+        }
         unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)
     }
 

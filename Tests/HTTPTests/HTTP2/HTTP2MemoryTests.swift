@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -38,5 +39,27 @@ import Testing
         #expect(memory.kept == 64)
         memory.trim()
         #expect(memory.kept == 0)
+    }
+
+    @Test func `a session and its buffer lie side by side on a page`() {
+        var blocks: [UnsafeMutableRawPointer] = unsafe []
+        memory.together { unsafe blocks = take(3000, 100, 16400, 16400) }
+        let (session, buffer, other) = unsafe (
+            Int(bitPattern: blocks[0]), Int(bitPattern: blocks[2]), Int(bitPattern: blocks[3])
+        )
+        #expect(session % 4096 < 64)
+        #expect(buffer > session + 3000)
+        #expect(buffer + 900 < session + 4096)
+        // One only: the next buffer is no longer part of it.
+        #expect(abs(other - session) > 20 * 1024 || other < session)
+        unsafe blocks.forEach { unsafe memset($0, 1, 100) }
+        unsafe give(blocks.reversed())
+        #expect(memory.kept == 128)
+        #expect(memory.sessionPages.kept == 1)
+        memory.together {}
+        #expect(memory.sessionPages.kept == 1)
+        memory.trim()
+        memory.trim()
+        #expect(memory.sessionPages.kept == 0)
     }
 }
