@@ -1,9 +1,10 @@
+private import Bytes
 private import CLinux
 
 /// The memory of the process.
 public enum Memory {
-    /// The bytes that have been allocated and not freed; takes microseconds.
-    public static var inUse: Int { Int(martlet_malloc_in_use()) }
+    /// The bytes that have been allocated and not freed, and those in use that are mapped; takes microseconds.
+    public static var inUse: Int { Int(martlet_malloc_in_use()) + MappedMemory.inUse }
 
     /// Has the allocator of the process keep what is freed for what is needed next, until it is trimmed: up to 4 MiB at the
     /// end of each thread's memory, and 8 MiB in one block.

@@ -5,6 +5,9 @@ import subprocess
 import time
 from contextlib import ExitStack
 
+import pytest
+
+from support import h2_peer
 from support.martlet import BINARY
 
 
@@ -36,6 +39,23 @@ def test_an_idle_connection(martlet):
         before = proxy.own_memory()
         open_some(count)
         assert proxy.own_memory() - before <= count << 10
+
+
+def test_an_idle_connection_of_http_2(martlet, binary):
+    """It is a page and what HPACK has learnt, with the nghttp2 whose tables begin small."""
+    if "libnghttp2" in subprocess.check_output(["ldd", binary], text=True):
+        pytest.skip("nghttp2 is the installed one")
+    proxy = martlet("listen: 127.0.0.1:0\nworkers: 1\ninterceptors: [ { respond: { json: {} } } ]\n")
+
+    def open_some(count):
+        for _ in range(count):
+            caller = proxy.connect_h2()
+            assert caller.finish(caller.open(h2_peer.request(), end=True)).status == 200
+
+    open_some(100)
+    before = proxy.own_memory()
+    open_some(400)
+    assert proxy.own_memory() - before <= 400 * 8 << 10
 
 
 def test_start(martlet):

@@ -1,10 +1,10 @@
 internal import CNghttp2
 private import Glibc
 
-/// Where nghttp2's small objects of one thread live.
+/// Where nghttp2's objects of one thread live.
 ///
 /// A call costs nghttp2 a dozen of them, and many calls at once make the allocator split and join its blocks all the time.
-/// Here a freed block waits for the next object of its size; beyond `mostKept` bytes it goes back to the allocator.
+/// Here a small block that is freed waits for the next object of its size; beyond `mostKept` bytes it goes back to the allocator.
 /// Belongs to one thread; must outlive the sessions, which hold it.
 @safe
 final class HTTP2Memory {
@@ -71,7 +71,7 @@ final class HTTP2Memory {
         }
     }
 
-    /// Calls `make`, which makes a session, and lays it and the buffer that it writes frames into on `sessionPages`.
+    /// Calls `make`, which makes a session, and lays what is large of it on `sessionPages`, as far as that has room.
     func together(_ make: () -> Void) {
         guard let start = unsafe sessionPages.take() else { return make() }
         unsafe room = UnsafeMutableRawBufferPointer(start: start, count: HTTP2SessionPages.size)
