@@ -28,6 +28,7 @@ final class TLSContext: @unchecked Sendable {
         _ = unsafe protocolList.initialize(from: list)
         unsafe martlet_ssl_ctx_set_modes(raw)
         unsafe martlet_ssl_ctx_set_minimum(raw, minimum.number)
+        countMessages()
         guard let check else { return }
         let context = unsafe Unmanaged.passUnretained(check).toOpaque()
         unsafe SSL_CTX_set_cert_verify_callback(
@@ -40,6 +41,16 @@ final class TLSContext: @unchecked Sendable {
             context
         )
         unsafe SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    }
+
+    /// Has each session count the messages of the handshake that come.
+    ///
+    /// Of an attempt at another handshake, which is refused, a server tells nothing but the alert that it answers with.
+    private func countMessages() {
+        unsafe SSL_CTX_set_msg_callback(raw) { isSent, _, kind, _, _, ssl, _ in
+            guard kind == (isSent == 0 ? SSL3_RT_HANDSHAKE : SSL3_RT_ALERT) else { return }
+            unsafe TLSSession.of(ssl!) { $0.countMessage() }
+        }
     }
 
     deinit {

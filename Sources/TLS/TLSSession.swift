@@ -12,6 +12,15 @@ public final class TLSSession {
     /// The most bytes of one record (RFC 8446 §5.1); no call of `receive` gives that much more than it was given.
     public static let recordSize = 16 * 1024
 
+    /// How many messages of the handshake the other end may send in all, those after the handshake included: new keys,
+    /// tickets, attempts at another handshake (RFC 8446 §4.6, RFC 5246 §7.4.1.1).
+    ///
+    /// Each new key costs as much as a small call and brings no byte. The owner allows more as time passes.
+    public var allowedMessages = mostMessages
+
+    /// How many messages of the handshake are allowed at first.
+    public static let mostMessages = 100
+
     /// Why the session failed; nil while it has not.
     public private(set) var failure: TLSFailure?
     /// Whether the other end has said that it sends no more.
@@ -19,7 +28,7 @@ public final class TLSSession {
     /// What both ends have agreed to speak, by its name in ALPN (RFC 7301); nil if nothing was said.
     public private(set) var negotiatedProtocol: String?
 
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private let context: TLSContext
     /// What was offered by ALPN, or may be chosen.
     private var offered: [String]
@@ -29,6 +38,7 @@ public final class TLSSession {
     private let output: ByteQueue
     private var phase = Phase.handshaking
     private var hasSaidEnd = false
+    private var messages = 0
     /// What has been given and OpenSSL has not read, during a call of `receive`.
     private var input = unsafe UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
@@ -106,6 +116,7 @@ public final class TLSSession {
             if phase == .established, !hasEnded { decrypt(into: plaintext, limit: plaintext.count + room) }
             unsafe input = UnsafeBufferPointer(start: nil, count: 0)
         }
+        if messages > allowedMessages, phase != .failed { exceeded() }
     }
 
     /// Appends `bytes` to the output, encrypted.
@@ -187,6 +198,12 @@ public final class TLSSession {
         resumption?.forget()
     }
 
+    private func exceeded() {
+        failure = .malformed("the other end sends messages of the handshake without end")
+        phase = .failed
+        resumption?.forget()
+    }
+
     // MARK: What OpenSSL calls
 
     /// The session of an `SSL`.
@@ -198,11 +215,17 @@ public final class TLSSession {
     /// Gives as many of the arrived bytes as there are, at most `count`.
     @unsafe
     func take(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        guard messages <= allowedMessages else { return 0 }
         let taken = unsafe min(count, input.count)
         guard taken > 0 else { return 0 }
         unsafe bytes.copyMemory(from: input.baseAddress!, byteCount: taken)
         unsafe input = UnsafeBufferPointer(rebasing: input[taken...])
         return taken
+    }
+
+    /// Counts a message of the handshake that has come.
+    func countMessage() {
+        messages += 1
     }
 
     /// Takes bytes that are to be sent.

@@ -156,4 +156,62 @@ import Testing
         unsafe SSL_CTX_ctrl(oldServer.context.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         #expect(Pair(strict, oldServer).client.session.failure == .alert("protocol version"))
     }
+
+    // MARK: Messages of the handshake, after it
+
+    private func sendNewKeys(_ count: Int, _ from: End) {
+        for _ in 0..<count {
+            unsafe _ = SSL_key_update(from.session.ssl, SSL_KEY_UPDATE_NOT_REQUESTED)
+            unsafe _ = SSL_do_handshake(from.session.ssl)
+        }
+    }
+
+    @Test func `new keys without end, and the session fails`() throws {
+        let pair = try pair()
+        sendNewKeys(90, pair.client)
+        pair.client.send("ping")
+        pair.move()
+        #expect(pair.server.text == "ping" && pair.server.session.failure == nil)
+        pair.server.session.allowedMessages += 20
+        sendNewKeys(20, pair.client)
+        pair.move()
+        #expect(pair.server.session.failure == nil)
+        sendNewKeys(50, pair.client)
+        pair.client.send("pong")
+        pair.move()
+        #expect(
+            pair.server.session.failure == .malformed("the other end sends messages of the handshake without end")
+        )
+        #expect(pair.server.text == "ping")
+    }
+
+    @Test func `attempts at another handshake are refused, and without end the session fails`() throws {
+        let queues = (ByteQueue(), ByteQueue())
+        let client = try client(trusting: authority)
+        let server = try server(authority.issue("DNS:a.example"))
+        let ends = (
+            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
+            End(TLSSession(server, output: queues.1), queues.1)
+        )
+        let ssl = unsafe ends.1.session.ssl
+        unsafe _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        ends.0.session.start()
+        for _ in 0..<3 {
+            ends.1.take(ends.0.takeOutput())
+            ends.0.take(ends.1.takeOutput())
+        }
+        #expect(ends.0.session.isEstablished && ends.1.session.isEstablished)
+        unsafe _ = SSL_clear_options(ssl, UInt64(1) << 30)
+        for attempt in 1...100 {
+            unsafe _ = SSL_renegotiate(ssl)
+            unsafe _ = SSL_do_handshake(ssl)
+            ends.0.take(ends.1.takeOutput())
+            if attempt == 10 { #expect(ends.0.session.failure == nil) }
+        }
+        #expect(
+            ends.0.session.failure == .malformed("the other end sends messages of the handshake without end")
+        )
+        // Each was answered by an alert of some thirty bytes, and none any more.
+        #expect(ends.0.takeOutput().count < 100 * 40)
+    }
 }

@@ -219,6 +219,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
 
     func wireEnded(errno: Int32?) {
+        if errno == EPROTO { noteFailureOfTLS() }
         guard let session else { return close() }
         session.receiveEnd(errno: errno)
     }
@@ -240,11 +241,13 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             timer?.arm(after: acceptor.idleTimeout)
             return
         }
-        if errno == EPROTO {
-            acceptor.handshakeFailed()
-            if let failure = security?.failure { service.handshakeFailed("\(failure)", with: peer) }
-        }
+        if errno == EPROTO { noteFailureOfTLS() }
         wire?.close()
+    }
+
+    private func noteFailureOfTLS() {
+        acceptor.handshakeFailed()
+        if let failure = security?.failure { service.handshakeFailed("\(failure)", with: peer) }
     }
 
     func wireClosed() {

@@ -12,6 +12,8 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
 
     /// How much is encrypted before it is sent.
     private static let piece = 64 * 1024
+    /// How often one more message of the handshake may come on an open connection.
+    private static let messageInterval = 60 * Nanoseconds.second
 
     private let inner: any Transport
     private let session: TLSSession
@@ -20,6 +22,8 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private var phase: Phase
     private var isDue = false
     private var isEnding = false
+    /// When the handshake was over.
+    private var openedAt = Nanoseconds.min
 
     /// What is encrypted and has not been taken.
     private let pending: ByteQueue
@@ -131,6 +135,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
 
     private func finishHandshake(_ phase: Phase) {
         self.phase = phase
+        openedAt = context.loop.now
         adjust()
         watcher?.writable()
     }
@@ -148,6 +153,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
             // Whoever can cut the connection must not be able to make the part look like the whole.
             return outcome == .end ? .cutOff : outcome
         }
+        session.allowedMessages = TLSSession.mostMessages + Int((context.loop.now - openedAt) / Self.messageInterval)
         session.receive(ciphertext.readable, into: queue, room: room)
         ciphertext.removeAll()
         sendOutput()

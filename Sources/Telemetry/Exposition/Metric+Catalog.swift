@@ -109,7 +109,7 @@ extension Metric {
     static let tlsFailures = Metric(
         "martlet_tls_failures_total",
         .counter,
-        "Connections of callers whose TLS handshake failed.",
+        "Connections of callers that TLS ended: the handshake failed, or what came after it was not as it has to be.",
         labels: ["listener"]
     )
     /// The Unix time, in seconds, at which the certificate of a listener ceases to be good, by `listener`.
