@@ -2,6 +2,7 @@
 
 import threading
 
+import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
@@ -71,3 +72,35 @@ def test_one_that_is_given_up_while_it_waits(martlet, h2_recorder):
     for number in (0, 1, 2, 3, 5):
         assert caller.finish(calls[number]).body == b"ok"
     assert [stream.path for stream in upstream.streams] == ["/0", "/1", "/2", "/3", "/5"]
+
+
+def start_without_room(martlet, h2_recorder, script):
+    upstream = h2_recorder(script=script, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: 0})
+    proxy = martlet(upstream=upstream.url, more="workers: 1")
+    caller = proxy.connect_h2()
+    return upstream, caller, caller.open(h2_peer.grpc_request("/a.B/C"), end=True)
+
+
+def test_until_there_is_room(martlet, h2_recorder):
+    """The upstream allows none at first: it is not asked for a thousand connections more."""
+
+    def script(peer):
+        assert go_on.wait(10)
+        peer.send(SettingsFrame(0, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: 1}))
+        while stream := upstream.next_stream(peer):
+            peer.headers(stream.id, h2_peer.response(200, ("grpc-status", "0")), end=True)
+
+    go_on = threading.Event()
+    upstream, caller, call = start_without_room(martlet, h2_recorder, script)
+    eventually(lambda: upstream.connections, what="a connection")
+    with pytest.raises(AssertionError):
+        eventually(lambda: len(upstream.connections) > 1, 0.5, "another")
+    go_on.set()
+    assert caller.finish(call).grpc() == "0"
+
+
+def test_an_upstream_that_never_allows_any(martlet, h2_recorder):
+    """Its connections end as soon as they have begun."""
+    upstream, caller, call = start_without_room(martlet, h2_recorder, lambda peer: peer.close())
+    assert caller.finish(call).grpc() == "14"
+    assert len(upstream.connections) <= 2

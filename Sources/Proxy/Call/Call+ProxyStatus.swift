@@ -67,7 +67,7 @@ extension UpstreamFailure {
         case .connectTimeout: "connection_timeout"
         case .tooManyWaiting: "connection_limit_reached"
         case .firstByteTimeout, .attemptTimeout, .callTimeout: "http_response_timeout"
-        case .lost, .reset, .unprocessed: "connection_terminated"
+        case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
         case .noHTTP2, .needsHTTP2, .exceeded, .badAnswer: "http_protocol_error"
         }

@@ -128,12 +128,7 @@ final class Pool: UpstreamConnection.Owner {
     /// another is tried.
     private func fail(_ failure: UpstreamFailure) {
         upstream.notConnected(failure)
-        if version == .http2, open > 0 {
-            restUntil = upstream.context.loop.now + Self.rest
-            let timer = restTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
-            restTimer = timer
-            return timer.arm(after: Self.rest)
-        }
+        if version == .http2, open > 0 { return rest() }
         if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
         endBackoff()
         let count = min(callsPerDial, waiting.count)
@@ -142,6 +137,14 @@ final class Pool: UpstreamConnection.Owner {
         // They may come back at once.
         for attempt in failed { attempt.failed(failure) }
         dialIfNeeded()
+    }
+
+    /// Makes no connection beside the open ones for a while.
+    private func rest() {
+        restUntil = upstream.context.loop.now + Self.rest
+        let timer = restTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
+        restTimer = timer
+        timer.arm(after: Self.rest)
     }
 
     // MARK: Waiting for connectivity
@@ -202,12 +205,15 @@ final class Pool: UpstreamConnection.Owner {
         connection.owner = pool
         pool.open += 1
         pool.hasRoom(connection)
+        // Another would hardly be of more use at once.
+        if !connection.hasBeenOfUse { pool.rest() }
     }
 
     // MARK: What connections tell
 
     /// A connection may have room that it had not, or the other way round.
     func hasRoom(_ connection: UpstreamConnection) {
+        if connection.room > 0 { connection.hasBeenOfUse = true }
         while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
         if connection.room > 0 {
             guard !isDraining else { return connection.drain() }
@@ -226,7 +232,7 @@ final class Pool: UpstreamConnection.Owner {
     func closed(_ connection: UpstreamConnection) {
         open -= 1
         remove(connection)
-        dialIfNeeded()
+        if connection.hasBeenOfUse || waiting.isEmpty { dialIfNeeded() } else { fail(connection.failure) }
     }
 
     private func use(_ connection: UpstreamConnection, with room: Int, for attempt: any ConnectionSeeker) {

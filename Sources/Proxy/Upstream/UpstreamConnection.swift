@@ -18,6 +18,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var poolPosition: Int?
     /// Where the connection leads.
     let address: SocketAddress
+    /// Whether it has ever had room for an exchange.
+    var hasBeenOfUse = false
     /// Whether it has been idle, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
     /// What the connection speaks.
@@ -65,7 +67,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Why the connection is of no use, as far as it is known.
     var failure: UpstreamFailure {
         if let failure = security?.failure { return .security(address, failure) }
-        return session?.isForeign == true ? .noHTTP2(address) : .lost
+        if session?.isForeign == true { return .noHTTP2(address) }
+        return isReady && !hasBeenOfUse ? .noRoom(address) : .lost
     }
 
     /// Whether exchanges are under way.

@@ -20,6 +20,8 @@ enum UpstreamFailure: Error {
     case lost
     /// There is a server, but none that speaks HTTP/2.
     case noHTTP2(SocketAddress)
+    /// A connection of HTTP/2 ended without ever having allowed a stream.
+    case noRoom(SocketAddress)
     /// The connection ended when the answer had begun.
     case cutOff
     /// The upstream reset the stream.
@@ -57,6 +59,8 @@ enum UpstreamFailure: Error {
             RPCError(.unavailable, "upstream \(upstream): the connection ended in the middle of the answer")
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
+        case .noRoom(let address):
+            RPCError(.unavailable, "upstream \(upstream): \(address) allowed no call before the connection ended")
         case .reset(let code):
             RPCError(
                 RPCCode(http2Reset: code.rawValue),
@@ -84,7 +88,7 @@ enum UpstreamFailure: Error {
     /// Whether it is that nobody could be connected to, which may pass, and nothing of a call has been sent.
     var isLackOfConnectivity: Bool {
         switch self {
-        case .unknownHost, .connect, .connectTimeout, .lost: true
+        case .unknownHost, .connect, .connectTimeout, .lost, .noRoom: true
         default: false
         }
     }
@@ -111,7 +115,7 @@ enum UpstreamFailure: Error {
         case .connectTimeout: .connectTimeout
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
-        case .needsHTTP2, .noHTTP2: .connectFailed
+        case .needsHTTP2, .noHTTP2, .noRoom: .connectFailed
         case .badAnswer: .badAnswer
         }
     }

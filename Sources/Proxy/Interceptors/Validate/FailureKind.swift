@@ -21,7 +21,7 @@ extension UpstreamFailure {
     var kind: FailureKind {
         switch self {
         case .unknownHost: .dns
-        case .connect, .connectTimeout: .connect
+        case .connect, .connectTimeout, .noRoom: .connect
         case .security: .tls
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
@@ -33,7 +33,8 @@ extension UpstreamFailure {
     /// Whether it is certain that the upstream has not begun to process the request.
     var leftUnprocessed: Bool {
         switch self {
-        case .unknownHost, .connect, .connectTimeout, .tooManyWaiting, .noHTTP2, .needsHTTP2, .unprocessed: true
+        case .unknownHost, .connect, .connectTimeout, .noRoom, .tooManyWaiting, .noHTTP2, .needsHTTP2, .unprocessed:
+            true
         default: false
         }
     }
