@@ -1,11 +1,13 @@
 """Whoever floods an HTTP/2 connection with frames that cost more than they are worth loses it; nobody else notices."""
 
 import itertools
+import socket
 
 import hpack
 import pytest
 from hyperframe.frame import (
     DataFrame,
+    GoAwayFrame,
     HeadersFrame,
     PingFrame,
     PriorityFrame,
@@ -15,7 +17,8 @@ from hyperframe.frame import (
 )
 
 from support import h2_peer
-from support.siege import flood
+from support.patience import eventually
+from support.siege import LIMIT, flood
 
 # Many times what any limit may allow.
 MANY = 30000
@@ -100,6 +103,11 @@ def unknown_frames():
     return itertools.repeat(b"".join(frames), MANY // 4)
 
 
+def goodbyes():
+    yield opened(1)  # else the first one ends the connection
+    yield from itertools.repeat(GoAwayFrame(0).serialize() * 10, MANY // 10)
+
+
 def acknowledgements():
     return itertools.repeat(PingFrame(0, b"12345678", flags=["ACK"]).serialize() * 10, MANY // 10)
 
@@ -128,6 +136,7 @@ FLOODS = {
     "resets made by a wrong head": (made_you_reset(block=NO_PATH), "made_you_reset", "streams"),
     "SETTINGS": (settings, "settings"),
     "SETTINGS of many values": (settings_of_many, "settings"),
+    "GOAWAY": (goodbyes, "settings"),
     "PING": (pings, "ping"),
     "empty DATA": (empty_data, "empty_data"),
     "empty padded DATA": (empty_padded_data, "empty_data"),
@@ -156,6 +165,31 @@ def test_flood(siege, name, reads):
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
     under.check(*limits)
+
+
+def test_resets_that_are_not_read(siege):
+    """Whoever has never acknowledged how many streams there may be is told of each that was too many, if he reads."""
+
+    def answer(peer, stream):
+        is_attack = (b":path", b"/attack") in stream.heads[0]
+        peer.headers(stream.id, h2_peer.response())
+        peer.data(stream.id, b"x" * 30000 if is_attack else b"ok", end=True)
+        if is_attack:
+            answered.append(stream)
+
+    answered = []
+    under = siege(answer, limits="{ streams: 200 }")
+    attacker = under.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 20})
+    attacker.grant(1 << 30)
+    attacker.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    heads = (opened(stream, "END_STREAM") for stream in streams())
+    # The answers of the first fill all buffers on the way; all others are refused.
+    flood(attacker, itertools.islice(heads, 200), reads=False)
+    eventually(lambda: len(answered) >= 200, what="200 answers")
+    under.bystander.wait_for_calls(10)
+    flood(attacker, heads, reads=False)
+    under.check("slow_reader", memory=2 * LIMIT)
+    assert under.new_hits() <= {"slow_reader", "streams"}
 
 
 @pytest.mark.parametrize("name", [name for name, (_, limit, *_) in FLOODS.items() if limit == "made_you_reset"])

@@ -128,7 +128,10 @@ extension HTTP2Session {
         case NGHTTP2_PING.rawValue:
             if isAck { receivedPingAck() }
             return count(.ping)
-        case NGHTTP2_GOAWAY.rawValue: receivedGoAway()
+        case NGHTTP2_GOAWAY.rawValue:
+            receivedGoAway()
+            // nghttp2 goes through all streams for each.
+            return count(.settings)
         default: break
         }
         return Self.goOn

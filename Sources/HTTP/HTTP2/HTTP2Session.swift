@@ -20,6 +20,8 @@ package class HTTP2Session: HTTPSession {
     static let mostHeld = 4 * 1024 * 1024
     /// How much may wait in all streams before each of them is to be sent no more.
     static let mostWaiting = 8 * 1024 * 1024
+    /// How many frames may wait to be read beside four for each stream that may be open.
+    private static let mostReplies = 4000
     /// How much of the output may wait before streams have to.
     static let mostQueued = 128 * 1024
 
@@ -84,7 +86,8 @@ package class HTTP2Session: HTTPSession {
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
         var functions = unsafe resources.memory.functions
         resources.memory.together {
-            unsafe _ = make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
+            let result = unsafe make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
+            guard result == 0 else { fatalError("there is no memory for a session of HTTP/2") }
         }
         unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)
     }
@@ -125,9 +128,17 @@ package class HTTP2Session: HTTPSession {
             unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
         }
         isReading = false
-        if result < 0 { broke(result) }
+        if result < 0 { broke(result) } else if hasPiledUp { broke(Int(NGHTTP2_ERR_FLOODED.rawValue)) }
         hasOutput()
         return bytes.count
+    }
+
+    /// Whether more frames wait to be read by the peer than its streams account for.
+    ///
+    /// What a peer brings us to send while it reads nothing, resets above all, would else be held without bound.
+    private var hasPiledUp: Bool {
+        let streams = max(limits.streams, streams.count)
+        return unsafe nghttp2_session_get_outbound_queue_size(engine) > 4 * streams + Self.mostReplies
     }
 
     package func receiveEnd(errno: Int32?) {

@@ -142,6 +142,17 @@ import Testing
         #expect(caller.isClosed)
     }
 
+    @Test func `resets that nobody reads do not pile up`() {
+        let caller = HTTP2Caller(limits: HTTPLimits(streams: 1), begins: false)
+        caller.sends(FrameReader.preface)
+        caller.sends(.settings(), .request(1))
+        for number in 0..<4000 { caller.sends(.request(3 + 2 * number)) }
+        #expect(!caller.saw.contains("exceeded: slowReader"))
+        for number in 4000..<4010 { caller.sends(.request(3 + 2 * number)) }
+        #expect(caller.saw.filter { $0 == "exceeded: slowReader" }.count == 1)
+        #expect(caller.users.count == 1)
+    }
+
     // MARK: Heads
 
     @Test func `a head may come in nine frames, and in no more`() {
