@@ -79,6 +79,21 @@ struct SettingsTests {
                     connections: 10000
                 )
         )
+        #expect(settings.interceptors.map(\.kind) == ["token"])
+        #expect(settings.interceptors[0].options["file"]?.text == "/run/secrets/token")
+        #expect(settings.interceptors[0].kindMark == Mark(line: 4, column: 5))
+        #expect(settings.routes.count == 1)
+        #expect(settings.routes[0].upstream == "default")
+        #expect(settings.routes[0].match == nil)
+        #expect(settings.workers == nil)
+        #expect(settings.admin == nil)
+        #expect(settings.drain.min == .zero)
+        #expect(settings.drain.max == .seconds(30))
+        #expect(settings.logLevel == .info)
+    }
+
+    @Test func `four lines are a whole upstream`() {
+        let settings = Reading(Self.short).settings
         #expect(settings.upstreams.map(\.name) == ["default"])
         let upstream = settings.upstreams[0]
         #expect(upstream.url.description == "http://127.0.0.1:9000")
@@ -100,17 +115,6 @@ struct SettingsTests {
         #expect(upstream.retryBudget.perThousand == 200)
         #expect(upstream.retryBudget.minimumPerSecond == 10)
         #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, replay: 65_536))
-        #expect(settings.interceptors.map(\.kind) == ["token"])
-        #expect(settings.interceptors[0].options["file"]?.text == "/run/secrets/token")
-        #expect(settings.interceptors[0].kindMark == Mark(line: 4, column: 5))
-        #expect(settings.routes.count == 1)
-        #expect(settings.routes[0].upstream == "default")
-        #expect(settings.routes[0].match == nil)
-        #expect(settings.workers == nil)
-        #expect(settings.admin == nil)
-        #expect(settings.drain.min == .zero)
-        #expect(settings.drain.max == .seconds(30))
-        #expect(settings.logLevel == .info)
     }
 
     @Test func `the full form says everything about listeners, admin, drain and workers`() {
