@@ -88,9 +88,9 @@ def h2_recorder(running):
 def siege(martlet, h2_recorder, running):
     """Starts a daemon of one worker with somebody who calls it all the time."""
 
-    def start(answer=answer_ok, limits="{}"):
+    def start(answer=answer_ok, limits="{}", timeouts="{}"):
         upstream = h2_recorder(answer)
-        listeners = f'[ {{ address: "127.0.0.1:0", limits: {limits} }} ]'
+        listeners = f'[ {{ address: "127.0.0.1:0", limits: {limits}, timeouts: {timeouts} }} ]'
         return running(Siege(martlet(f"listeners: {listeners}\nupstream: {upstream.url}\nworkers: 1\n")))
 
     return start

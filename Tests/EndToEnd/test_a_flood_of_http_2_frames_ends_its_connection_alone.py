@@ -167,8 +167,8 @@ def test_flood(siege, name, reads):
     under.check(*limits)
 
 
-def test_resets_that_are_not_read(siege):
-    """Whoever has never acknowledged how many streams there may be is told of each that was too many, if he reads."""
+def full_connection(siege, **options):
+    """A siege, and a caller of 200 calls that reads nothing: their answers have filled all buffers on the way."""
 
     def answer(peer, stream):
         is_attack = (b":path", b"/attack") in stream.heads[0]
@@ -178,18 +178,31 @@ def test_resets_that_are_not_read(siege):
             answered.append(stream)
 
     answered = []
-    under = siege(answer, limits="{ streams: 200 }")
+    under = siege(answer, limits="{ streams: 200 }", **options)
     attacker = under.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 20})
     attacker.grant(1 << 30)
     attacker.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    heads = (opened(stream, "END_STREAM") for stream in streams())
-    # The answers of the first fill all buffers on the way; all others are refused.
-    flood(attacker, itertools.islice(heads, 200), reads=False)
+    flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200)), reads=False)
     eventually(lambda: len(answered) >= 200, what="200 answers")
     under.bystander.wait_for_calls(10)
-    flood(attacker, heads, reads=False)
+    return under, attacker
+
+
+def test_resets_that_are_not_read(siege):
+    """Whoever has never acknowledged how many streams there may be is told of each that was too many, if he reads."""
+    under, attacker = full_connection(siege)
+    flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200, None)), reads=False)
     under.check("slow_reader", memory=2 * LIMIT)
     assert under.new_hits() <= {"slow_reader", "streams"}
+
+
+def test_answers_that_are_not_read_after_all(siege):
+    """Its calls are over, since it has reset them, and it still takes nothing of what is on the way."""
+    under, attacker = full_connection(siege, timeouts="{ stalled: 500ms }")
+    for stream in itertools.islice(streams(), 200):
+        attacker.reset(stream)
+    eventually(lambda: under.proxy.metrics().total("martlet_connections") == 1, what="the end of its connection")
+    under.check("slow_reader", memory=2 * LIMIT)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, limit, *_) in FLOODS.items() if limit == "made_you_reset"])

@@ -41,9 +41,9 @@ extension HTTP2Session {
         hasOutput()
     }
 
-    /// Sends an interim answer, unless so much waits to be read that it would only be held.
+    /// Sends an interim answer, unless so many frames wait to be read that it would only be held.
     func submit(informational head: HTTPHead, on stream: HTTP2Stream) {
-        guard isServer, !isClosed, stream.position >= 0, output.count < Self.mostQueued else { return }
+        guard isServer, !isClosed, stream.position >= 0, waitingFrames <= mostFrames / 2 else { return }
         let (engine, id) = unsafe (engine, stream.id)
         unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
             let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)

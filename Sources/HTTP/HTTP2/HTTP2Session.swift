@@ -128,18 +128,18 @@ package class HTTP2Session: HTTPSession {
             unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
         }
         isReading = false
-        if result < 0 { broke(result) } else if hasPiledUp { broke(Int(NGHTTP2_ERR_FLOODED.rawValue)) }
+        if result < 0 { broke(result) } else if waitingFrames > mostFrames { broke(Int(NGHTTP2_ERR_FLOODED.rawValue)) }
         hasOutput()
         return bytes.count
     }
 
-    /// Whether more frames wait to be read by the peer than its streams account for.
+    /// How many frames wait to be written, DATA aside.
+    var waitingFrames: Int { unsafe nghttp2_session_get_outbound_queue_size(engine) }
+
+    /// How many of them may wait: more than the streams account for.
     ///
     /// What a peer brings us to send while it reads nothing, resets above all, would else be held without bound.
-    private var hasPiledUp: Bool {
-        let streams = max(limits.streams, streams.count)
-        return unsafe nghttp2_session_get_outbound_queue_size(engine) > 4 * streams + Self.mostReplies
-    }
+    var mostFrames: Int { 4 * max(limits.streams, streams.count) + Self.mostReplies }
 
     package func receiveEnd(errno: Int32?) {
         close(.orderly, telling: .connectionLost(errno: errno))

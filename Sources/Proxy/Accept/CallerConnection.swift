@@ -183,7 +183,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         guard let session, let wire, !isEnding else { return }
         session.endStalled(since: context.loop.now - limit)
         let waiting = wire.output.isEmpty ? nil : wire.bytesSent
-        if session.isBusy, let waiting, waiting == stuckAt {
+        if let waiting, waiting == stuckAt {
             service.exceeded(.slowReader, by: peer)
             return wire.abort()
         }
@@ -219,7 +219,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
 
     func wireEnded(errno: Int32?) {
-        if errno == EPROTO { noteFailureOfTLS() }
+        if errno == EPROTO, security?.failure != nil { noteFailureOfTLS() }
         guard let session else { return close() }
         session.receiveEnd(errno: errno)
     }

@@ -57,4 +57,14 @@ import Testing
         let place = data.firstIndex { $0.stream == 7 } ?? data.count
         #expect(data[..<place].reduce(0) { $0 + $1.payload.count } < 256 * 1024)
     }
+
+    @Test func `an interim answer comes through between large ones, and not without end if nobody reads`() {
+        let caller = caller(asks: 2)
+        caller.users[0].stream?.answer(200, body: String(repeating: "x", count: 1 << 20))
+        caller.session.fillOutput()
+        #expect(caller.queued >= 128 * 1024)
+        for _ in 0..<10_000 { caller.users[1].stream?.send(informational: Message.answer(100)) }
+        let interim = caller.takes().filter { $0 == "3 HEADERS :status: 100" }
+        #expect(1000..<5000 ~= interim.count)
+    }
 }
