@@ -109,7 +109,7 @@ final class Pool: UpstreamConnection.Owner {
         dials.removeAll { $0 === dial }
         switch result {
         case .success(let connection):
-            let hasWaited = endBackoff()
+            let hasWaited = connection.room > 0 && endBackoff()
             take(connection)
             if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }
             dialIfNeeded()
@@ -124,14 +124,14 @@ final class Pool: UpstreamConnection.Owner {
 
     /// A connection could not be made.
     ///
-    /// All that it would have served fail with it, unless there is one that serves them by and by: then it is a while before
-    /// another is tried.
+    /// All that it would have served and that no other is made for fail with it, unless there is one that serves them by and
+    /// by: then it is a while before another is tried.
     private func fail(_ failure: UpstreamFailure) {
         upstream.notConnected(failure)
         if version == .http2, open > 0 { return rest() }
         if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
         endBackoff()
-        let count = min(callsPerDial, waiting.count)
+        let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
         let failed = waiting.prefix(count)
         waiting.removeFirst(count)
         // They may come back at once.
@@ -213,7 +213,10 @@ final class Pool: UpstreamConnection.Owner {
 
     /// A connection may have room that it had not, or the other way round.
     func hasRoom(_ connection: UpstreamConnection) {
-        if connection.room > 0 { connection.hasBeenOfUse = true }
+        if connection.room > 0, !connection.hasBeenOfUse {
+            connection.hasBeenOfUse = true
+            endBackoff()
+        }
         while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
         if connection.room > 0 {
             guard !isDraining else { return connection.drain() }
