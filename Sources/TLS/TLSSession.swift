@@ -4,7 +4,7 @@ internal import COpenSSL
 /// The state of TLS on one connection: a transform between what is on the wire and what is meant.
 ///
 /// No I/O: the owner gives what has arrived and sends what the output queue holds after each call. Belongs to one
-/// thread. It fails once and stays so; the output then holds the alert that tells the other end.
+/// thread. It fails once and stays so; the output then holds the alert that tells the other end, if there is one.
 @safe
 public final class TLSSession {
     private enum Phase { case handshaking, established, failed }
@@ -12,10 +12,10 @@ public final class TLSSession {
     /// The most bytes of one record (RFC 8446 §5.1); no call of `receive` gives that much more than it was given.
     public static let recordSize = 16 * 1024
 
-    /// How many messages of the handshake the other end may send in all, those after the handshake included: new keys,
-    /// tickets, attempts at another handshake (RFC 8446 §4.6, RFC 5246 §7.4.1.1).
+    /// How many messages of the handshake the other end may send in all, also after the handshake; alerts of ours count, too.
     ///
-    /// Each new key costs as much as a small call and brings no byte. The owner allows more as time passes.
+    /// New keys, tickets and attempts at another handshake come after it (RFC 8446 §4.6, RFC 5246 §7.4.1.1). Each new key costs as much as
+    /// a small call and brings no byte. The owner allows more as time passes.
     public var allowedMessages = mostMessages
 
     /// How many messages of the handshake are allowed at first.
