@@ -12,6 +12,17 @@ import Testing
         try Pair(client(trusting: authority, change: change), server(authority.issue("DNS:a.example")))
     }
 
+    /// A client and a server that have sent nothing yet.
+    private func ends() throws -> (End, End) {
+        let queues = (ByteQueue(), ByteQueue())
+        let client = try client(trusting: authority)
+        let server = try server(authority.issue("DNS:a.example"))
+        return (
+            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
+            End(TLSSession(server, output: queues.1), queues.1)
+        )
+    }
+
     @Test func `both ends read what the other has sent`() throws {
         let pair = try pair()
         pair.client.send("ping")
@@ -24,13 +35,7 @@ import Testing
 
     @Test(arguments: [1, 2, 7, 100, 1400])
     func `it does not matter how the bytes are cut`(_ cut: Int) throws {
-        let queues = (ByteQueue(), ByteQueue())
-        let client = try client(trusting: authority)
-        let server = try server(authority.issue("DNS:a.example"))
-        let ends = (
-            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
-            End(TLSSession(server, output: queues.1), queues.1)
-        )
+        let ends = try ends()
         func move(_ from: End, _ to: End) {
             var rest = from.takeOutput()[...]
             while !rest.isEmpty {
@@ -51,13 +56,7 @@ import Testing
     }
 
     @Test func `what arrives with the end of the handshake is read with it`() throws {
-        let queues = (ByteQueue(), ByteQueue())
-        let client = try client(trusting: authority)
-        let server = try server(authority.issue("DNS:a.example"))
-        let ends = (
-            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
-            End(TLSSession(server, output: queues.1), queues.1)
-        )
+        let ends = try ends()
         ends.0.session.start()
         ends.1.take(ends.0.takeOutput())
         ends.0.take(ends.1.takeOutput())
@@ -186,13 +185,7 @@ import Testing
     }
 
     @Test func `attempts at another handshake are refused, and without end the session fails`() throws {
-        let queues = (ByteQueue(), ByteQueue())
-        let client = try client(trusting: authority)
-        let server = try server(authority.issue("DNS:a.example"))
-        let ends = (
-            End(TLSSession(client, resuming: TLSResumption(), output: queues.0), queues.0),
-            End(TLSSession(server, output: queues.1), queues.1)
-        )
+        let ends = try ends()
         let ssl = unsafe ends.1.session.ssl
         unsafe _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         ends.0.session.start()
