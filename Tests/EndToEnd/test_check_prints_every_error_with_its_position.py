@@ -120,7 +120,7 @@ interceptors: [ token: { file: /nowhere/token } ]
             "no token in /nowhere/token: No such file or directory",
         )
     ]
-    assert "martlet.yaml: good: 3 listeners" in result.stdout.text
+    assert result.stdout.text == "martlet.yaml: good: 3 listeners, 1 upstream, 1 route"
 
 
 def test_a_good_file_is_silent_about_errors(command, tmp_path):

@@ -12,14 +12,18 @@ enum Check {
             loaded.warnings.forEach(Terminal.complain)
             lacks(loaded).forEach { Terminal.complain("\(file.name): not yet on this machine: \($0)") }
             Terminal.print(
-                "\(file.name): good: \(settings.listeners.count) listeners, \(settings.upstreams.count) upstreams, "
-                    + "\(settings.routes.count) routes"
+                "\(file.name): good: \(counted(settings.listeners, "listener")), \(counted(settings.upstreams, "upstream")), "
+                    + counted(settings.routes, "route")
             )
             return .success
         } catch {
             error.lines.forEach(Terminal.complain)
             return .configuration
         }
+    }
+
+    private static func counted(_ things: some Collection, _ name: String) -> String {
+        things.count == 1 ? "1 \(name)" : "\(things.count) \(name)s"
     }
 
     /// What the file needs and this machine does not have: it may be checked where it is not used.
