@@ -128,7 +128,12 @@ public struct UpstreamSettings: Equatable, Sendable {
     ]
 
     private static let limitOptions = [
-        Option("connections", .integer(in: 1...100_000), default: "1024", "The connections of one worker."),
+        Option(
+            "connections",
+            .integer(in: 1...100_000),
+            default: "1024",
+            "The connections of one worker, for each version of HTTP that is spoken."
+        ),
         Option("waiting", .integer(in: 0...1_000_000), default: "1024", "The calls that wait for a connection."),
         Option(
             "streams",

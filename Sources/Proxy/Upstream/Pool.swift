@@ -90,13 +90,10 @@ final class Pool: UpstreamConnection.Owner {
     private var dialsWanted: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
     private var mayDial: Bool {
-        upstream.connections < upstream.settings.limits.connections
+        open + dials.count < upstream.settings.limits.connections
             && (open == 0 || upstream.context.loop.now >= restUntil)
             && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.retryAt } ?? true)
     }
-
-    /// The connections that there are, and those that are being made.
-    var connections: Int { open + dials.count }
 
     private func dialIfNeeded() {
         guard dials.count < dialsWanted, mayDial else { return }

@@ -158,9 +158,6 @@ final class Upstream {
         notices.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
     }
 
-    /// The connections that there are, and those that are being made.
-    var connections: Int { http1.connections + http2.connections }
-
     /// The pool of connections of one version.
     func pool(_ version: HTTPVersion) -> Pool {
         version == .http1 ? http1 : http2
