@@ -1,4 +1,7 @@
+import Events
 import Testing
+
+@testable import Proxy
 
 /// What is counted and logged of calls.
 @Suite struct RecordTests {
@@ -17,6 +20,27 @@ import Testing
         upstream.close()
         caller.close()
         scene.settle()
+    }
+
+    @Test func `a call that failed is kept, however many go well behind it`() {
+        play(plain + "\ninterceptors: [{when: {path: /no}, reject: {code: aborted}}]\n") { scene in
+            let caller = scene.caller()
+            let refused = scene.caller()
+            refused.send(http("GET /no HTTP/1.1", "host: a"))
+            _ = refused.head()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            for number in 1...16 * 70 {
+                if number > 1 { caller.send(get) }
+                _ = upstream.head()
+                upstream.send(fine)
+                caller.expect(fine)
+                scene.clock.now += 20_000_000
+            }
+            let kept = scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
+            #expect(kept.count { $0.contains(#""code":"aborted""#) } == 1)
+            #expect(kept.count { $0.contains(#""code":"ok""#) } == 16)
+        }
     }
 
     @Test func `a method is counted by name once an answer has shown that it exists`() {

@@ -7,6 +7,15 @@ internal import Telemetry
 
 /// What is told of a call that is over, in the access log and on the admin page of recent calls.
 extension AccessLogLine {
+    /// Begins a line that is written now, with the id of the call.
+    init(about call: Call, to queue: ByteQueue, formatter: TimestampFormatter) {
+        let now = Clock.wall
+        self.init(to: queue, seconds: Int(now / .second), nanoseconds: Int(now % .second), formatter: formatter)
+        let id = ByteQueue(pool: call.worker.context.buffers)
+        call.appendID(to: id)
+        field("call", text: id.readable)
+    }
+
     /// Adds the fields of a call; `further` adds those that stand between request and outcome.
     mutating func describe(_ call: Call, _ further: (inout AccessLogLine) -> Void = { _ in }) {
         writeIdentity(call)

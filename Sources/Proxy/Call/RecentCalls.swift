@@ -7,41 +7,25 @@ internal import Telemetry
 ///
 /// Each is kept as the line of JSON that the access log would have, with its decision trace.
 final class RecentCalls {
-    /// So many are kept.
-    static let most = 64
-    /// So many calls are taken in a second, that a storm of them costs little: of those that failed, and of the others.
-    static let mostPerSecond = (failed: 100, others: 5)
+    /// The wall time in nanoseconds at which a call ended, and its line.
+    typealias Line = (time: Nanoseconds, text: [UInt8])
 
-    private var lines: [(time: Nanoseconds, text: [UInt8])] = []
-    private var next = 0
+    private var failed = Ring(most: 64, mostPerSecond: 100)
+    private var others = Ring(most: 16, mostPerSecond: 5)
     private let formatter = TimestampFormatter()
     private let queue = ByteQueue()
-    private var second: Nanoseconds = 0
-    private var taken = 0
 
     /// Takes a call that is over, if it is one to be kept.
     func note(_ call: Call) {
-        let now = call.record.stages.ended
-        if now - second >= .second { (second, taken) = (now, 0) }
-        let most = call.record.code == .ok ? Self.mostPerSecond.others : Self.mostPerSecond.failed
-        guard taken < most else { return }
-        taken += 1
-        let line = (Clock.wall, describe(call))
-        if lines.count < Self.most { lines.append(line) } else { lines[next] = line }
-        next = (next + 1) % Self.most
+        if call.record.code == .ok {
+            if others.takes(at: call.record.stages.ended) { others.add((Clock.wall, describe(call))) }
+        } else {
+            if failed.takes(at: call.record.stages.ended) { failed.add((Clock.wall, describe(call))) }
+        }
     }
 
     private func describe(_ call: Call) -> [UInt8] {
-        let now = Clock.wall
-        var line = AccessLogLine(
-            to: queue,
-            seconds: Int(now / .second),
-            nanoseconds: Int(now % .second),
-            formatter: formatter
-        )
-        let id = ByteQueue()
-        call.appendID(to: id)
-        line.field("call", text: id.readable)
+        var line = AccessLogLine(about: call, to: queue, formatter: formatter)
         line.describe(call)
         if call.record.code == .ok { line.writeTrace(call) }
         line.end()
@@ -51,6 +35,33 @@ final class RecentCalls {
         return text
     }
 
-    /// What is kept: the wall time in nanoseconds at which each ended, and its line.
-    var all: [(time: Nanoseconds, text: [UInt8])] { lines }
+    /// What is kept, in no order.
+    var all: [Line] { failed.lines + others.lines }
+
+    /// The last of some lines, and not so many in a second that a storm of calls costs much.
+    private struct Ring {
+        let most: Int
+        let mostPerSecond: Int
+        private(set) var lines: [Line] = []
+        private var next = 0
+        private var second: Nanoseconds = 0
+        private var taken = 0
+
+        init(most: Int, mostPerSecond: Int) {
+            self.most = most
+            self.mostPerSecond = mostPerSecond
+        }
+
+        /// Whether one more may be added at this monotonic time, which then must be.
+        mutating func takes(at now: Nanoseconds) -> Bool {
+            if now - second >= .second { (second, taken) = (now, 0) }
+            taken += 1
+            return taken <= mostPerSecond
+        }
+
+        mutating func add(_ line: Line) {
+            if lines.count < most { lines.append(line) } else { lines[next] = line }
+            next = (next + 1) % most
+        }
+    }
 }

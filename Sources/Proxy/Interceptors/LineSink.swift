@@ -38,16 +38,7 @@ final class LineSink: EndOfTurn {
             counters = call.worker.counters
             call.worker.atEndOfTurn(self)
         }
-        let now = Clock.wall
-        var line = AccessLogLine(
-            to: lines,
-            seconds: Int(now / .second),
-            nanoseconds: Int(now % .second),
-            formatter: formatter
-        )
-        let id = ByteQueue(pool: call.worker.context.buffers)
-        call.appendID(to: id)
-        line.field("call", text: id.readable)
+        var line = AccessLogLine(about: call, to: lines, formatter: formatter)
         fill(&line)
         line.end()
         count += 1
