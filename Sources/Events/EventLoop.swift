@@ -31,7 +31,10 @@ public final class EventLoop {
     public init(clock: Clock = .system) {
         let configuration = unsafe event_config_new()
         unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
-        unsafe base = event_base_new_with_config(configuration)!
+        guard let base = unsafe event_base_new_with_config(configuration) else {
+            fatalError("there is no memory or descriptor for a loop")
+        }
+        unsafe self.base = base
         unsafe event_config_free(configuration)
         self.clock = clock
         timers = TimerWheel(now: clock.now)

@@ -36,7 +36,7 @@ public final class WorkerThread {
             },
             start
         )
-        precondition(failure == 0, "cannot start a thread")
+        guard failure == 0 else { fatalError("cannot start a thread") }
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 

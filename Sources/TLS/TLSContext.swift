@@ -20,7 +20,8 @@ final class TLSContext: @unchecked Sendable {
 
     /// Makes a context; without a check nobody's certificate is asked for.
     init(_ method: OpaquePointer, minimum: TLSVersion, protocols: [String], check: CertificateCheck?) {
-        unsafe raw = SSL_CTX_new(method)!
+        guard let raw = unsafe SSL_CTX_new(method) else { fatalError("there is no memory for a context of TLS") }
+        unsafe self.raw = raw
         self.protocols = protocols
         self.check = check
         let list = Self.list(protocols)

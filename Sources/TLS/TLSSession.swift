@@ -83,7 +83,8 @@ public final class TLSSession {
         self.name = name
         self.resumption = resumption
         self.output = output
-        unsafe ssl = SSL_new(context.raw)!
+        guard let ssl = unsafe SSL_new(context.raw) else { fatalError("there is no memory for a session of TLS") }
+        unsafe self.ssl = ssl
         let pipe = unsafe SessionPipe.make(for: self)
         unsafe SSL_set_bio(ssl, pipe, pipe)
     }
@@ -133,9 +134,7 @@ public final class TLSSession {
     /// Takes it that the connection is over without the other end having said so.
     public func receiveEnd() {
         guard phase == .handshaking else { return }
-        phase = .failed
-        failure = .closed
-        resumption?.forget()
+        fail(.closed)
     }
 
     /// Tells the other end that nothing more comes (the alert `close_notify`), once.
@@ -157,8 +156,7 @@ public final class TLSSession {
         negotiatedProtocol = chosenProtocol
         // A server must not choose what it was not offered.
         guard let chosen = negotiatedProtocol, !offered.contains(chosen) else { return }
-        phase = .failed
-        failure = .malformed("the other end wants to speak \(chosen)")
+        fail(.malformed("the other end wants to speak \(chosen)"))
     }
 
     private var chosenProtocol: String? {
@@ -193,15 +191,17 @@ public final class TLSSession {
 
     private func fail() {
         let verification = unsafe SSL_get_verify_result(ssl)
-        failure = TLSFailure(ErrorQueue.takeOfProtocol(), verification: verification, name: name)
+        fail(TLSFailure(ErrorQueue.takeOfProtocol(), verification: verification, name: name))
+    }
+
+    private func fail(_ failure: TLSFailure) {
+        self.failure = failure
         phase = .failed
         resumption?.forget()
     }
 
     private func exceeded() {
-        failure = .malformed("the other end sends messages of the handshake without end")
-        phase = .failed
-        resumption?.forget()
+        fail(.malformed("the other end sends messages of the handshake without end"))
     }
 
     // MARK: What OpenSSL calls
