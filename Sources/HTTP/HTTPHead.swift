@@ -91,6 +91,13 @@ public final class HTTPHead {
         get { bytes(methodRange) }
     }
 
+    /// Whether the method says that the request may be sent twice (RFC 9110 §9.2.2).
+    public var hasIdempotentMethod: Bool {
+        let method = method
+        return method.equals("GET") || method.equals("HEAD") || method.equals("OPTIONS") || method.equals("PUT")
+            || method.equals("DELETE") || method.equals("TRACE")
+    }
+
     /// The path with the query, as it was sent.
     public var target: Span<UInt8> {
         @_lifetime(borrow self)

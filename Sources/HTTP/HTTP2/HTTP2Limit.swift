@@ -34,7 +34,7 @@ public enum HTTP2Limit: CaseIterable, Sendable {
         switch self {
         case .rapidReset, .madeYouReset: "too many resets"
         case .continuation: "too many CONTINUATION frames"
-        case .settings: "too many SETTINGS"
+        case .settings: "too many SETTINGS or GOAWAY"
         case .ping: "too many PING frames"
         case .emptyData: "too many empty DATA frames"
         case .priority: "too many PRIORITY frames"

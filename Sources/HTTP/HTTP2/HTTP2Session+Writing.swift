@@ -126,8 +126,10 @@ extension HTTP2Session {
         guard !isClosed, !isReading, !isWriting else { return }
         isWriting = true
         if !refused.isEmpty {
-            for stream in refused { stream.end(telling: .unprocessed) }
-            refused.removeAll()
+            // They may bring more at once.
+            let told = refused
+            refused = []
+            for stream in told { stream.end(telling: .unprocessed) }
         }
         while !isClosed, output.count < Self.mostQueued {
             var bytes: UnsafePointer<UInt8>?

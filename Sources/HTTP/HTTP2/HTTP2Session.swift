@@ -128,7 +128,7 @@ package class HTTP2Session: HTTPSession {
             unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
         }
         isReading = false
-        if result < 0 { broke(result) } else if waitingFrames > mostFrames { broke(Int(NGHTTP2_ERR_FLOODED.rawValue)) }
+        if result < 0 { broke(result) } else if waitingFrames > mostFrames { flooded() }
         hasOutput()
         return bytes.count
     }
@@ -290,10 +290,17 @@ package class HTTP2Session: HTTPSession {
 
     /// nghttp2 cannot go on, or was told not to: nothing that still arrives is looked at.
     private func broke(_ error: Int) {
+        if error == Int(NGHTTP2_ERR_FLOODED.rawValue) { return flooded() }
         isBroken = true
         guard !isClosed else { return }
-        if error == Int(NGHTTP2_ERR_FLOODED.rawValue) { owner.sessionExceeded(.slowReader) }
         terminate(error == Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) ? .enhanceYourCalm : .protocolError)
+    }
+
+    /// The peer brings us to send and reads nothing: nothing that still arrives is looked at.
+    private func flooded() {
+        isBroken = true
+        guard !isClosed else { return }
+        exceeded(.slowReader)
     }
 
     /// Ends the session, after what is in the output, if neither side has anything left to say.

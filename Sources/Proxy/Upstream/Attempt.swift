@@ -112,16 +112,10 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         guard !hasAnswered, let connection else { return false }
         switch failure {
         case .unprocessed: return true
-        case .lost: return connection.hasBeenIdle && (connection.bytesSent == sentBefore || isIdempotent)
+        case .lost:
+            return connection.hasBeenIdle && (connection.bytesSent == sentBefore || call.request.hasIdempotentMethod)
         default: return false
         }
-    }
-
-    private var isIdempotent: Bool {
-        let request = call.request
-        let method = request.method
-        return method.equals("GET") || method.equals("HEAD") || method.equals("OPTIONS") || method.equals("PUT")
-            || method.equals("DELETE") || method.equals("TRACE")
     }
 
     // MARK: Towards the upstream

@@ -137,19 +137,10 @@ struct RetryPlan {
     /// A status that says so, and the code `unauthenticated`, are taken for a request that was refused before anything was
     /// done.
     func mayRepeat(_ call: Call, status: Int, code: RPCCode?) -> Bool {
-        if allowsAll || call.failure?.leftUnprocessed == true || call.hasIdempotentMethod { return true }
+        if allowsAll || call.failure?.leftUnprocessed == true || call.request.hasIdempotentMethod { return true }
         if call.failure == nil, code == .unauthenticated || [401, 407, 421, 425, 429].contains(status) { return true }
         guard !methods.isEmpty, let service = call.service, let method = call.method else { return false }
         return methods.contains("\(service)/\(method)")
-    }
-}
-
-extension Call {
-    /// Whether the request's method says that it may be sent twice (RFC 9110 §9.2.2).
-    fileprivate var hasIdempotentMethod: Bool {
-        let request = request
-        let method = request.method
-        return ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"].contains { method.equals(Array($0.utf8)) }
     }
 }
 
