@@ -19,6 +19,8 @@ final class Daemon {
     private let mailbox = Mailbox<Daemon>()
     private let lineWriters = LineWriters()
     private let manager: ServiceManager
+    /// What systemd has passed, or why that cannot be used.
+    private let passed: Result<SystemdSockets, ListenError>
     private var slot: MailSlot<Daemon>?
     private var signals: Signals?
     private(set) var listeners: ListenerSet?
@@ -38,8 +40,11 @@ final class Daemon {
 
     init(file: ConfigurationFile, logLevel: LogLevel) {
         self.file = file
-        log = OperationalLog(lineWriters, level: logLevel)
+        // Before there are other threads, of which the log is the first: the environment is not locked.
         manager = ServiceManager(loop: loop)
+        passed = Result { () throws(ListenError) in try SystemdSockets.take() }
+        Memory.keepFreed()
+        log = OperationalLog(lineWriters, level: logLevel)
     }
 
     // MARK: Start
@@ -58,11 +63,9 @@ final class Daemon {
     }
 
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
-        // Before the workers' threads: taking systemd's sockets changes the environment.
-        let passed = try SystemdSockets.take()
         memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         let count = loaded.settings.workers ?? Machine.workers
-        let listeners = ListenerSet(workers: count, passed: passed)
+        let listeners = ListenerSet(workers: count, passed: try passed.get())
         self.listeners = listeners
         let change = try listeners.plan(loaded.settings.listeners)
         admin = try AdminSettings.effective(loaded.settings).map { (settings) throws(ListenError) in

@@ -20,7 +20,6 @@ final class MemoryKeeper {
     init(loop: EventLoop, forget: @escaping (_ then: @escaping () -> Void) -> Void) {
         self.loop = loop
         self.forget = forget
-        Memory.keepFreed()
         timer = Timer(on: loop.timers) { [unowned self] in look() }
         timer?.arm(after: Self.interval)
     }

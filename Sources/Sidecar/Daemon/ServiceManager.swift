@@ -17,7 +17,7 @@ final class ServiceManager {
         address = Self.takeAddress()
         descriptor = address == nil ? -1 : socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         startWatchdog()
-        unsafe unsetenv("NOTIFY_SOCKET")
+        for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
     }
 
     private static func takeAddress() -> SocketAddress? {
