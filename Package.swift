@@ -137,7 +137,7 @@ let package = Package(
         .executable(name: "martlet", targets: ["martlet"]),
         .library(
             name: "Proxy",
-            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Configuration", "Events", "Bytes"]
+            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Telemetry", "Configuration", "Events", "Bytes"]
         ),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,

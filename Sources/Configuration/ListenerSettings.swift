@@ -82,7 +82,7 @@ public struct ListenerSettings: Equatable, Sendable {
             "stalled",
             .timeout,
             default: "60s",
-            "The longest time in which a caller may take none of the bytes that wait for it on an HTTP/2 stream, or on a connection that is to be closed."
+            "The longest time in which a caller may take none of the bytes that wait for it on an HTTP/2 stream or connection, or on one of HTTP/1.1 that is to be closed."
         ),
         Option("suspension", .timeout, default: "30s", "How long an interceptor may suspend one event of a call."),
     ]

@@ -5,7 +5,7 @@ internal import Glibc
 /// A regular expression of PCRE2, over bytes; `\G` and `(*UTF)` are not supported.
 ///
 /// Compiled once, with JIT where the system lets it; a match allocates nothing. Belongs to one thread. What goes beyond the
-/// limits does not match, and `limitHits` tells: a search ends after 20 ms and the starting points under way.
+/// limits does not match: a search ends after 20 ms and the starting points under way.
 @safe
 public final class Pattern {
     /// The longest subject that is looked at, in bytes: as much as a head may have by default.
@@ -14,7 +14,7 @@ public final class Pattern {
     /// The number of capturing groups.
     public let groupCount: Int
     /// How many subjects were given up because a limit was hit.
-    public private(set) var limitHits = 0
+    private(set) var limitHits = 0
 
     private let code: OpaquePointer
     private let match: OpaquePointer
@@ -79,10 +79,10 @@ public final class Pattern {
     ///
     /// Where a limit is hit the rest of the subject stays as it is.
     ///
-    /// - Returns: how many matches were replaced; none if there was none, and then nothing is appended.
-    public func replaceAll(in subject: Span<UInt8>, with replacement: Replacement, into queue: ByteQueue) -> Int? {
+    /// - Returns: whether there was a match; nothing is appended if there was none.
+    public func replaceAll(in subject: Span<UInt8>, with replacement: Replacement, into queue: ByteQueue) -> Bool {
         runs = 0
-        var replaced = 0
+        var hasReplaced = false
         var position = 0
         var options: UInt32 = 0
         while find(in: subject, from: position, options: options) {
@@ -91,14 +91,14 @@ public final class Pattern {
             guard found.lowerBound >= position else { break }
             queue.append(subject.extracting(position..<found.lowerBound))
             replacement.append(to: queue, group: group, of: subject)
-            replaced += 1
+            hasReplaced = true
             position = found.upperBound
             // After an empty match the next may not be empty in the same place, or there would be no end of them.
             options = found.isEmpty ? PCRE2_NOTEMPTY_ATSTART : 0
         }
-        guard replaced > 0 else { return nil }
+        guard hasReplaced else { return false }
         queue.append(subject.extracting(position..<subject.count))
-        return replaced
+        return true
     }
 
     private func find(in subject: Span<UInt8>, from start: Int, options: UInt32) -> Bool {

@@ -37,7 +37,7 @@ package struct Blueprint {
 }
 
 extension CompiledChain {
-    /// Reports what the links that every call comes to have against an upstream.
+    /// Reports what the links without a condition have against an upstream.
     fileprivate func reportObjections(
         to upstream: UpstreamSettings,
         of items: [ChainItem],

@@ -227,7 +227,7 @@ package final class Worker {
             case .outOfDescriptors:
                 counters.limitHit(.descriptors)
                 notices.note("no descriptor is left: new callers have to wait", about: "", ("listener", name))
-            case .handshakeFailed: counters.handshakeFailed(counter)
+            case .tlsFailed: counters.tlsFailed(counter)
             }
         }
         acceptors[name] = (acceptor, service)

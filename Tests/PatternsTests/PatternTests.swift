@@ -114,23 +114,17 @@ import Testing
         let pattern = try Pattern("a")
         let foreign = try Replacement("<$2>", for: Pattern("(a)(b)"))
         let queue = ByteQueue()
-        #expect(pattern.replaceAll(in: Array("a".utf8).span, with: foreign, into: queue) == 1)
+        #expect(pattern.replaceAll(in: "a", with: foreign, into: queue))
         #expect(queue.readable.string == "<>")
     }
 
-    @Test func `the number of replacements is told`() throws {
+    @Test func `nothing is appended where nothing matches`() throws {
         let pattern = try Pattern("a")
         let queue = ByteQueue()
-        let count = pattern.replaceAll(
-            in: Array("banana".utf8).span,
-            with: try Replacement("o", for: pattern),
-            into: queue
-        )
-        #expect(count == 3)
+        let replacement = try Replacement("o", for: pattern)
+        #expect(pattern.replaceAll(in: "banana", with: replacement, into: queue))
         #expect(queue.readable.string == "bonono")
-        #expect(
-            pattern.replaceAll(in: Array("b".utf8).span, with: try Replacement("o", for: pattern), into: queue) == nil
-        )
+        #expect(!pattern.replaceAll(in: "b", with: replacement, into: queue))
         #expect(queue.readable.string == "bonono")
     }
 
@@ -157,13 +151,15 @@ extension PatternTests {
         let pattern = try Pattern(pattern)
         let queue = ByteQueue()
         let replacement = try Replacement(replacement, for: pattern)
-        guard pattern.replaceAll(in: Array(subject.utf8).span, with: replacement, into: queue) != nil else {
-            return nil
-        }
+        guard pattern.replaceAll(in: Array(subject.utf8).span, with: replacement, into: queue) else { return nil }
         return queue.readable.string
     }
 }
 
 extension Pattern {
     fileprivate func matches(_ text: String) -> Bool { matches(Array(text.utf8).span) }
+
+    fileprivate func replaceAll(in text: String, with replacement: Replacement, into queue: ByteQueue) -> Bool {
+        replaceAll(in: Array(text.utf8).span, with: replacement, into: queue)
+    }
 }

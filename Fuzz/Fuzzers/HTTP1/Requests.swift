@@ -2,7 +2,7 @@ internal import Bytes
 
 /// Requests as callers send them: what we take, llhttp takes too, and both read the same.
 ///
-/// That we refuse more is meant. What we take and llhttp does not is listed in `isExcused`, and argued in the README.
+/// That we refuse more is meant. What we take and llhttp does not is listed in `isExcused`, and argued in Fuzz/README.md.
 enum Requests {
     static func run(_ input: Span<UInt8>) {
         let ours = Cuts.same("requests read") { RequestReader.read(input, $0) }

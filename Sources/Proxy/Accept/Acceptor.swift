@@ -6,7 +6,7 @@ internal import HTTP
 package final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
     package enum Event: Sendable {
-        case accepted, closed, refused, outOfDescriptors, handshakeFailed
+        case accepted, closed, refused, outOfDescriptors, tlsFailed
     }
 
     let context: WireContext
@@ -81,8 +81,8 @@ package final class Acceptor: ListenerOwner {
     }
 
     /// A caller and this listener found no common TLS.
-    func handshakeFailed() {
-        tell(.handshakeFailed)
+    func tlsFailed() {
+        tell(.tlsFailed)
     }
 
     func accept(_ transport: any Transport, from peer: Peer) {

@@ -13,8 +13,8 @@ package protocol ConnectionService: AnyObject {
     func exceeded(_ limit: HTTP2Limit, by peer: Peer)
     /// A caller took none of the last bytes that waited for it.
     func stalled(_ peer: Peer)
-    /// There is no TLS with a caller; says why.
-    func handshakeFailed(_ reason: String, with peer: Peer)
+    /// TLS with a caller has failed; says why.
+    func tlsFailed(_ reason: String, with peer: Peer)
     /// How long a head may take to arrive, in nanoseconds; nil for ever.
     var headTimeout: Nanoseconds? { get }
     /// How long a connection may be idle, in nanoseconds; nil for ever.
@@ -34,7 +34,7 @@ extension ConnectionService {
     package var asksForUnits: Bool { false }
 
     /// Nothing, on a listener that has no TLS.
-    package func handshakeFailed(_ reason: String, with peer: Peer) {}
+    package func tlsFailed(_ reason: String, with peer: Peer) {}
 
     /// The connection itself.
     package func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
@@ -246,8 +246,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private func noteFailureOfTLS() {
-        acceptor.handshakeFailed()
-        if let failure = security?.failure { service.handshakeFailed("\(failure)", with: peer) }
+        acceptor.tlsFailed()
+        if let failure = security?.failure { service.tlsFailed("\(failure)", with: peer) }
     }
 
     func wireClosed() {

@@ -94,10 +94,10 @@ final class CallerService: ConnectionService {
         stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)
     }
 
-    func handshakeFailed(_ reason: String, with peer: Peer) {
+    func tlsFailed(_ reason: String, with peer: Peer) {
         let listener = String(decoding: name, as: UTF8.self)
         worker.notices.note(
-            "no TLS with a caller",
+            "TLS with a caller has failed",
             about: listener,
             ("reason", reason),
             ("peer", String(decoding: peer.text, as: UTF8.self)),

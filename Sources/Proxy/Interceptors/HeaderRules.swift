@@ -112,9 +112,7 @@ final class HeaderRules {
         let scratch = scratch
         var index = head.first(rule.name)
         while let found = index {
-            if let count = rule.pattern.replaceAll(in: head.value(at: found), with: rule.replacement, into: scratch),
-                count > 0
-            {
+            if rule.pattern.replaceAll(in: head.value(at: found), with: rule.replacement, into: scratch) {
                 head.setValue(at: found, scratch.readable)
             }
             scratch.removeAll()

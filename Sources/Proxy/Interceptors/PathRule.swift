@@ -100,7 +100,7 @@ final class PathRule {
             queue.append(path.extracting(prefix.count..<path.count))
             if queue.isEmpty { queue.append(byte: UInt8(ascii: "/")) }
         case .pattern(let pattern, let replacement):
-            if pattern.replaceAll(in: path, with: replacement, into: queue) == nil { queue.append(path) }
+            if !pattern.replaceAll(in: path, with: replacement, into: queue) { queue.append(path) }
         case .prefix, .none: queue.append(path)
         }
     }

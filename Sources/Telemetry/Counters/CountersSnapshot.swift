@@ -9,7 +9,7 @@ public struct CountersSnapshot: Sendable {
     static let interceptorColumns = timed + 2
     static let opened = 0
     static let closed = 1
-    static let handshakeFailures = 2
+    static let tlsFailures = 2
     static let listenerColumns = 3
 
     /// How many calls had started and not ended.

@@ -6,7 +6,7 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
     case madeYouReset
     /// It sent too many CONTINUATION frames for one head.
     case continuation
-    /// It sent too many SETTINGS frames, or too many settings in one.
+    /// It sent too many SETTINGS or GOAWAY frames, or too many settings in one.
     case settings
     /// It sent too many PING frames.
     case ping
@@ -24,7 +24,7 @@ public enum HTTP2LimitLabel: UInt8, CaseIterable, Sendable {
     case heads
     /// It opened more streams than allowed.
     case streams
-    /// It kept windows shut while bytes waited for it.
+    /// It kept windows shut while bytes waited for it, or brought us to send frames and read none.
     case slowReader
     /// A head did not come to its end.
     case stalled

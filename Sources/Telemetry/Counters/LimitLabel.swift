@@ -6,7 +6,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case fields
     /// A head did not arrive in time.
     case headTimeout
-    /// A listener or an upstream had as many connections as allowed.
+    /// A listener had as many connections as allowed.
     case connections
     /// As many calls as allowed were waiting for a connection.
     case waiting

@@ -139,8 +139,8 @@ public final class WorkerCounters {
     }
 
     /// Counts a caller's connection that could not be secured.
-    public func handshakeFailed(_ listener: ListenerCounter) {
-        listeners[listener.row, CountersSnapshot.handshakeFailures] &+= 1
+    public func tlsFailed(_ listener: ListenerCounter) {
+        listeners[listener.row, CountersSnapshot.tlsFailures] &+= 1
     }
 
     // MARK: Trouble
