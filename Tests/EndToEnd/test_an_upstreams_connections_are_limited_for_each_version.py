@@ -31,9 +31,9 @@ def test_an_upstream_of_both_versions(martlet, authority):
         workers: 1
         """
     )
-    with proxy.connect() as slow:
-        slow.send(b"GET /slow HTTP/1.1\r\nhost: a.example\r\n\r\n")
-        eventually(lambda: server.metrics().total("martlet_rpc_in_flight") == 1, what="the call of HTTP/1.1")
-        call = proxy.connect_h2()
-        stream = call.open(h2_peer.request("/"), end=True)
-        assert bytes(call.finish(stream).body) == b"here"
+    slow = proxy.connect()
+    slow.send(b"GET /slow HTTP/1.1\r\nhost: a.example\r\n\r\n")
+    eventually(lambda: server.metrics().total("martlet_rpc_in_flight") == 1, what="the call of HTTP/1.1")
+    caller = proxy.connect_h2()
+    call = caller.open(h2_peer.request("/"), end=True)
+    assert bytes(caller.finish(call).body) == b"here"
