@@ -80,7 +80,7 @@ package final class Acceptor: ListenerOwner {
         tell(.outOfDescriptors)
     }
 
-    /// A caller and this listener found no common TLS.
+    /// TLS with a caller has failed.
     func tlsFailed() {
         tell(.tlsFailed)
     }

@@ -17,10 +17,11 @@ final class RecentCalls {
 
     /// Takes a call that is over, if it is one to be kept.
     func note(_ call: Call) {
+        let now = call.record.stages.ended
         if call.record.code == .ok {
-            if others.takes(at: call.record.stages.ended) { others.add((Clock.wall, describe(call))) }
+            others.add(at: now) { describe(call) }
         } else {
-            if failed.takes(at: call.record.stages.ended) { failed.add((Clock.wall, describe(call))) }
+            failed.add(at: now) { describe(call) }
         }
     }
 
@@ -52,14 +53,12 @@ final class RecentCalls {
             self.mostPerSecond = mostPerSecond
         }
 
-        /// Whether one more may be added at this monotonic time, which then must be.
-        mutating func takes(at now: Nanoseconds) -> Bool {
+        /// Adds a line at this monotonic time, if there were not too many in this second.
+        mutating func add(at now: Nanoseconds, _ text: () -> [UInt8]) {
             if now - second >= .second { (second, taken) = (now, 0) }
+            guard taken < mostPerSecond else { return }
             taken += 1
-            return taken <= mostPerSecond
-        }
-
-        mutating func add(_ line: Line) {
+            let line = (Clock.wall, text())
             if lines.count < most { lines.append(line) } else { lines[next] = line }
             next = (next + 1) % most
         }

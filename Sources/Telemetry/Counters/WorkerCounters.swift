@@ -138,7 +138,7 @@ public final class WorkerCounters {
         listeners[listener.row, CountersSnapshot.closed] &+= 1
     }
 
-    /// Counts a caller's connection that could not be secured.
+    /// Counts a caller's connection whose TLS has failed, at its start or later.
     public func tlsFailed(_ listener: ListenerCounter) {
         listeners[listener.row, CountersSnapshot.tlsFailures] &+= 1
     }
