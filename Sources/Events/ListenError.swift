@@ -6,12 +6,22 @@ public struct ListenError: Error, CustomStringConvertible, Sendable {
     /// One line for people: `cannot listen on 127.0.0.1:80: …`.
     public let description: String
 
-    init(_ address: some CustomStringConvertible, _ cause: String) {
+    /// Whether the cause may pass by itself: the port is taken, or the network is not up yet.
+    public let isTransient: Bool
+
+    init(_ address: some CustomStringConvertible, _ cause: String, isTransient: Bool = false) {
         description = "cannot listen on \(address): \(cause)"
+        self.isTransient = isTransient
     }
 
     init(_ address: some CustomStringConvertible, errno error: Int32) {
-        self.init(address, Self.cause(of: error))
+        let isTransient = [EADDRINUSE, EADDRNOTAVAIL, EMFILE, ENFILE].contains(error)
+        self.init(address, Self.cause(of: error), isTransient: isTransient)
+    }
+
+    /// A system call and how it failed: `lchown: Operation not permitted (errno 1)`.
+    static func text(_ call: StaticString, _ error: Int32) -> String {
+        "\(call): \(unsafe String(cString: martlet_error_text(error))) (errno \(error))"
     }
 
     private static func cause(of error: Int32) -> String {

@@ -6,11 +6,29 @@ extension SocketPermissions {
     func apply(to path: String) throws(ListenError) {
         let address = ListenAddress.unix(path: path)
         let (user, members) = try numbers(for: address)
+        if user != nil || members != nil { try changeOwner(of: path, to: user, members, address) }
+        guard unsafe chmod(path, mode) == 0 else {
+            throw ListenError(
+                address,
+                "cannot set mode 0\(String(mode, radix: 8)): \(ListenError.text("chmod", errno))"
+            )
+        }
+    }
+
+    /// Not for a file that keeps its owner: the filter of a service manager may forbid the call as such.
+    private func changeOwner(
+        of path: String,
+        to user: UInt32?,
+        _ members: UInt32?,
+        _ address: ListenAddress
+    ) throws(ListenError) {
         // An id of all ones keeps what the file has.
         guard unsafe lchown(path, user ?? .max, members ?? .max) == 0 else {
-            throw ListenError(address, "this process may not give the file to its owner or group")
+            let cause = ListenError.text("lchown", errno)
+            let names = [owner.map { "owner \($0)" }, group.map { "group \($0)" }].compactMap { $0 }
+            let advice = "the process must be root, or a member of the group"
+            throw ListenError(address, "cannot set \(names.joined(separator: " and ")): \(cause); \(advice)")
         }
-        guard unsafe chmod(path, mode) == 0 else { throw ListenError(address, errno: errno) }
     }
 
     /// The numbers of owner and group on this machine.

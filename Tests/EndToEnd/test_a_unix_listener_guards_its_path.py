@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+from support.forbidden_calls import forbid_chown
 from support.patience import eventually
 
 
@@ -34,6 +35,21 @@ def test_group(martlet, recorder, tmp_path):
     path = tmp_path / "rpc.sock"
     serve(martlet, recorder, path, ", owner: nobody, group: daemon")
     assert (path.owner(), path.group()) == ("nobody", "daemon")
+
+
+def test_no_owner_is_changed_where_none_is_named(martlet, recorder, tmp_path):
+    path = tmp_path / "rpc.sock"
+    proxy = serve(martlet, recorder, path, ', mode: "0600"', preexec_fn=forbid_chown)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with proxy.http() as http:
+        assert http.get("/").text == "ok"
+
+
+def test_an_owner_that_cannot_be_set_is_told_with_its_cause(martlet, recorder, tmp_path):
+    path = tmp_path / "rpc.sock"
+    proxy = serve(martlet, recorder, path, ", group: daemon", preexec_fn=forbid_chown, wait=False)
+    assert proxy.exit_code() == 1
+    assert "cannot set group daemon: lchown: Operation not permitted (errno 1); the process must be" in proxy.stderr.text
 
 
 def test_a_stale_socket_is_replaced_and_unlinked_at_exit(martlet, recorder, tmp_path):
