@@ -62,6 +62,11 @@ void martlet_kill(pid_t pid) {
     kill(-pid, SIGKILL);
 }
 
+pid_t martlet_ended_child(void) {
+    siginfo_t child = {0};
+    return waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 ? child.si_pid : 0;
+}
+
 int martlet_reap(pid_t pid) {
     int status = 0;
     pid_t ended = waitpid(pid, &status, WNOHANG);

@@ -58,9 +58,13 @@ public final class Subprocess: Watcher {
     ///   - timeout: how long it may take.
     public func start(_ command: [String], environment: [String: String] = [:], timeout: Nanoseconds?) {
         var child = martlet_child()
-        let error = unsafe Self.withStrings(command) { argv in
+        var error: Int32 = 0
+        unsafe Self.withStrings(command) { argv in
             unsafe Self.withStrings(Self.environment(with: environment)) { envp in
-                unsafe martlet_spawn(argv, envp, &child)
+                Children.add {
+                    unsafe error = martlet_spawn(argv, envp, &child)
+                    return error == 0 ? child.pid : nil
+                }
             }
         }
         guard error == 0 else { return finish(.notStarted(SystemError(error))) }
@@ -140,15 +144,14 @@ public final class Subprocess: Watcher {
         guard let child else { return }
         guard end?.killed == nil else {
             loop.keep(self)
-            _ = martlet_reap(child.pid)
+            _ = Children.reap(child.pid)
             return forget(child)
         }
         // Others may have its output still: what there is of it now is all.
         read(child.output)
         // Before it is waited for: afterwards its number may be another's.
         martlet_kill(child.pid)
-        let status = martlet_reap(child.pid)
-        guard status >= 0 else { return }
+        guard let status = Children.reap(child.pid) else { return }
         isReaped = true
         finish(output.count > limit ? .tooMuch : .ended(status: status, output: output))
     }
@@ -169,11 +172,11 @@ public final class Subprocess: Watcher {
 
     private static func withStrings(
         _ texts: [String],
-        _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Int32
-    ) -> Int32 {
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Void
+    ) {
         let copies = unsafe texts.map { unsafe strdup($0) }
         defer { unsafe copies.forEach { unsafe free($0) } }
         let pointers = unsafe copies.map { unsafe $0.map { unsafe UnsafePointer($0) } } + [nil]
-        return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+        unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
     }
 }

@@ -84,6 +84,9 @@ int martlet_spawn(const char *_Nullable const *_Nonnull argv, const char *_Nulla
 // Kills a program and what it has started.
 void martlet_kill(pid_t pid);
 
+// A child that has ended and has not been waited for; 0 if there is none.
+pid_t martlet_ended_child(void);
+
 // The exit status of a program that has ended, 128 + n if signal n ended it, 255 if that is not known; -1 if it
 // has not ended.
 int martlet_reap(pid_t pid);

@@ -1,0 +1,51 @@
+private import CLinux
+private import Glibc
+
+/// The child processes that somebody waits for, and those that nobody does.
+///
+/// The first process of a container inherits each process whose parent has ended, and has to wait for it: else it stays
+/// a zombie and its number is never free again. May be used on any thread.
+public enum Children {
+    /// Whether this is the first process of its PID namespace, as in a container without an init.
+    public static let adoptsOrphans = getpid() == 1
+
+    /// The processes that a `Subprocess` waits for.
+    private static let own = Locked<Set<Int32>>([])
+
+    /// Starts a process by `spawn`, which returns its number, or none if that failed.
+    ///
+    /// No orphan is reaped meanwhile: a process that ends at once is known before.
+    static func add(_ spawn: () -> Int32?) {
+        own.withLock { own in
+            if let pid = spawn() { own.insert(pid) }
+        }
+    }
+
+    /// The exit status of a process that was added, 128 + n if signal n ended it; none if it has not ended.
+    static func reap(_ pid: Int32) -> Int32? {
+        let status = own.withLock { own -> Int32? in
+            let status = martlet_reap(pid)
+            guard status >= 0 else { return nil }
+            own.remove(pid)
+            return status
+        }
+        // It may have stood before orphans.
+        if status != nil { reapOrphans() }
+        return status
+    }
+
+    /// Reaps the processes that nobody waits for, if this process has to.
+    ///
+    /// The kernel shows the first that has ended, so one that somebody waits for holds up those behind it until it is
+    /// reaped. A process that is shown is not taken: a `Subprocess` needs its number until it has killed its group.
+    public static func reapOrphans() {
+        guard adoptsOrphans else { return }
+        own.withLock { own in
+            while true {
+                let pid = martlet_ended_child()
+                guard pid > 0, !own.contains(pid) else { return }
+                _ = martlet_reap(pid)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+"""As the first process of a container Martlet inherits processes whose parents have ended, and leaves no zombie of them."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.patience import eventually
+
+CONFIGURATION = """
+listen: 127.0.0.1:0
+upstream: {url}
+interceptors:
+  - token: {{ exec: {{ command: [{program}] }}}}
+"""
+# Each time a child in a session of its own outlives the program.
+PROGRAM = """#!/bin/sh
+setsid sleep 0.2 >/dev/null 2>&1 &
+echo x >>{count}
+echo token
+"""
+
+
+def in_a_namespace(*command):
+    return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *command]
+
+
+def allowed():
+    return os.getuid() == 0 and subprocess.run(in_a_namespace("true"), stderr=subprocess.DEVNULL).returncode == 0
+
+
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")
+def test_orphans(martlet, recorder, tmp_path):
+    count = tmp_path / "count"
+    program = tmp_path / "program"
+    program.write_text(PROGRAM.format(count=count))
+    program.chmod(0o755)
+    url = recorder().url
+    proxy = martlet(CONFIGURATION.format(url=url, program=program), through=in_a_namespace())
+    (first,) = children(proxy.pid)
+    for refresh in range(2, 7):
+        # A reload with another name for the program fetches the token again.
+        other = tmp_path / f"program{refresh}"
+        os.link(program, other)
+        proxy.write(CONFIGURATION.format(url=url, program=other))
+        os.kill(first, 1)
+        proxy.stderr.wait(rf" reloaded generation={refresh}\b")
+        eventually(lambda: len(count.read_text().split()) == refresh, what="another token")
+    eventually(lambda: not children(first), what="the end of all orphans, with no zombie left")
+    with proxy.http() as http:
+        assert http.get("/").text == "ok"
