@@ -1,39 +1,106 @@
-/// The socket of the admin pages.
+/// A page of the admin socket, by the word that `pages` uses.
+public enum AdminPage: String, CaseIterable, Sendable {
+    /// Whether the process lives.
+    case healthz
+    /// Whether it serves, and has its tokens.
+    case readyz
+    /// The metrics.
+    case metrics
+    /// What `martlet status` prints.
+    case status
+    /// The configuration in use.
+    case config
+    /// The calls that ended last.
+    case calls
+    /// The state of the credentials.
+    case credentials
+    /// Loads the configuration again.
+    case reload
+    /// Stops the daemon gracefully.
+    case drain
+
+    /// Whether the page may be served to other machines: it changes nothing and shows nothing of a call.
+    public var isForOthers: Bool { [.healthz, .readyz, .metrics].contains(self) }
+}
+
+/// One socket of the admin pages.
 public struct AdminSettings: Equatable, Sendable {
-    /// A loopback address, or a Unix socket in the file system.
+    /// An IP address and a port, or a Unix socket in the file system.
     public let address: ListenAddress
-    /// Who may connect to a Unix socket.
+    /// Who may connect to a Unix socket: by default the user of the process alone.
     public let permissions: SocketPermissions
+    /// The pages that the socket serves.
+    public let pages: Set<AdminPage>
+    /// Whether the file names the socket; if not, Martlet serves without it where it cannot be opened.
+    public let isRequired: Bool
     /// Where the file names the address; the start of the file if it does not.
     @NotCompared public private(set) var mark: Mark = .start
 
-    /// Puts the admin pages on `address`, which must not be reachable from other machines.
-    public init(address: ListenAddress, permissions: SocketPermissions = SocketPermissions()) {
-        self.address = address
-        self.permissions = permissions
+    /// The mode of a Unix socket if the file names none: callers share a group with the service, operators do not.
+    public static let mode: UInt32 = 0o600
+
+    /// Serves all pages on a Unix socket at `path`, if it can be opened.
+    public init(path: String) {
+        address = .unix(path: path)
+        permissions = SocketPermissions(mode: Self.mode)
+        pages = Set(AdminPage.allCases)
+        isRequired = false
     }
 
-    static let options = [
-        Option("address", .string, required: true, example: "127.0.0.1:9901", "Where the admin pages are served."),
-        SocketPermissions.modeOption,
-    ]
+    /// Whether the socket serves every page, so that commands can use it.
+    public var servesAllPages: Bool { pages.count == AdminPage.allCases.count }
 
-    /// Reads the admin socket; none if its address is missing or wrong, which is reported.
+    static let options =
+        [
+            Option("address", .string, required: true, example: "127.0.0.1:9901", "Where the admin pages are served."),
+            SocketPermissions.modeOption(default: mode),
+        ] + SocketPermissions.ownerOptions + [
+            Option(
+                "allow_remote",
+                .bool,
+                default: "false",
+                "Whether other machines may reach the address. It can serve only metrics, healthz and readyz then."
+            ),
+            Option(
+                "pages",
+                .choices(AdminPage.allCases.map(\.rawValue)),
+                example: "[metrics, healthz, readyz]",
+                "The pages that this address serves; all if absent."
+            ),
+        ]
+
+    /// Reads one socket; none if its address is missing or wrong, which is reported.
     init?(_ section: Section) {
         guard let text = section.string(ifGiven: "address") else { return nil }
         let address = ListenAddress(text)
-        permissions = SocketPermissions(section, for: address, keys: ["mode"])
+        permissions = SocketPermissions(section, for: address, keys: ["mode", "owner", "group"], mode: Self.mode)
+        let named = section.strings("pages").compactMap(AdminPage.init)
+        pages = Set(section.has("pages") ? named : AdminPage.allCases)
+        isRequired = true
         mark = section.mark(of: "address")
         switch address {
         case .tcp, .unix: self.address = address!
         case .abstract, .systemd, nil:
-            let problem = "\(Diagnostic.quote(text)) is no address for the admin pages"
+            let problem = "\(Diagnostic.quote(text)) is not a valid address for the admin pages"
             section.report("\(problem); write 127.0.0.1:9901 or unix:/path", at: "address")
             return nil
         }
-        if !self.address.isLocal {
-            let problem = "other machines can reach \(self.address)"
-            section.report("\(problem); the admin pages take 127.0.0.1:9901 or unix:/path", at: "address")
+        if section.has("pages"), section.strings("pages").isEmpty {
+            section.report("\"pages\" is empty; name a page such as metrics, or remove it", at: "pages")
+        }
+        if !self.address.isLocal { checkRemote(section) }
+    }
+
+    /// Reports what other machines must not reach.
+    private func checkRemote(_ section: Section) {
+        let safe = "pages: [metrics, healthz, readyz]"
+        guard section.bool("allow_remote"), section.has("pages") else {
+            let advice = "write 127.0.0.1:9901 or unix:/path, or add allow_remote: true and \(safe)"
+            return section.report("other machines can reach \(address); \(advice)", at: "address")
+        }
+        for page in section.markedStrings("pages") where AdminPage(rawValue: page.text)?.isForOthers == false {
+            let problem = "other machines can reach \(address), and the page \(page.text) is for this machine only"
+            section.diagnostics.report("\(problem); write \(safe)", at: page.mark)
         }
     }
 }

@@ -60,7 +60,7 @@ public struct ListenerSettings: Equatable, Sendable {
     static let options: [Option] =
         [
             Option("address", .string, required: true, example: "127.0.0.1:8080", "Where callers connect."),
-            SocketPermissions.modeOption,
+            SocketPermissions.modeOption(default: 0o660),
         ] + SocketPermissions.ownerOptions + [
             Option("allow_remote", .bool, default: "false", "Whether other machines may reach the address."),
             Option(

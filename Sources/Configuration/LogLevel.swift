@@ -19,6 +19,16 @@ public enum LogLevel: String, CaseIterable, Comparable, Sendable {
         }
     }
 
+    /// The level as a priority of systemd's journal (sd-daemon(3)).
+    public var priority: StaticString {
+        switch self {
+        case .error: "<3>"
+        case .warn: "<4>"
+        case .info: "<6>"
+        case .debug: "<7>"
+        }
+    }
+
     /// Whether the left level writes less than the right one.
     public static func < (left: LogLevel, right: LogLevel) -> Bool {
         allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!

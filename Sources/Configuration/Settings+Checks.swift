@@ -18,7 +18,7 @@ extension Settings {
             section.report("nothing to listen on; name an address like 127.0.0.1:8080", at: "listeners")
         }
         var taken: [ListenAddress: Mark] = [:]
-        let addresses = listeners.map { ($0.address, $0.mark) } + (admin.map { [($0.address, $0.mark)] } ?? [])
+        let addresses = listeners.map { ($0.address, $0.mark) } + admin.map { ($0.address, $0.mark) }
         for (address, mark) in addresses.sorted(by: { $0.1 < $1.1 }) {
             if case .tcp(_, port: 0) = address { continue }
             if let first = taken[address] {

@@ -18,7 +18,15 @@ extension Settings {
             "Where calls go; the first route that matches takes the call."
         ),
         Option("workers", .integerOrAuto(in: 1...64), default: "auto", "The number of threads that carry calls."),
-        Option("admin", .section(AdminSettings.options, shorthand: "address"), "The socket of the admin pages."),
+        Option(
+            "admin",
+            .sections(AdminSettings.options, shorthand: "address"),
+            shape: .either([
+                .value(.section(AdminSettings.options, shorthand: "address")),
+                .value(.sections(AdminSettings.options, shorthand: "address")),
+            ]),
+            "The socket of the admin pages, or a list of them."
+        ),
         Option("drain", .section(DrainSettings.options), "How long a stop takes."),
         Option(
             "log_level",

@@ -16,8 +16,8 @@ public struct Settings: Equatable, Sendable {
     public let routes: [RouteSettings]
     /// How many workers run; none is as many as the machine suggests.
     public let workers: Int?
-    /// The admin socket, if the file asks for one.
-    public let admin: AdminSettings?
+    /// The sockets of the admin pages that the file names.
+    public let admin: [AdminSettings]
     /// How long a stop takes.
     public let drain: DrainSettings
     /// How much is written to the operational log.
@@ -47,7 +47,7 @@ public struct Settings: Equatable, Sendable {
         let everything = RouteSettings(match: nil, upstream: only, chain: nil, mark: section.mark)
         self.routes = routes.isEmpty ? [everything] : routes
         workers = section.integer(ifGiven: "workers")
-        admin = section.has("admin") ? AdminSettings(section.section("admin")) : nil
+        admin = section.sections("admin").compactMap(AdminSettings.init)
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
         self.root = root

@@ -2,11 +2,13 @@
 enum Shorthand {
     private static let long = ["listen": "listeners", "upstream": "upstreams"]
 
-    /// Replaces `listen` by `listeners` and `upstream` by `upstreams`; reports a short form next to its long one.
+    /// Replaces `listen` by `listeners`, `upstream` by `upstreams`, and one `admin` by a list of it; reports a short form
+    /// next to its long one.
     static func expand(_ root: Node, into diagnostics: Diagnostics) -> Node {
         guard case .mapping(let entries) = root.content else { return root }
         let keys = Set(entries.map(\.key))
         let expanded: [Node.Entry] = entries.compactMap { entry in
+            if entry.key == "admin" { return listed(entry) }
             guard let long = long[entry.key] else { return entry }
             guard !keys.contains(long) else {
                 diagnostics.report(
@@ -19,6 +21,16 @@ enum Shorthand {
             return Node.Entry(key: long, keyMark: entry.keyMark, value: value)
         }
         return Node(.mapping(expanded), at: root.mark)
+    }
+
+    /// The entry with a list of its value, unless that is one.
+    private static func listed(_ entry: Node.Entry) -> Node.Entry {
+        let value = entry.value
+        switch value.content {
+        case .scalar, .mapping:
+            return Node.Entry(key: entry.key, keyMark: entry.keyMark, value: Node(.sequence([value]), at: value.mark))
+        case .null, .sequence: return entry
+        }
     }
 
     /// The long form of a value; none if it is no good short form, so that reading it as one reports that.

@@ -14,12 +14,15 @@ public struct SocketPermissions: Equatable, Sendable {
         self.group = group
     }
 
-    static let modeOption = Option(
-        "mode",
-        .string,
-        example: "\"0660\"",
-        "The permission bits of a Unix socket in octal digits; 0660 if absent."
-    )
+    /// The option for the permission bits, where `mode` stands if the file gives none.
+    static func modeOption(default mode: UInt32) -> Option {
+        Option(
+            "mode",
+            .string,
+            example: "\"0660\"",
+            "The permission bits of a Unix socket in octal digits; 0\(String(mode, radix: 8)) if absent."
+        )
+    }
 
     static let ownerOptions = [
         Option("owner", .string, example: "app", "The user who owns a Unix socket, by name or number."),
@@ -27,11 +30,9 @@ public struct SocketPermissions: Equatable, Sendable {
     ]
 
     /// Reads the options above from `section` and reports them where there is no file for them.
-    init(_ section: Section, for address: ListenAddress?, keys: [String]) {
-        self.init()
-        if let text = section.string(ifGiven: "mode") {
-            if let bits = Self.bits(text) { mode = bits } else { Self.reportMode(text, in: section) }
-        }
+    init(_ section: Section, for address: ListenAddress?, keys: [String], mode fallback: UInt32 = 0o660) {
+        self.init(mode: fallback)
+        if let bits = section.fileMode("mode") { mode = bits }
         if keys.contains("owner") { owner = section.string(ifGiven: "owner") }
         if keys.contains("group") { group = section.string(ifGiven: "group") }
         guard let address, !address.isFile else { return }
@@ -39,15 +40,5 @@ public struct SocketPermissions: Equatable, Sendable {
             section.report("\"\(key)\" is for Unix sockets; remove it, or listen on unix:/path", at: key)
         }
     }
-    private static func bits(_ text: String) -> UInt32? {
-        guard 3...4 ~= text.utf8.count, text.allSatisfy(\.isASCIIDigit), let bits = UInt32(text, radix: 8) else {
-            return nil
-        }
-        return bits <= 0o777 ? bits : nil
-    }
 
-    private static func reportMode(_ text: String, in section: Section) {
-        let problem = "\"mode\" cannot be \(Diagnostic.quote(text))"
-        section.report("\(problem); write octal digits such as \"0660\"", at: "mode")
-    }
 }

@@ -23,6 +23,8 @@ public final class LineWriter: Sendable {
         var stops = false
         /// Whether the last lines could not be written.
         var isBroken = false
+        /// The permission bits that the file is given when it is opened.
+        var mode: UInt32?
     }
 
     private static let newline = UInt8(ascii: "\n")
@@ -30,13 +32,14 @@ public final class LineWriter: Sendable {
     public static let limit = 4 * 1024 * 1024
 
     private let target: Target
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let wake = Wake()
     private let stopped = Wake()
 
-    /// Starts a writer.
-    public init(to target: Target) {
+    /// Starts a writer; `mode` is that of a file, which has 0640 less the umask if it is new and nothing is said.
+    public init(to target: Target, mode: UInt32? = nil) {
         self.target = target
+        state = Locked(State(mode: mode))
         WorkerThread(name: "martlet-log") { [state, wake, stopped, target] in
             Self.run(target, state, wake)
             stopped.signal()
@@ -56,6 +59,16 @@ public final class LineWriter: Sendable {
         return isGood
     }
 
+    /// Gives the file other permission bits, when it is opened again.
+    public func use(mode: UInt32) {
+        let changed = state.withLock { state in
+            guard state.mode != mode else { return false }
+            (state.mode, state.reopens) = (mode, true)
+            return true
+        }
+        if changed { wake.signal() }
+    }
+
     /// Closes the file and opens it again by its name, after it was rotated.
     public func reopen() {
         state.withLock { $0.reopens = true }
@@ -70,7 +83,7 @@ public final class LineWriter: Sendable {
     }
 
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
-        var descriptor = open(target)
+        var descriptor = open(target, mode: state.withLock { $0.mode })
         /// Whether the file could not be opened: that is tried again with the next lines.
         var mustReopen = descriptor < 0
         var complaint = Complaint()
@@ -87,7 +100,7 @@ public final class LineWriter: Sendable {
             }
             if taken.reopens || mustReopen, case .file = target {
                 // What has the name now may be somewhere else for a moment: until it can be opened, the old one serves.
-                let new = open(target, isQuiet: mustReopen)
+                let new = open(target, mode: taken.mode, isQuiet: mustReopen)
                 mustReopen = new < 0
                 if new >= 0 {
                     close(descriptor)
@@ -106,19 +119,21 @@ public final class LineWriter: Sendable {
         }
     }
 
-    private static func open(_ target: Target, isQuiet: Bool = false) -> Int32 {
+    private static func open(_ target: Target, mode: UInt32?, isQuiet: Bool = false) -> Int32 {
         switch target {
         case .standardOutput: STDOUT_FILENO
         case .standardError: STDERR_FILENO
-        case .file(let path): openFile(path, isQuiet: isQuiet)
+        case .file(let path): openFile(path, mode: mode, isQuiet: isQuiet)
         }
     }
 
-    private static func openFile(_ path: String, isQuiet: Bool) -> Int32 {
+    private static func openFile(_ path: String, mode: UInt32?, isQuiet: Bool) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
         if descriptor < 0, !isQuiet {
             Complaint.write("the log \(path) cannot be opened: \(SystemError(errno).text)")
         }
+        // A file that is somebody else's keeps its mode.
+        if descriptor >= 0, let mode { _ = fchmod(descriptor, mode) }
         return descriptor
     }
 
@@ -181,7 +196,8 @@ private struct Complaint {
     }
 
     static func write(_ text: String) {
-        _ = LineWriter.writeAll(Array("martlet: \(text)\n".utf8), to: STDERR_FILENO)
+        let lead = Journal.takesStandardError ? "<3>" : ""
+        _ = LineWriter.writeAll(Array("\(lead)martlet: \(text)\n".utf8), to: STDERR_FILENO)
     }
 }
 

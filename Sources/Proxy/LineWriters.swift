@@ -7,11 +7,14 @@ package final class LineWriters: Sendable {
     /// Makes an empty collection.
     package init() {}
 
-    /// The writer to `target`, started if it is the first time.
-    package func writer(to target: LineWriter.Target) -> LineWriter {
+    /// The writer to `target`, started if it is the first time; `mode` is that of a file, if it is to have a certain one.
+    package func writer(to target: LineWriter.Target, mode: UInt32? = nil) -> LineWriter {
         writers.withLock { writers in
-            if let writer = writers[target] { return writer }
-            let writer = LineWriter(to: target)
+            if let writer = writers[target] {
+                if let mode { writer.use(mode: mode) }
+                return writer
+            }
+            let writer = LineWriter(to: target, mode: mode)
             writers[target] = writer
             return writer
         }

@@ -70,7 +70,34 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file)
-    assert result.code == 78 and f"{file} names no admin socket; name one with --admin" in result.stderr.text
+    assert result.code == 78 and f"{file} names no admin socket" in result.stderr.text
+    assert "unix:/run/martlet/admin.sock; add --admin ADDRESS" in result.stderr.text
+
+
+@pytest.mark.parametrize("directories", ["{0}", "{0}:{0}/other"], ids=["one", "two"])
+def test_a_file_without_an_admin_socket_in_a_service(martlet, command, tmp_path, directories):
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    environment = {"RUNTIME_DIRECTORY": directories.format(runtime)}
+    proxy = martlet(CONFIGURATION, environment=environment, admin=False)
+    assert (runtime / "admin.sock").stat().st_mode & 0o777 == 0o600
+    for name in ("healthcheck", "status", "reload"):
+        assert command(name, "-c", proxy.file, environment=environment).code == 0
+
+
+def test_a_user_finds_a_service_of_their_own(martlet, command, tmp_path):
+    runtime = tmp_path / "runtime" / "martlet"
+    runtime.mkdir(parents=True)
+    proxy = martlet(CONFIGURATION, environment={"RUNTIME_DIRECTORY": str(runtime)}, admin=False)
+    assert command("status", "-c", proxy.file, environment={"XDG_RUNTIME_DIR": str(runtime.parent)}).code == 0
+
+
+def test_an_admin_socket_that_nobody_asked_for_may_be_missing(martlet, recorder, tmp_path):
+    environment = {"RUNTIME_DIRECTORY": str(tmp_path / "none")}
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {recorder().url}\n", environment=environment, admin=False)
+    proxy.stderr.wait(r" warn no admin socket reason=.*/none/admin\.sock: the directory does not exist")
+    with proxy.http() as http:
+        assert http.get("/").text == "ok"
 
 
 def test_a_file_that_is_no_yaml_is_told_so(command, tmp_path):

@@ -1,5 +1,7 @@
 """Health, readiness, metrics and configuration to look at; reload and drain to ask for; reading never changes anything."""
 
+import os
+
 import httpx
 import pytest
 
@@ -77,7 +79,59 @@ def test_only_on_loopback(command, tmp_path):
 
 
 def test_the_mode_of_its_socket(proxy):
-    assert proxy.admin_socket.stat().st_mode & 0o777 == 0o660
+    # Who may call shares a group with the daemon, and must not stop it.
+    assert proxy.admin_socket.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_group_of_its_socket(martlet, tmp_path):
+    if os.getuid() != 0:
+        pytest.skip("only root may give a socket to another group")
+    path = tmp_path / "operators.sock"
+    martlet(CONFIGURATION + f"admin: {{ address: 'unix:{path}', mode: '0660', owner: nobody, group: daemon }}\n",
+            environment={"SECRET": "s3cret"})
+    assert (path.owner(), path.group(), path.stat().st_mode & 0o777) == ("nobody", "daemon", 0o660)
+
+
+def test_the_list_of_pages(proxy):
+    pages = proxy.admin("/").text.split("\n")
+    assert "GET  /metrics" in pages and "POST /drain" in pages
+
+
+def test_a_few_pages_for_other_machines(martlet):
+    proxy = martlet(
+        CONFIGURATION
+        + """
+admin:
+  - "127.0.0.1:0"
+  - { address: "0.0.0.0:0", allow_remote: true, pages: [metrics, healthz, readyz] }
+""",
+        environment={"SECRET": "s3cret"},
+    )
+    port = next(m[1] for m in proxy.stderr.matches(r"address=0\.0\.0\.0:(\d+) for=admin"))
+    # As a scraper names the machine: by an address that is none of loopback.
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"host": "pod.example"}, trust_env=False) as client:
+        assert client.get("/metrics").status_code == client.get("/readyz").status_code == 200
+        assert client.get("/").text == "GET  /healthz\nGET  /readyz\nGET  /metrics\n"
+        for method, path in [("GET", "/config"), ("GET", "/status"), ("POST", "/drain"), ("POST", "/reload")]:
+            assert client.request(method, path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "admin, error",
+    [
+        ("{ address: '0.0.0.0:9901' }", "add allow_remote: true and pages: [metrics, healthz, readyz]"),
+        ("{ address: '0.0.0.0:9901', allow_remote: true }", "add allow_remote: true and pages:"),
+        ("{ address: '0.0.0.0:9901', allow_remote: true, pages: [metrics, drain] }", "the page drain is for this machine"),
+        ("[ '127.0.0.1:9901', '127.0.0.1:9901' ]", "127.0.0.1:9901 is taken by line 3"),
+        ("{ address: '127.0.0.1:9901', pages: [] }", '"pages" is empty'),
+        ("{ address: '127.0.0.1:9901', pages: [metrix] }", 'did you mean "metrics"'),
+        ("{ address: '127.0.0.1:9901', group: app }", '"group" is for Unix sockets'),
+    ],
+)
+def test_what_admin_cannot_be(command, tmp_path, admin, error):
+    (tmp_path / "martlet.yaml").write_text(f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\nadmin: {admin}\n")
+    result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
+    assert result.code == 78 and error in result.stderr.text and "martlet.yaml:3:" in result.stderr.text
 
 
 def test_a_body_that_never_comes_holds_nobody_up(proxy):

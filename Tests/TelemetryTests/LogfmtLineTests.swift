@@ -39,17 +39,20 @@ import Testing
         )
     }
 
+    @Test func `a line for the journal begins with its priority and has no time`() {
+        let line = text {
+            let line = LogfmtLine(to: $0, .priority("<3>"), "error", "cannot start")
+            line.field("reason", "no room")
+            line.end()
+        }
+        #expect(line == "<3>error cannot start reason=\"no room\"\n")
+    }
+
     private func line(_ message: String, _ fields: (LogfmtLine) -> Void) -> String {
         text {
             let formatter = TimestampFormatter()
-            let line = LogfmtLine(
-                to: $0,
-                seconds: 1_795_173_133,
-                nanoseconds: 123_000_000,
-                formatter: formatter,
-                "info",
-                message
-            )
+            let lead = LogfmtLine.Lead.time(seconds: 1_795_173_133, nanoseconds: 123_000_000, formatter)
+            let line = LogfmtLine(to: $0, lead, "info", message)
             fields(line)
             line.end()
         }

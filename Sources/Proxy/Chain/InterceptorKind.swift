@@ -52,6 +52,8 @@ public final class CompileContext {
     let calls: NamedCalls
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
+    /// The permission bits that log files get, by path.
+    var logModes: [String: UInt32] = [:]
     /// The limits that all workers share.
     let limits: LimitStore
     /// The kinds that there are.

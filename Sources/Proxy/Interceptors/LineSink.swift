@@ -16,8 +16,8 @@ final class LineSink: EndOfTurn {
     private var count = 0
     private var counters: WorkerCounters?
 
-    /// Takes the place that an option names: stdout, stderr or a file.
-    init(_ key: String, of section: Section, _ context: CompileContext) {
+    /// Takes the place that an option names: stdout, stderr or a file, which gets the permission bits that `mode` names.
+    init(_ key: String, mode modeKey: String? = nil, of section: Section, _ context: CompileContext) {
         let target: LineWriter.Target
         switch section.string(key) {
         case "stdout": target = .standardOutput
@@ -29,7 +29,29 @@ final class LineSink: EndOfTurn {
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
         }
-        writer = context.lineWriters?.writer(to: target)
+        let mode = modeKey.flatMap { Self.mode($0, of: target, section, context) }
+        writer = context.lineWriters?.writer(to: target, mode: mode)
+    }
+
+    /// The permission bits that an option names; what is wrong with them is reported.
+    private static func mode(
+        _ key: String,
+        of target: LineWriter.Target,
+        _ section: Section,
+        _ context: CompileContext
+    ) -> UInt32? {
+        guard let mode = section.fileMode(key) else { return nil }
+        guard case .file(let path) = target else {
+            section.report("\"\(key)\" is for files; remove it, or write to a file", at: key)
+            return nil
+        }
+        let first = context.logModes[path] ?? mode
+        if first != mode {
+            let problem = "another log gives \(path) the mode 0\(String(first, radix: 8))"
+            section.report("\(problem); write the same mode", at: key)
+        }
+        context.logModes[path] = first
+        return mode
     }
 
     /// Adds a line about a call, which begins with the time; `fill` adds its other fields.

@@ -20,6 +20,12 @@ final class LogInterceptor: Interceptor {
                 "Where: stdout, stderr or a file, which is opened again on SIGUSR1."
             ),
             Option(
+                "mode",
+                .string,
+                example: "\"0640\"",
+                "The permission bits of the file in octal digits; if absent, a new file gets 0640 less the umask."
+            ),
+            Option(
                 "headers",
                 .strings,
                 example: "user-agent",
@@ -34,7 +40,7 @@ final class LogInterceptor: Interceptor {
     private let headers: [FieldName]
 
     init(_ section: Section, _ context: CompileContext) {
-        sink = LineSink("to", of: section, context)
+        sink = LineSink("to", mode: "mode", of: section, context)
         headers = section.markedStrings("headers").map {
             HeaderName.valid($0.text, at: $0.mark, into: section.diagnostics)
         }

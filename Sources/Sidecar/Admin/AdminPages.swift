@@ -6,87 +6,59 @@ internal import Proxy
 internal import RPC
 internal import Telemetry
 
-/// What is asked of the admin socket.
-struct AdminRequest {
-    let method: String
-    let path: String
-    /// Whether a web page may be behind it: a browser says where the page is from, and one that was given another name
-    /// for this address (DNS rebinding) says that name.
-    let isFromBrowser: Bool
-
-    init(_ head: HTTPHead, isOverTCP: Bool) {
-        method = head.method.string
-        path = head.path.string
-        let isForeign = isOverTCP && !Self.isLoopback(head.authority.string)
-        isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
-    }
-
-    private static func isLoopback(_ authority: String) -> Bool {
-        let isBracketed = authority.hasPrefix("[")
-        let end = isBracketed ? authority.firstIndex(of: "]") : authority.lastIndex(of: ":")
-        let host = authority[..<(end ?? authority.endIndex)].drop { $0 == "[" }
-        return host == "localhost" || IPAddress(String(host))?.isLoopback == true
-    }
-}
-
-/// What the admin socket answers.
-struct AdminAnswer {
-    var status = 200
-    var contentType = "text/plain; charset=utf-8"
-    var body: [UInt8] = []
-    var allow: String?
-
-    static func text(_ text: String, status: Int = 200) -> AdminAnswer {
-        AdminAnswer(status: status, body: Array((text + "\n").utf8))
-    }
-
-    static func json(_ queue: ByteQueue) -> AdminAnswer {
-        AdminAnswer(contentType: "application/json", body: queue.readable.array + [UInt8(ascii: "\n")])
-    }
-}
-
 /// The pages of the admin socket.
 ///
 /// GET changes nothing; what changes something is POST.
 final class AdminPages {
     private let daemon: Daemon
+    /// Those that are served.
+    private let pages: Set<AdminPage>
 
-    init(_ daemon: Daemon) {
+    init(_ daemon: Daemon, _ pages: Set<AdminPage>) {
         self.daemon = daemon
+        self.pages = pages
     }
 
     /// Answers a request, now or when the workers have said what is needed.
     func answer(_ request: AdminRequest, _ answer: @escaping (AdminAnswer) -> Void) {
         guard !request.isFromBrowser else { return answer(.text("not for web pages", status: 403)) }
-        let page: (method: String, make: (@escaping (AdminAnswer) -> Void) -> Void)? =
-            switch request.path {
-            case "/healthz", "/live": ("GET", { $0(.text("ok")) })
-            case "/readyz", "/ready": ("GET", readyz)
-            case "/metrics": ("GET", metrics)
-            case "/config": ("GET", config)
-            case "/status": ("GET", status)
-            case "/calls/recent": ("GET", recentCalls)
-            case "/credentials": ("GET", credentials)
-            case "/reload": ("POST", reload)
-            case "/drain": ("POST", drain)
-            default: nil
-            }
-        guard let page else { return answer(.text("no such page", status: 404)) }
-        guard request.method == page.method || request.method == "HEAD" && page.method == "GET" else {
-            var refusal = AdminAnswer.text("\(request.path) takes \(page.method)", status: 405)
-            refusal.allow = page.method
+        if request.path == "/" { return answer(.text(index)) }
+        guard let page = AdminPage(path: request.path), pages.contains(page) else {
+            return answer(.text("no such page; GET / lists them", status: 404))
+        }
+        let method = page.changesSomething ? "POST" : "GET"
+        guard request.method == method || request.method == "HEAD" && method == "GET" else {
+            var refusal = AdminAnswer.text("\(request.path) takes \(method)", status: 405)
+            refusal.allow = method
             return answer(refusal)
         }
-        page.make(answer)
+        switch page {
+        case .healthz: healthz(answer)
+        case .readyz: readyz(answer)
+        case .metrics: metrics(answer)
+        case .status: status(answer)
+        case .config: config(answer)
+        case .calls: recentCalls(answer)
+        case .credentials: credentials(answer)
+        case .reload: reload(answer)
+        case .drain: drain(answer)
+        }
+    }
+
+    /// The pages that there are, a line each.
+    private var index: String {
+        AdminPage.allCases.filter(pages.contains).map { "\($0.changesSomething ? "POST" : "GET ") \($0.path)" }
+            .joined(separator: "\n")
+    }
+
+    private func healthz(_ answer: (AdminAnswer) -> Void) {
+        if let problem = daemon.healthProblem { return answer(.text(problem, status: 503)) }
+        answer(.text("ok"))
     }
 
     private func readyz(_ answer: (AdminAnswer) -> Void) {
-        guard !daemon.isDraining else { return answer(.text("draining", status: 503)) }
-        let missing = daemon.missingCredentials
-        guard missing.isEmpty else {
-            return answer(.text("no credential: \(missing.joined(separator: ", "))", status: 503))
-        }
-        answer(.text("ready"))
+        let readiness = daemon.readiness
+        answer(.text(readiness.text, status: readiness.isReady ? 200 : 503))
     }
 
     private func metrics(_ answer: @escaping (AdminAnswer) -> Void) {
@@ -169,21 +141,7 @@ final class AdminPages {
     }
 
     private func status(_ answer: @escaping (AdminAnswer) -> Void) {
-        daemon.ask { [daemon] report in
-            answer(
-                .text(
-                    """
-                    martlet \(Version.number)
-                    state: \(daemon.isDraining ? "draining" : "serving")
-                    file: \(daemon.file.name)
-                    generation: \(daemon.reloads.generation)
-                    last reload: \(daemon.reloads.lastOutcome)
-                    connections: \(report.connections)
-                    calls in flight: \(report.counters.inFlight)
-                    """ + daemon.certificateLines
-                )
-            )
-        }
+        daemon.ask { [daemon] report in answer(.text(StatusPage(daemon, report).text)) }
     }
 
     private func reload(_ answer: @escaping (AdminAnswer) -> Void) {

@@ -15,7 +15,8 @@ final class AdminServer: ConnectionService {
     private let socket: ListenSocket
     private let context: WireContext
     private let pages: AdminPages
-    private let isOverTCP: Bool
+    /// Whether a request must name this machine: DNS rebinding lets a web page name another for a loopback address.
+    private let checksHost: Bool
     private var acceptor: Acceptor?
 
     /// Opens the socket and serves.
@@ -23,11 +24,14 @@ final class AdminServer: ConnectionService {
         self.settings = settings
         socket = try ListenSocket.open(settings.address, permissions: settings.permissions)
         context = WireContext(loop: daemon.loop)
-        isOverTCP = if case .tcp = settings.address { true } else { false }
-        pages = AdminPages(daemon)
+        checksHost = if case .tcp = settings.address { settings.address.isLocal } else { false }
+        pages = AdminPages(daemon, settings.pages)
         acceptor = Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in }
         daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
     }
+
+    /// Where it listens, with the real port.
+    var address: String { socket.localAddress }
 
     /// Serves no more, and removes the file of a Unix socket.
     func close() {
@@ -36,7 +40,7 @@ final class AdminServer: ConnectionService {
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
-        let request = AdminRequest(head, isOverTCP: isOverTCP)
+        let request = AdminRequest(head, checksHost: checksHost)
         context.heads.give(head)
         let exchange = AdminExchange(stream, heads: context.heads)
         pages.answer(request) { exchange.send($0) }

@@ -55,7 +55,10 @@ enum AdminCommand: Equatable {
     private static func addressText(in file: ConfigurationFile) -> String? {
         do throws(ConfigurationFile.Refusal) {
             if let admin = try file.admin() { return "\(admin.address)" }
-            Terminal.complain("martlet: \(file.name) names no admin socket; name one with --admin")
+            let places = AdminSettings.usualPlaces(for: file).map { "\($0.address)" }.joined(separator: " or ")
+            Terminal.complain(
+                "martlet: \(file.name) names no admin socket, and there is none at \(places); add --admin ADDRESS"
+            )
         } catch {
             error.lines.forEach(Terminal.complain)
         }

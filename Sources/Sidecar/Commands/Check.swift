@@ -28,7 +28,7 @@ enum Check {
 
     /// What the file needs and this machine does not have: it may be checked where it is not used.
     private static func lacks(_ loaded: ConfigurationFile.Loaded) -> [String] {
-        let admin = AdminSettings.effective(loaded.settings).map { [($0.address, $0.permissions)] } ?? []
+        let admin = AdminSettings.effective(loaded.settings).filter(\.isRequired).map { ($0.address, $0.permissions) }
         let listeners = loaded.settings.listeners.map { ($0.address, $0.permissions) }
         let sockets = (listeners + admin).compactMap { address, permissions in
             ListenSocket.obstacle(address, permissions: permissions)?.description

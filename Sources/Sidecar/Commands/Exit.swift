@@ -1,3 +1,4 @@
+internal import Events
 private import Glibc
 
 /// How the program ends.
@@ -26,7 +27,7 @@ enum Terminal {
 
     /// Writes a line to standard error.
     static func complain(_ line: String) {
-        write(line + "\n", to: STDERR_FILENO)
+        write((Journal.takesStandardError ? "<3>" : "") + line + "\n", to: STDERR_FILENO)
     }
 
     private static func write(_ text: String, to descriptor: Int32) {

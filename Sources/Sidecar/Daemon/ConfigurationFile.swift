@@ -56,17 +56,21 @@ struct ConfigurationFile {
         )
     }
 
-    /// The admin socket that the file names, whatever else is wrong with it: a running daemon may well be fine.
+    /// The admin socket that a command asks: the one that the file names, whatever else is wrong with it, since a running
+    /// daemon may well be fine, or else the first that is there in the usual places.
     func admin() throws(Refusal) -> AdminSettings? {
         let diagnostics = Diagnostics()
+        var refusal: Refusal?
         do throws(Refusal) {
             let root = YAML.parse(try text(), into: diagnostics)
             guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-            return AdminSettings.effective(Settings(root, into: diagnostics))
+            if let named = Settings(root, into: diagnostics).admin.first(where: \.servesAllPages) { return named }
         } catch {
-            guard let admin = AdminSettings.underServiceManager else { throw error }
-            return admin
+            refusal = error
         }
+        if let usual = AdminSettings.usualPlaces(for: self).first(where: \.isThere) { return usual }
+        if let refusal { throw refusal }
+        return nil
     }
 
     private func text() throws(Refusal) -> [UInt8] {
@@ -85,5 +89,11 @@ enum Environment {
         guard let text = unsafe getenv(name) else { return nil }
         let value = unsafe String(cString: text)
         return value.isEmpty ? nil : value
+    }
+
+    /// The directory for sockets that a service manager or a container gives the daemon, the first of several
+    /// (systemd.exec(5), `RuntimeDirectory=`).
+    static var runtimeDirectory: String? {
+        value("RUNTIME_DIRECTORY").flatMap { $0.split(separator: ":").first }.map(String.init)
     }
 }

@@ -12,6 +12,8 @@ final class Daemon {
     let log: OperationalLog
     let loop = EventLoop()
     let reloads = ReloadHistory()
+    /// When the daemon was made, by the clock of the loop.
+    let startTime: Nanoseconds
     private(set) var workers: WorkerPool?
     private(set) var settings: Settings?
     private(set) var isDraining = false
@@ -28,8 +30,15 @@ final class Daemon {
     private(set) var namedCredentials: [NamedCredential] = []
     private(set) var credentials: CredentialKeeper?
     private(set) var certificates: CertificateFiles?
-    private var admin: AdminServer?
+    private var admin: [AdminServer] = []
     private var memory: MemoryKeeper?
+    private var health: WorkerHealth?
+    /// The last report of each worker, by its index.
+    var lastReports: [Int: Report] = [:]
+    /// The configuration that cannot be served yet, since a port is taken for example.
+    private var pending: ConfigurationFile.Loaded?
+    private var startRetry = StartRetry()
+    private var startTimer: Timer?
     /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
     private var waitingReloads: [ReloadCompletion]?
     private var drainTimer: Timer?
@@ -37,9 +46,11 @@ final class Daemon {
     /// Whether a signal has asked for the end; a second one means it.
     private var wasToldToEnd = false
     private var exit = Exit.success
+    private var isOver = false
 
     init(file: ConfigurationFile, logLevel: LogLevel) {
         self.file = file
+        startTime = loop.now
         // Before there are other threads, of which the log is the first: the environment is not locked.
         manager = ServiceManager(loop: loop)
         passed = Result { () throws(ListenError) in try SystemdSockets.take() }
@@ -51,34 +62,52 @@ final class Daemon {
 
     /// Serves until it is told to stop.
     func run(_ loaded: ConfigurationFile.Loaded) -> Exit {
-        do throws(ListenError) {
-            try start(loaded)
-        } catch {
-            log.log(.error, "cannot start", ("reason", "\(error)"))
-            lineWriters.finish()
-            return .failure
-        }
-        loop.run()
+        let numbers = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
+        signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
+        attemptStart(loaded)
+        if !isOver { loop.run() }
         return finish()
     }
 
+    /// Starts to serve, or says why that cannot be.
+    ///
+    /// Under a service manager a cause that may pass by itself is waited out: a program at a prompt ends with the error.
+    private func attemptStart(_ loaded: ConfigurationFile.Loaded) {
+        pending = nil
+        do throws(ListenError) {
+            try start(loaded)
+        } catch {
+            guard manager.isThere, error.isTransient else {
+                log.log(.error, "cannot start", ("reason", "\(error)"))
+                return stop(.failure)
+            }
+            let pause = startRetry.pause()
+            log.log(.warn, "cannot start yet", ("reason", "\(error)"), ("retry_in", "\(pause / .second)s"))
+            manager.waiting("\(error); trying again in \(pause / .second) s", for: pause)
+            pending = loaded
+            startTimer = Timer(on: loop.timers) { [unowned self] in attemptStart(loaded) }
+            startTimer?.arm(after: pause)
+        }
+    }
+
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
-        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         let count = loaded.settings.workers ?? Machine.workers
-        let listeners = ListenerSet(workers: count, passed: try passed.get())
-        self.listeners = listeners
+        if listeners == nil { listeners = ListenerSet(workers: count, passed: try passed.get()) }
+        let listeners = listeners!
         let change = try listeners.plan(loaded.settings.listeners)
-        admin = try AdminSettings.effective(loaded.settings).map { (settings) throws(ListenError) in
-            try AdminServer(settings, daemon: self)
+        do throws(ListenError) {
+            admin = try openAdmin(AdminSettings.effective(loaded.settings))
+        } catch {
+            listeners.close(change.opened)
+            throw error
         }
+        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         slot = MailSlot(mailbox, for: self, on: loop)
-        signals = Signals([SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2], on: loop) { [unowned self] in signal($0)
-        }
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
             workers?.tell { $0.updateToken(path, token) }
         }
         credentials = makeKeeper()
-        workers = WorkerPool(count: count, control: mailbox, lineWriters: lineWriters, registry: file.registry)
+        startWorkers(count)
         apply(loaded, change) { [self] number in
             Memory.forgetStart()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
@@ -86,6 +115,44 @@ final class Daemon {
             manager.ready("serving")
         }
     }
+
+    /// Opens the admin sockets; one that nobody has asked for may be missing, as where the directory cannot be written.
+    private func openAdmin(_ sockets: [AdminSettings]) throws(ListenError) -> [AdminServer] {
+        var opened: [AdminServer] = []
+        for settings in sockets {
+            do throws(ListenError) {
+                opened.append(try AdminServer(settings, daemon: self))
+            } catch {
+                guard settings.isRequired else {
+                    log.log(.warn, "no admin socket", ("reason", "\(error)"))
+                    continue
+                }
+                for server in opened { server.close() }
+                throw error
+            }
+        }
+        return opened
+    }
+
+    private func startWorkers(_ count: Int) {
+        let pool = WorkerPool(
+            count: count,
+            loop: loop,
+            control: mailbox,
+            lineWriters: lineWriters,
+            registry: file.registry
+        )
+        workers = pool
+        let limit = manager.watchdogHalf ?? 10 * .second
+        health = WorkerHealth(pool, loop: loop, limit: limit, log: log)
+        manager.isHealthy = { [unowned self] in healthProblem == nil }
+    }
+
+    /// Where the admin pages are served.
+    var adminAddresses: [String] { admin.map(\.address) }
+
+    /// What keeps the daemon from doing its work, for people; none if nothing does.
+    var healthProblem: String? { health?.problem }
 
     private func makeKeeper() -> CredentialKeeper {
         CredentialKeeper(
@@ -106,6 +173,8 @@ final class Daemon {
     /// the one before are still open.
     func reload(then: @escaping ReloadCompletion = { _ in }) {
         guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
+        guard pending == nil else { return startAgain() }
+        if let healthProblem { return then(.failure(.init(lines: ["\(file.name): \(healthProblem)"]))) }
         guard waitingReloads == nil else {
             waitingReloads?.append(then)
             return
@@ -129,6 +198,17 @@ final class Daemon {
         }
     }
 
+    /// Starts with what the file says now, before the pause is over.
+    private func startAgain() {
+        do throws(ConfigurationFile.Refusal) {
+            let loaded = try file.load()
+            startTimer?.cancel()
+            attemptStart(loaded)
+        } catch {
+            for line in error.lines { log.log(.error, line) }
+        }
+    }
+
     private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
         warnOfFixed(settings)
         do throws(ListenError) {
@@ -143,7 +223,7 @@ final class Daemon {
         if (settings.workers ?? Machine.workers) != workers?.count {
             log.log(.warn, "a change of workers takes a restart")
         }
-        if AdminSettings.effective(settings) != admin?.settings {
+        if AdminSettings.effective(settings) != admin.map(\.settings) {
             log.log(.warn, "a change of admin takes a restart")
         }
     }
@@ -196,13 +276,14 @@ final class Daemon {
     private func signal(_ number: Int32) {
         switch number {
         case SIGHUP: reload()
+        case SIGCHLD: Children.reapOrphans()
         case SIGUSR1: lineWriters.reopen()
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
         default:
             if wasToldToEnd { return stop(.failure) }
             wasToldToEnd = true
-            drain()
+            if workers == nil { stop(.success) } else { drain() }
         }
     }
 
@@ -259,6 +340,7 @@ final class Daemon {
 
     private func stop(_ exit: Exit) {
         self.exit = exit
+        isOver = true
         loop.stop()
     }
 
@@ -266,8 +348,8 @@ final class Daemon {
         credentials?.end()
         workers?.stop()
         if let listeners { listeners.close(Array(listeners.open.values)) }
-        admin?.close()
-        log.log(.info, "stopped")
+        for server in admin { server.close() }
+        if workers != nil { log.log(.info, "stopped") }
         lineWriters.finish()
         return exit
     }

@@ -15,16 +15,3 @@ enum Machine {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 }
-
-extension AdminSettings {
-    /// The admin socket: the one of the file, or under systemd one in the runtime directory; else none.
-    static func effective(_ settings: Settings) -> AdminSettings? {
-        settings.admin ?? underServiceManager
-    }
-
-    /// The admin socket where a service manager gives the daemon a directory for such things.
-    static var underServiceManager: AdminSettings? {
-        guard let directory = Environment.value("RUNTIME_DIRECTORY") else { return nil }
-        return AdminSettings(address: .unix(path: "\(directory)/admin.sock"))
-    }
-}

@@ -4,7 +4,8 @@ internal import Events
 internal import Proxy
 internal import Telemetry
 
-/// The log of the daemon itself, on standard error: `time level message key=value`.
+/// The log of the daemon itself, on standard error: `time level message key=value`, or with a priority in the place of the
+/// time if systemd's journal reads it.
 final class OperationalLog {
     private let writer: LineWriter
     private let formatter = TimestampFormatter()
@@ -27,18 +28,16 @@ final class OperationalLog {
         log(.warn, notice.text, notice.fields.map { ($0.name, $0.value) })
     }
 
+    private func lead(of level: LogLevel) -> LogfmtLine.Lead {
+        guard !Journal.takesStandardError else { return .priority(level.priority) }
+        let now = Clock.wall
+        return .time(seconds: Int(now / .second), nanoseconds: Int(now % .second), formatter)
+    }
+
     private func log(_ level: LogLevel, _ message: String, _ fields: [(StaticString, String)]) {
         guard level <= self.level else { return }
-        let now = Clock.wall
         let queue = queue
-        let line = LogfmtLine(
-            to: queue,
-            seconds: Int(now / .second),
-            nanoseconds: Int(now % .second),
-            formatter: formatter,
-            level.label,
-            message
-        )
+        let line = LogfmtLine(to: queue, lead(of: level), level.label, message)
         for (name, value) in fields { line.field(name, value) }
         line.end()
         _ = writer.write(queue.readable.array)

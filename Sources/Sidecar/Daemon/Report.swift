@@ -8,6 +8,9 @@ struct Report: Sendable {
     var connections = 0
     var liveGenerations = 1
 
+    /// That of no worker.
+    init() {}
+
     /// One worker's.
     init(_ worker: Worker) {
         counters = worker.snapshot()
@@ -24,11 +27,15 @@ struct Report: Sendable {
 }
 
 extension Daemon {
-    /// Asks all workers for their reports.
+    /// How long the workers have to report.
+    private static let patience = 2 * Nanoseconds.second
+
+    /// Asks all workers for their reports; that of a worker which is stuck is the last that it has made.
     func ask(_ then: @escaping (Report) -> Void) {
-        workers?.ask(Report.init) { reports in
-            guard var all = reports.first else { return }
-            for report in reports.dropFirst() { all.merge(report) }
+        workers?.ask(Report.init, within: Self.patience) { [self] reports in
+            lastReports.merge(reports) { $1 }
+            var all = Report()
+            for report in lastReports.values { all.merge(report) }
             then(all)
         }
     }

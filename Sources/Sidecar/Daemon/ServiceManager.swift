@@ -10,6 +10,13 @@ final class ServiceManager {
     private let descriptor: Int32
     private let loop: EventLoop
     private var watchdog: Timer?
+    /// Half the time within which systemd expects a sign of life (`WatchdogSec=`); none if it expects none.
+    private(set) var watchdogHalf: Nanoseconds?
+    /// Whether the daemon is healthy: systemd gets a sign of life only while it is.
+    var isHealthy: () -> Bool = { true }
+
+    /// Whether a service manager started the daemon and is told what it does.
+    var isThere: Bool { address != nil }
 
     /// Takes the variables from the environment, so that no child sees them.
     init(loop: EventLoop) {
@@ -30,6 +37,11 @@ final class ServiceManager {
         send("READY=1\nSTATUS=\(status)\nMAINPID=\(getpid())")
     }
 
+    /// The daemon cannot serve yet, and tries again after `pause`.
+    func waiting(_ status: String, for pause: Nanoseconds) {
+        send("STATUS=\(status)\nEXTEND_TIMEOUT_USEC=\((pause + 30 * .second) / 1000)")
+    }
+
     /// A reload has begun; `ready` must follow, however it ends.
     func reloading() {
         send("RELOADING=1\nMONOTONIC_USEC=\(Clock.system.now / 1000)\nSTATUS=reloading")
@@ -45,12 +57,13 @@ final class ServiceManager {
         guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
         if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }
         let half = min(interval, .max / 1000) * 1000 / 2
+        watchdogHalf = half
         let timer = Timer(on: loop.timers) { [unowned self] in
-            send("WATCHDOG=1")
-            watchdog?.arm(after: half)
+            if isHealthy() { send("WATCHDOG=1") }
+            watchdog?.arm(after: half / 2)
         }
         watchdog = timer
-        timer.arm(after: half)
+        timer.arm(after: half / 2)
     }
 
     private func send(_ text: String) {

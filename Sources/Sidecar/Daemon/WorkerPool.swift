@@ -6,27 +6,33 @@ final class WorkerPool {
     private let mailboxes: [Mailbox<Worker>]
     private let control: Mailbox<Daemon>
     private var threads: [WorkerThread] = []
+    private let loop: EventLoop
     private var asked: [Int: Gathering] = [:]
     private var nextQuestion = 0
 
-    /// Answers on their way.
+    /// Answers on their way, by the indices of the workers.
     private struct Gathering {
-        var answers: [any Sendable] = []
-        let then: ([any Sendable]) -> Void
+        var answers: [Int: any Sendable] = [:]
+        var timer: Timer?
+        let then: ([Int: any Sendable]) -> Void
     }
 
-    /// Starts `count` workers; their answers come by `control`.
-    init(count: Int, control: Mailbox<Daemon>, lineWriters: LineWriters, registry: Registry) {
+    /// Starts `count` workers; their answers come by `control`, which `loop` opens.
+    init(count: Int, loop: EventLoop, control: Mailbox<Daemon>, lineWriters: LineWriters, registry: Registry) {
+        self.loop = loop
         self.control = control
         let limits = LimitStore()
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
-            WorkerThread(name: "martlet-\(index)") { Self.work(mailbox, control, lineWriters, registry, limits) }
+            WorkerThread(name: Self.name(of: index)) { Self.work(mailbox, control, lineWriters, registry, limits) }
         }
     }
 
     /// The number of workers.
     var count: Int { mailboxes.count }
+
+    /// The name of a worker's thread.
+    static func name(of index: Int) -> String { "martlet-\(index)" }
 
     /// The life of a worker's thread.
     private static func work(
@@ -62,20 +68,54 @@ final class WorkerPool {
 
     /// Asks all workers; `then` gets the answers when all are there, on the control thread.
     func ask<Answer: Sendable>(_ question: @escaping @Sendable (Worker) -> Answer, then: @escaping ([Answer]) -> Void) {
-        let number = nextQuestion
-        nextQuestion += 1
-        asked[number] = Gathering { answers in then(answers.compactMap { $0 as? Answer }) }
-        let control = control
-        tell { worker in
-            let answer = question(worker)
-            control.post { $0.workers?.answered(number, answer) }
-        }
+        ask(question, within: nil) { answers in then(Array(answers.values)) }
     }
 
-    private func answered(_ number: Int, _ answer: any Sendable) {
-        asked[number]?.answers.append(answer)
-        guard let gathering = asked[number], gathering.answers.count == count else { return }
-        asked[number] = nil
+    /// Asks all workers; `then` gets the answers, by the indices of the workers, when all are there, or those that are there
+    /// after `limit`: a worker may be stuck.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (Worker) -> Answer,
+        within limit: Nanoseconds?,
+        then: @escaping ([Int: Answer]) -> Void
+    ) {
+        let number = nextQuestion
+        nextQuestion += 1
+        var gathering = Gathering { answers in then(answers.compactMapValues { $0 as? Answer }) }
+        if let limit {
+            gathering.timer = Timer(on: loop.timers) { [unowned self] in finish(number) }
+            gathering.timer?.arm(after: limit)
+        }
+        asked[number] = gathering
+        let control = control
+        tell(each: { index in
+            { worker in
+                let answer = question(worker)
+                control.post { $0.workers?.answered(number, by: index, answer) }
+            }
+        })
+    }
+
+    /// Asks one worker for a sign of life; `then` is called on the control thread.
+    func ask(_ index: Int, then: @escaping () -> Void) {
+        let number = nextQuestion
+        nextQuestion += 1
+        asked[number] = Gathering { _ in then() }
+        let control = control
+        mailboxes[index].post { _ in control.post { $0.workers?.finish(number) } }
+    }
+
+    private func answered(_ number: Int, by index: Int, _ answer: any Sendable) {
+        asked[number]?.answers[index] = answer
+        if asked[number]?.answers.count == count { finish(number) }
+    }
+
+    private func finish(_ number: Int) {
+        guard let gathering = asked.removeValue(forKey: number) else { return }
+        if let timer = gathering.timer {
+            timer.cancel()
+            // It may be its own callback that leads here.
+            loop.keep(timer)
+        }
         gathering.then(gathering.answers)
     }
 

@@ -27,6 +27,15 @@ public struct CountersSnapshot: Sendable {
     var skippedRetries = [Int](repeating: 0, count: RetryObstacle.allCases.count)
     var droppedLogLines = 0
 
+    /// The log lines that were lost, since nobody read them in time or they could not be written.
+    public var logLinesDropped: Int { droppedLogLines }
+
+    /// The connections of callers that are open, by the name of the listener.
+    public var openConnections: [String: Int] {
+        let counts = listeners.names.indices.map { listeners[$0, Self.opened] - listeners[$0, Self.closed] }
+        return Dictionary(zip(listeners.names, counts)) { $0 + $1 }
+    }
+
     /// Makes a snapshot in which nothing was counted.
     public init() {}
 

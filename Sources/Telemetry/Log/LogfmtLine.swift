@@ -1,32 +1,36 @@
 public import Bytes
 
-/// Writes one line of the operational log: `2026-11-20T11:12:13.123Z info listening address=127.0.0.1:8080`.
+/// Writes one line of the operational log: `2026-11-20T11:12:13.123Z info listening address=127.0.0.1:8080`, or for
+/// systemd's journal, which has a time of its own, `<6>info listening address=127.0.0.1:8080`.
 ///
 /// One line stays one line, and a field stays one field, whatever the text: what could forge a line or steer a terminal
 /// is escaped. Not for the path of a call.
 public struct LogfmtLine {
+    /// What a line begins with.
+    public enum Lead {
+        /// The time since the start of 1970, in seconds and the nanoseconds that are left.
+        case time(seconds: Int, nanoseconds: Int, TimestampFormatter)
+        /// A priority for the journal, as sd-daemon(3) writes it: `<3>`.
+        case priority(StaticString)
+    }
+
     private let queue: ByteQueue
 
     /// Begins a line.
     ///
     /// - Parameters:
     ///   - queue: where the line goes.
-    ///   - seconds: the time since the start of 1970.
-    ///   - nanoseconds: the rest of that time.
-    ///   - formatter: formats it.
+    ///   - lead: the time, or the priority.
     ///   - level: how much the line matters.
     ///   - message: what happened, in our own words; text from outside belongs in a field.
-    public init(
-        to queue: ByteQueue,
-        seconds: Int,
-        nanoseconds: Int,
-        formatter: TimestampFormatter,
-        _ level: StaticString,
-        _ message: String
-    ) {
+    public init(to queue: ByteQueue, _ lead: Lead, _ level: StaticString, _ message: String) {
         self.queue = queue
-        formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
-        queue.append(" ")
+        switch lead {
+        case .time(let seconds, let nanoseconds, let formatter):
+            formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
+            queue.append(" ")
+        case .priority(let text): queue.append(text)
+        }
         queue.append(level)
         queue.append(" ")
         for scalar in message.unicodeScalars { append(scalar, escapingQuotes: false) }

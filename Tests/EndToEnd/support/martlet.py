@@ -40,12 +40,13 @@ class Command(Program):
 class Martlet(Command):
     """A running daemon with the given file, its admin socket beside it; ready when the constructor returns."""
 
-    def __init__(self, configuration, directory, wait=True, **options):
+    def __init__(self, configuration, directory, wait=True, admin=True, **options):
         self.directory = Path(directory)
         self.directory.mkdir(exist_ok=True)
         self.file = self.directory / "martlet.yaml"
         self.admin_socket = self.directory / "admin.sock"
         self._callers = []
+        self._has_admin = admin
         self.write(configuration)
         super().__init__("run", "-c", self.file, **options)
         if wait:
@@ -54,7 +55,7 @@ class Martlet(Command):
     def write(self, configuration):
         """Replaces the file as a whole, without telling the daemon."""
         configuration = textwrap.dedent(configuration)
-        if not re.search(r"^admin:", configuration, re.MULTILINE):
+        if self._has_admin and not re.search(r"^admin:", configuration, re.MULTILINE):
             configuration += f"\nadmin: {{ address: unix:{self.admin_socket} }}\n"
         new = self.file.with_suffix(".new")
         new.write_text(configuration)

@@ -22,5 +22,13 @@ class Notify:
             if key in self.seen[-1]:
                 return self.seen[-1]
 
+    def wait_for_silence(self, key, seconds):
+        """Waits until no datagram with a line for `key` has come for so many seconds."""
+        while True:
+            try:
+                self.next(key, within=seconds)
+            except TimeoutError:
+                return
+
     def stop(self):
         self._socket.close()

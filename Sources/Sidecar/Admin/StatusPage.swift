@@ -1,0 +1,71 @@
+internal import Configuration
+internal import Events
+private import Glibc
+internal import Telemetry
+
+/// What `martlet status` prints: the state in one line, then the daemon, its sockets, its credentials and its calls.
+struct StatusPage {
+    private let daemon: Daemon
+    private let report: Report
+
+    /// Describes the daemon; `report` is what its workers say.
+    init(_ daemon: Daemon, _ report: Report) {
+        self.daemon = daemon
+        self.report = report
+    }
+
+    /// The page, without a line feed at its end.
+    var text: String {
+        (state + sockets + credentials + calls).joined(separator: "\n") + daemon.certificateLines
+    }
+
+    private var state: [String] {
+        let uptime = Duration.nanoseconds(daemon.loop.now - daemon.startTime)
+        return [
+            daemon.readiness.text,
+            "martlet \(Version.number), PID \(getpid()), up \(Self.rounded(uptime))",
+            "file: \(daemon.file.name)",
+            "generation: \(daemon.reloads.generation)",
+            "last reload: \(daemon.reloads.lastOutcome)",
+        ]
+    }
+
+    private var sockets: [String] {
+        let listeners = daemon.listeners?.open.values.map(\.name).sorted() ?? []
+        let connections = report.counters.openConnections
+        return listeners.map { "listener: \($0), \(Self.counted(connections[$0] ?? 0, "connection"))" }
+            + daemon.adminAddresses.map { "admin: \($0)" }
+    }
+
+    private var credentials: [String] {
+        daemon.credentialReports.map { credential in
+            let failure = credential.failure.map { ", last error: \($0)" } ?? ""
+            return "credential: \(credential.name) (\(credential.kind)), \(credential.state.rawValue)\(failure)"
+        }
+    }
+
+    private var calls: [String] {
+        [
+            "connections: \(report.connections)",
+            "calls in flight: \(report.counters.inFlight)",
+            "log lines dropped: \(report.counters.logLinesDropped)",
+        ]
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+    }
+
+    /// A length of time in its two largest units: `3d 4h`, `5m 2s`.
+    private static func rounded(_ duration: Duration) -> String {
+        let seconds = Int(duration.components.seconds)
+        let units = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
+        let first = units.firstIndex { seconds >= $0.1 } ?? units.count - 1
+        var rest = seconds
+        return units[first...].prefix(2).map { unit, length in
+            defer { rest %= length }
+            return "\(rest / length)\(unit)"
+        }
+        .joined(separator: " ")
+    }
+}

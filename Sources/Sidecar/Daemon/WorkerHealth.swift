@@ -1,0 +1,63 @@
+internal import Configuration
+internal import Events
+
+/// Whether the workers turn their loops: each is asked again and again, and one that does not answer is stuck.
+///
+/// Time is counted in rounds of the main loop, not by the clock, so that a stop of the whole process accuses nobody.
+/// Belongs to the main thread.
+final class WorkerHealth {
+    /// After so many rounds without an answer a worker is stuck.
+    private static let rounds = 4
+
+    private let pool: WorkerPool
+    private let log: OperationalLog
+    private let interval: Nanoseconds
+    private var timer: Timer?
+    /// For each worker the rounds that its answer is missing; none if it has answered.
+    private var missing: [Int?]
+
+    /// Starts to ask; a worker that does not answer for `limit` is stuck.
+    init(_ pool: WorkerPool, loop: EventLoop, limit: Nanoseconds, log: OperationalLog) {
+        self.pool = pool
+        self.log = log
+        interval = limit / Nanoseconds(Self.rounds)
+        missing = Array(repeating: nil, count: pool.count)
+        timer = Timer(on: loop.timers) { [unowned self] in ask() }
+        ask()
+    }
+
+    deinit {
+        timer?.cancel()
+    }
+
+    /// What is wrong, for people; none if all workers answer.
+    var problem: String? {
+        let stuck = missing.indices.filter(isStuck).map { index in
+            let seconds = Nanoseconds(missing[index] ?? 0) * interval / .second
+            return "worker \(WorkerPool.name(of: index)) has not turned its loop for \(seconds) s"
+        }
+        return stuck.isEmpty ? nil : stuck.joined(separator: "; ")
+    }
+
+    private func isStuck(_ index: Int) -> Bool {
+        missing[index] ?? 0 >= Self.rounds
+    }
+
+    private func ask() {
+        for index in missing.indices {
+            if let rounds = missing[index] {
+                missing[index] = rounds + 1
+                if rounds + 1 == Self.rounds, let problem { log.log(.error, "worker stuck", ("reason", problem)) }
+            } else {
+                missing[index] = 0
+                pool.ask(index) { [weak self] in self?.answered(index) }
+            }
+        }
+        timer?.arm(after: interval)
+    }
+
+    private func answered(_ index: Int) {
+        if isStuck(index) { log.log(.info, "worker turns again", ("worker", WorkerPool.name(of: index))) }
+        missing[index] = nil
+    }
+}
