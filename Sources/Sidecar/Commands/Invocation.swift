@@ -3,7 +3,8 @@ internal import Proxy
 
 /// What the command line asks for.
 enum Invocation: Equatable {
-    case run(file: String?)
+    /// Serves; `watches`: loads the file again whenever it changes.
+    case run(file: String?, watches: Bool)
     case check(file: String?)
     case admin(AdminCommand, file: String?, address: String?)
     case explain(ExplainedRequest, file: String?)
@@ -18,6 +19,7 @@ enum Invocation: Equatable {
         Martlet, a sidecar for RPC: passes calls through interceptors and forwards them.
 
         usage: martlet [run] [-c FILE]      run; without a file, the built-in demo on 127.0.0.1:8080
+                                            (--watch: load the file again whenever it changes)
                martlet check [-c FILE]      check the configuration and say all that is wrong with it (also -t)
                martlet explain [-c FILE] METHOD PATH [-H 'name: value']… [-d MESSAGE]
                                             say what the configuration does with a request, and send nothing
@@ -43,6 +45,7 @@ enum Invocation: Equatable {
         var file: String?
         var address: String?
         var asksIfReady = false
+        var watches = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -55,6 +58,7 @@ enum Invocation: Equatable {
                 address = value
             case "-t", "--test": words.append("check")
             case "--ready": asksIfReady = true
+            case "--watch": watches = true
             case "-v", "--version": return .version
             case "-V": return .versionOfAll
             case "-h", "--help": return .help
@@ -73,6 +77,8 @@ enum Invocation: Equatable {
         guard words.count <= 1 else { return .misused("one command at a time, not \(words.joined(separator: " "))") }
         let word = words.first ?? "run"
         guard !asksIfReady || word == "healthcheck" else { return .misused("--ready is for healthcheck") }
+        guard !watches || word == "run" else { return .misused("--watch is for run") }
+        if word == "run" { return .run(file: file, watches: watches) }
         if let command = AdminCommand(word, ready: asksIfReady) {
             return .admin(command, file: file, address: address)
         }
@@ -81,7 +87,6 @@ enum Invocation: Equatable {
 
     private static func command(_ word: String, _ file: String?) -> Invocation {
         switch word {
-        case "run": .run(file: file)
         case "check": .check(file: file)
         case "schema": .schema
         case "reference": .reference
@@ -94,7 +99,7 @@ enum Invocation: Equatable {
     /// Does what was asked for.
     func run(with registry: Registry) -> Exit {
         switch self {
-        case .run(let file): return Run.run(file: file, with: registry)
+        case .run(let file, let watches): return Run.run(file: file, watches: watches, with: registry)
         case .check(let file): return Check.run(file: file, with: registry)
         case .explain(let request, let file): return Explain.run(request, file: file, with: registry)
         case .admin(let command, let file, let address): return command.run(file: file, address: address)

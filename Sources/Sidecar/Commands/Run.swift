@@ -4,7 +4,7 @@ internal import Proxy
 
 /// `martlet run`: builds the daemon and runs it to its end.
 enum Run {
-    static func run(file: String?, with registry: Registry) -> Exit {
+    static func run(file: String?, watches: Bool, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
             Machine.forbidCoreDumps()
@@ -12,7 +12,7 @@ enum Run {
             Signals.ignoreHangUp()
             let loaded = try file.load()
             let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel)
-            return daemon.run(loaded)
+            return daemon.run(loaded, watches: watches)
         } catch {
             error.lines.forEach(Terminal.complain)
             return .configuration

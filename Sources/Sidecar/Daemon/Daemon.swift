@@ -39,6 +39,7 @@ final class Daemon {
     private var pending: ConfigurationFile.Loaded?
     private var startRetry = StartRetry()
     private var startTimer: Timer?
+    private var fileWatch: SettledFiles?
     /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
     private var waitingReloads: [ReloadCompletion]?
     private var drainTimer: Timer?
@@ -61,7 +62,13 @@ final class Daemon {
     // MARK: Start
 
     /// Serves until it is told to stop.
-    func run(_ loaded: ConfigurationFile.Loaded) -> Exit {
+    ///
+    /// With `watches`, a change of the file is a reload, as where nobody can send a signal: in a pod whose ConfigMap changes.
+    func run(_ loaded: ConfigurationFile.Loaded, watches: Bool) -> Exit {
+        if watches, let path = file.path {
+            fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in reload() }
+            _ = fileWatch?.use([path])
+        }
         let numbers = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
         signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
         attemptStart(loaded)
