@@ -85,6 +85,16 @@ def test_a_file_without_an_admin_socket_in_a_service(martlet, command, tmp_path,
         assert command(name, "-c", proxy.file, environment=environment).code == 0
 
 
+def test_a_daemon_that_runs_by_an_earlier_file_is_found(martlet, command, tmp_path):
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    environment = {"RUNTIME_DIRECTORY": str(runtime)}
+    proxy = martlet(CONFIGURATION, environment=environment, admin=False)
+    proxy.write(CONFIGURATION + f"admin: unix:{tmp_path}/other.sock\n")
+    assert command("reload", "-c", proxy.file, environment=environment).code == 0
+    proxy.stderr.wait(r" warn a change of admin takes a restart")
+
+
 def test_a_user_finds_a_service_of_their_own(martlet, command, tmp_path):
     runtime = tmp_path / "runtime" / "martlet"
     runtime.mkdir(parents=True)
@@ -127,4 +137,4 @@ def test_a_file_that_is_not_there(command, tmp_path):
 @pytest.mark.parametrize("address", ["nonsense", "example.test:9901", "abstract:martlet", "unix:" + "x" * 200])
 def test_an_address_that_is_none(command, address):
     result = command("status", "--admin", address)
-    assert result.code == 2 and f"{address} is no admin address" in result.stderr.text
+    assert result.code == 2 and f"{address} is not an admin address" in result.stderr.text

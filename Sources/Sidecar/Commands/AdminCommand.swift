@@ -21,17 +21,16 @@ enum AdminCommand: Equatable {
 
     /// Asks, prints what is answered, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
-        guard let target = Self.address(file: file, named: address) else {
-            return address == nil ? .configuration : .usage
-        }
+        let targets = Self.targets(file: file, named: address)
+        guard !targets.isEmpty else { return address == nil ? .configuration : .usage }
         let (method, path) =
             switch self {
             case .reload: ("POST", "/reload")
             case .status: ("GET", "/status")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
-        guard let answer = Self.exchange(method, path, with: target) else {
-            Terminal.complain("martlet: nobody answers at \(target)")
+        guard let answer = targets.lazy.compactMap({ Self.exchange(method, path, with: $0) }).first else {
+            Terminal.complain("martlet: nobody answers at \(targets.map(\.description).joined(separator: " or "))")
             return .failure
         }
         let text = answer.body.hasSuffix("\n") ? String(answer.body.dropLast()) : answer.body
@@ -43,18 +42,21 @@ enum AdminCommand: Equatable {
         return .success
     }
 
-    private static func address(file: String?, named: String?) -> SocketAddress? {
-        guard let text = named ?? Self.addressText(in: .find(file, .builtIn)) else { return nil }
-        guard let address = Self.address(text) else {
-            Terminal.complain("martlet: \(text) is no admin address; write 127.0.0.1:9901 or unix:/path")
-            return nil
+    /// Where to ask, in this order; empty if that is not known, which is told.
+    private static func targets(file: String?, named: String?) -> [SocketAddress] {
+        (named.map { [$0] } ?? addressTexts(in: .find(file, .builtIn))).compactMap { text in
+            let address = Self.address(text)
+            if address == nil {
+                Terminal.complain("martlet: \(text) is not an admin address; write 127.0.0.1:9901 or unix:/path")
+            }
+            return address
         }
-        return address
     }
 
-    private static func addressText(in file: ConfigurationFile) -> String? {
+    private static func addressTexts(in file: ConfigurationFile) -> [String] {
         do throws(ConfigurationFile.Refusal) {
-            if let admin = try file.admin() { return "\(admin.address)" }
+            let admins = try file.admins()
+            guard admins.isEmpty else { return admins.map { "\($0.address)" } }
             let places = AdminSettings.usualPlaces(for: file).map { "\($0.address)" }.joined(separator: " or ")
             Terminal.complain(
                 "martlet: \(file.name) names no admin socket, and there is none at \(places); add --admin ADDRESS"
@@ -62,7 +64,7 @@ enum AdminCommand: Equatable {
         } catch {
             error.lines.forEach(Terminal.complain)
         }
-        return nil
+        return []
     }
 
     private static func address(_ text: String) -> SocketAddress? {

@@ -56,21 +56,23 @@ struct ConfigurationFile {
         )
     }
 
-    /// The admin socket that a command asks: the one that the file names, whatever else is wrong with it, since a running
-    /// daemon may well be fine, or else the first that is there in the usual places.
-    func admin() throws(Refusal) -> AdminSettings? {
+    /// The admin sockets that a command asks until one answers: the one that the file names, whatever else is wrong with it,
+    /// since a running daemon may well be fine, and those that are there in the usual places: the daemon may run by an
+    /// earlier file.
+    func admins() throws(Refusal) -> [AdminSettings] {
         let diagnostics = Diagnostics()
         var refusal: Refusal?
+        var named: [AdminSettings] = []
         do throws(Refusal) {
             let root = YAML.parse(try text(), into: diagnostics)
             guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-            if let named = Settings(root, into: diagnostics).admin.first(where: \.servesAllPages) { return named }
+            named = Settings(root, into: diagnostics).admin.filter(\.servesAllPages)
         } catch {
             refusal = error
         }
-        if let usual = AdminSettings.usualPlaces(for: self).first(where: \.isThere) { return usual }
-        if let refusal { throw refusal }
-        return nil
+        let usual = AdminSettings.usualPlaces(for: self).filter(\.isThere)
+        if let refusal, usual.isEmpty { throw refusal }
+        return named.prefix(1) + usual
     }
 
     private func text() throws(Refusal) -> [UInt8] {
