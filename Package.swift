@@ -94,7 +94,7 @@ let testTargets: [Target] = [
             "RPC", "Telemetry", "Bytes",
         ]
     ),
-    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Configuration"]),
+    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "Configuration"]),
 ]
 
 // What `make bench-chain` measures: Martlet with one kind more.

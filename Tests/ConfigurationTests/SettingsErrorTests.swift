@@ -35,11 +35,11 @@ struct SettingsErrorTests {
         ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),
         (
             "admin: 0.0.0.0:9901",
-            "3:8: other machines can reach 0.0.0.0:9901; the admin pages take 127.0.0.1:9901 or unix:/path"
+            "3:8: other machines can reach 0.0.0.0:9901; write 127.0.0.1:9901 or unix:/path, or add allow_remote: true and pages: [metrics, healthz, readyz]"
         ),
         (
             "admin: systemd:a",
-            "3:8: \"systemd:a\" is no address for the admin pages; write 127.0.0.1:9901 or unix:/path"
+            "3:8: \"systemd:a\" is not a valid address for the admin pages; write 127.0.0.1:9901 or unix:/path"
         ),
         ("admin: 127.0.0.1:8080", "3:8: 127.0.0.1:8080 is taken by line 1; give each listener its own address"),
         (
