@@ -5,16 +5,19 @@ DESTDIR ?=
 ARGS ?=
 
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/system
+USER_UNITS := $(DESTDIR)$(PREFIX)/lib/systemd/user
 EXAMPLES := $(DESTDIR)$(PREFIX)/share/doc/martlet/examples
 CONFIGURATION := $(DESTDIR)/etc/martlet/martlet.yaml
+LOGROTATE := $(DESTDIR)/etc/logrotate.d/martlet
 
 BINARY := .build/release/martlet
+AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
 SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain profile soak tsan asan fuzz image image-check install clean
+.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain profile soak tsan asan fuzz test-systemd image image-check install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -88,22 +91,26 @@ fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS al
 image: ## Build the container image martlet:latest
 	docker build --tag martlet .
 
+test-systemd: build ## Boot Debian under systemd and run the service there (as root)
+	@scripts/test-systemd
+
 image-check: build ## Run the demo in a bare Debian with only the image's packages (as root)
 	scripts/image-check
 
 install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
 	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
-	install -d $(UNITS)
-	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/martlet.service | install -m 0644 /dev/stdin $(UNITS)/martlet.service
+	install -d $(UNITS) $(USER_UNITS) $(EXAMPLES)
+	$(AT_PREFIX) systemd/martlet.service | install -m 0644 /dev/stdin $(UNITS)/martlet.service
+	sed -f systemd/template.sed systemd/martlet.service | $(AT_PREFIX) | install -m 0644 /dev/stdin $(UNITS)/martlet@.service
+	$(AT_PREFIX) systemd/martlet-user.service | install -m 0644 /dev/stdin $(USER_UNITS)/martlet.service
 	install -m 0644 systemd/martlet.socket $(UNITS)
 	install -D -m 0644 systemd/martlet.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/martlet.conf
-	install -d $(EXAMPLES)
-	sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g' systemd/notify-reload.conf | install -m 0644 /dev/stdin $(EXAMPLES)/notify-reload.conf
 	install -m 0644 etc/examples/* $(EXAMPLES)
 	@for licence in .build/licences/*; do \
 	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
+	test -e $(LOGROTATE) || install -D -m 0644 systemd/martlet.logrotate $(LOGROTATE)
 
 clean: ## Remove everything that was built
 	rm -rf .build Examples/*/.build .venv
