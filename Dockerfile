@@ -1,5 +1,5 @@
-# Builds Martlet, tests it, and puts it on a bare Debian. scripts/image-check tries the second stage
-# without Docker: it reads the packages, ENV, COPY and USER lines below.
+# Builds Martlet, tests it, and puts it on a bare Debian. Tests/Container makes the second stage without Docker: it
+# reads each of its instructions, so a new kind of instruction needs a line in Tests/Container/image.py.
 
 FROM swift:6.3-bookworm AS build
 WORKDIR /martlet
@@ -17,6 +17,7 @@ RUN NGHTTP2=source scripts/build-release \
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Martlet" \
       org.opencontainers.image.description="An RPC sidecar proxy for Connect, gRPC, gRPC-Web and plain HTTP" \
+      org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="Apache-2.0 AND MIT"
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
@@ -30,15 +31,20 @@ RUN apt-get update \
         libyaml-0-2 \
         libzstd1 \
         zlib1g \
-    && rm -rf /var/lib/apt/lists/* \
-    && install -d -o 65532 -g 65532 -m 0750 /run/martlet
+    && rm -rf /var/lib/apt/lists/*
+# As /tmp is: the user may be any, and none may remove the socket of another.
+RUN install -d -m 1777 /run/martlet
 COPY --from=build /image/usr/bin/martlet /usr/bin/martlet
 COPY --from=build /image/usr/share/doc/martlet/nghttp2.COPYING /usr/share/doc/martlet/nghttp2.COPYING
-COPY etc/martlet.yaml /etc/martlet/martlet.yaml
+COPY etc/container.yaml /etc/martlet/martlet.yaml
 COPY etc/examples /usr/share/doc/martlet/examples
-ENV MARTLET_CONFIG=/etc/martlet/martlet.yaml MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no
+# With RUNTIME_DIRECTORY, a file that names no admin socket has one all the same, and the health check finds it.
+ENV MARTLET_CONFIG=/etc/martlet/martlet.yaml RUNTIME_DIRECTORY=/run/martlet MALLOC_ARENA_MAX=2 SWIFT_BACKTRACE=enable=no
+# The only place that Martlet writes to, so that the root file system can be read-only.
+VOLUME /run/martlet
 # By number, so that `runAsNonRoot` can tell that it is not root.
 USER 65532:65532
 STOPSIGNAL SIGTERM
+# Images in OCI's format have no health check: buildah and podman keep it with `--format docker`.
 HEALTHCHECK --interval=10s --timeout=2s --start-period=5s --retries=3 CMD ["/usr/bin/martlet", "healthcheck"]
 ENTRYPOINT ["/usr/bin/martlet"]

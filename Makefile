@@ -17,12 +17,12 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e check lint format reference bench bench-chain profile soak tsan asan fuzz test-systemd image image-check install clean
+.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and serve; without ARGS the demo on 127.0.0.1:8080 (make run ARGS='-c etc/martlet.yaml')
 	@exec $(BINARY) $(ARGS)
@@ -40,6 +40,10 @@ test-unit: ## Run the unit and in-memory tests
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
 	.venv/bin/python -m pytest Tests/EndToEnd
+
+test-container: build ## Run the container image's contents under runc, without Docker (as root)
+	@scripts/install-container-deps
+	.venv/bin/python -m pytest Tests/Container
 
 check: lint ## Check style, floors and unit files
 	scripts/check-floors
@@ -88,14 +92,12 @@ fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS al
 	@scripts/build-fuzzers
 	@scripts/fuzz $(FUZZERS)
 
-image: ## Build the container image martlet:latest
-	docker build --tag martlet .
-
 test-systemd: build ## Boot Debian under systemd and run the service there (as root)
 	@scripts/test-systemd
 
-image-check: build ## Run the demo in a bare Debian with only the image's packages (as root)
-	scripts/image-check
+image: ## Build the container image martlet:latest (SOURCE=URL labels it with its source)
+	docker build --tag martlet $(if $(SOURCE),--label org.opencontainers.image.source=$(SOURCE)) \
+	    $(if $(SOURCE),--label org.opencontainers.image.documentation=$(SOURCE)) .
 
 install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
