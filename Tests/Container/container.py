@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -117,6 +118,11 @@ class Container(Program):
             if int(parent) == first:
                 found.append((name, state))
         return found
+
+    def memory(self):
+        """The resident bytes of Martlet."""
+        status = Path(f"/proc/{self._first()}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10
 
     def curl(self, *arguments):
         """Runs the machine's curl in the container's network; returns what it prints."""

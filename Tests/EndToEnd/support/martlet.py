@@ -16,8 +16,9 @@ from support.program import Program
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()
-# The configuration files that are shipped; what ends in .k8s.yaml is for Kubernetes.
-SHIPPED = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(".k8s.yaml"))
+# The configuration files that are shipped; the others are for Kubernetes and for Prometheus.
+OTHERS = (".k8s.yaml", ".prometheus.yaml")
+SHIPPED = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(OTHERS))
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
