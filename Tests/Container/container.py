@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -12,6 +13,8 @@ import dockerfile
 from support.program import Program
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+MOST_FILES = 16384 if HARD == resource.RLIM_INFINITY else min(HARD, 16384)
 SYSTEM = [
     {"destination": "/proc", "type": "proc", "source": "proc"},
     {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "strictatime", "mode=755"]},
@@ -50,7 +53,7 @@ class Container(Program):
                 "cwd": "/",
                 "capabilities": {},
                 "noNewPrivileges": True,
-                "rlimits": [{"type": "RLIMIT_NOFILE", "soft": 1024, "hard": 16384}],
+                "rlimits": [{"type": "RLIMIT_NOFILE", "soft": min(1024, MOST_FILES), "hard": MOST_FILES}],
             },
             "root": {"path": str(root), "readonly": read_only},
             "hostname": "martlet",
