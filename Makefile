@@ -41,6 +41,9 @@ test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
 	.venv/bin/python -m pytest Tests/EndToEnd
 
+test-systemd: build ## Boot Debian under systemd and run the service there (as root)
+	@scripts/test-systemd
+
 test-container: build ## Run the container image's contents under runc, without Docker (as root)
 	@scripts/install-container-deps
 	.venv/bin/python -m pytest Tests/Container
@@ -91,9 +94,6 @@ fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS al
 	@scripts/install-build-deps
 	@scripts/build-fuzzers
 	@scripts/fuzz $(FUZZERS)
-
-test-systemd: build ## Boot Debian under systemd and run the service there (as root)
-	@scripts/test-systemd
 
 image: ## Build the container image martlet:latest (SOURCE=URL labels it with its source)
 	docker build --tag martlet $(if $(SOURCE),--label org.opencontainers.image.source=$(SOURCE)) \
