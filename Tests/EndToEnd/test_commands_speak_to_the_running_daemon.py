@@ -74,6 +74,13 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     assert "unix:/run/martlet/admin.sock; add --admin ADDRESS" in result.stderr.text
 
 
+def test_a_service_that_does_not_run_does_not_answer(command, tmp_path):
+    file = tmp_path / "martlet.yaml"
+    file.write_text(CONFIGURATION)
+    result = command("healthcheck", "-c", file, environment={"RUNTIME_DIRECTORY": str(tmp_path)})
+    assert result.code == 1 and f"nobody answers at unix:{tmp_path}/admin.sock" in result.stderr.text
+
+
 @pytest.mark.parametrize("directories", ["{0}", "{0}:{0}/other"], ids=["one", "two"])
 def test_a_file_without_an_admin_socket_in_a_service(martlet, command, tmp_path, directories):
     runtime = tmp_path / "runtime"

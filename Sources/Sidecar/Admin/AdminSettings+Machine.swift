@@ -6,10 +6,13 @@ extension AdminSettings {
     /// a container gives it, unless a socket of the file serves all pages.
     static func effective(_ settings: Settings) -> [AdminSettings] {
         let named = settings.admin
-        guard !named.contains(where: \.servesAllPages), let directory = Environment.runtimeDirectory else {
-            return named
-        }
-        return named + [AdminSettings(path: "\(directory)/admin.sock")]
+        guard !named.contains(where: \.servesAllPages), let ours = inRuntimeDirectory else { return named }
+        return named + [ours]
+    }
+
+    /// The admin socket in the runtime directory that a service manager or a container gives; nil if it gives none.
+    static var inRuntimeDirectory: AdminSettings? {
+        Environment.runtimeDirectory.map { AdminSettings(path: "\($0)/admin.sock") }
     }
 
     /// Where a command looks for the daemon of `file`, in this order, if the file names no admin socket that serves all pages.

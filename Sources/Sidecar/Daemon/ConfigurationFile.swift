@@ -72,6 +72,8 @@ struct ConfigurationFile {
         }
         let usual = AdminSettings.usualPlaces(for: self).filter(\.isThere)
         if let refusal, usual.isEmpty { throw refusal }
+        // In a service or a container it is known where the daemon has to be, so a health check there says that it is not.
+        if named.isEmpty, usual.isEmpty, let expected = AdminSettings.inRuntimeDirectory { return [expected] }
         return named.prefix(1) + usual
     }
 
