@@ -1,0 +1,71 @@
+"""The sidecar of the Kubernetes example, with the volumes of a pod: probes, token, metrics, changes of the ConfigMap and of the token."""
+
+import os
+
+import pytest
+
+import pod
+from calling import say
+from support.patience import eventually
+from support.recorder import JSON, Recorder
+
+
+@pytest.fixture
+def sidecar(container, tmp_path, shared, running):
+    upstream = running(Recorder(JSON, path=shared / "upstream.sock"))
+    os.chmod(shared / "upstream.sock", 0o777)
+    files = pod.Volume(tmp_path / "configuration", **{"martlet.yaml": pod.configuration()})
+    tokens = pod.Volume(tmp_path / "tokens", orders="first")
+    # As an emptyDir with an fsGroup is.
+    run = tmp_path / "run"
+    run.mkdir()
+    os.chown(run, 0, pod.POD["securityContext"]["fsGroup"])
+    run.chmod(0o2777)
+    mounts = {"/etc/martlet": files.directory, "/var/run/secrets/tokens": tokens.directory, "/run/martlet": run}
+    ours = container(*pod.SIDECAR["args"], mounts=mounts, read_only=True, volumes=False, memory=pod.MEMORY).wait()
+    ours.upstream, ours.files, ours.tokens = upstream, files, tokens
+    return ours
+
+
+@pytest.mark.parametrize("probe", ["startupProbe", "readinessProbe", "livenessProbe"])
+def test_probe(sidecar, probe):
+    assert sidecar.exec(*pod.SIDECAR[probe]["exec"]["command"]).returncode == 0
+
+
+def token(sidecar, shared):
+    assert say(shared).status_code == 200
+    return sidecar.upstream.requests[-1].header("authorization")
+
+
+def test_the_token_changes_when_the_kubelet_changes_it(sidecar, shared):
+    assert token(sidecar, shared) == "Bearer first"
+    sidecar.tokens.write(orders="second")
+    eventually(lambda: token(sidecar, shared) == "Bearer second", what="the second token")
+
+
+def test_a_changed_config_map_is_loaded(sidecar, shared):
+    sidecar.files.write(**{"martlet.yaml": pod.configuration().replace("x-caller", "x-pod")})
+    sidecar.stderr.wait(r" reloaded generation=2\b")
+    say(shared)
+    assert sidecar.upstream.requests[-1].header("x-pod") == "pod"
+
+
+def test_a_bad_config_map_changes_nothing(sidecar, shared):
+    sidecar.files.write(**{"martlet.yaml": "listn: 1\n"})
+    sidecar.stderr.wait(r" error reload refused\b")
+    assert token(sidecar, shared) == "Bearer first"
+    for probe in ("readinessProbe", "livenessProbe"):
+        assert sidecar.exec(*pod.SIDECAR[probe]["exec"]["command"]).returncode == 0
+    assert "martlet_config_last_reload_successful 0" in sidecar.curl("http://127.0.0.1:9902/metrics")
+
+
+def test_other_machines_get_three_pages_alone(sidecar):
+    def status(page, *arguments):
+        return sidecar.curl("--output", "/dev/null", "--write-out", "%{http_code}", *arguments, f"http://127.0.0.1:9902{page}")
+
+    assert [status(page) for page in ("/metrics", "/healthz", "/readyz")] == ["200"] * 3
+    for page in ("/config", "/status", "/credentials", "/calls/recent"):
+        assert status(page).startswith("4"), page
+    for page in ("/reload", "/drain", "/metrics"):
+        assert status(page, "--request", "POST").startswith("4"), page
+    assert status("/readyz") == "200"
