@@ -17,7 +17,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install clean
+.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -48,9 +48,10 @@ test-container: build ## Run the container image's contents under runc, without 
 	@scripts/install-container-deps
 	.venv/bin/python -m pytest Tests/Container
 
-check: lint ## Check style, floors and unit files
+check: lint ## Check style, floors, unit files and manual pages
 	scripts/check-floors
 	scripts/check-units
+	scripts/check-manual
 
 lint: ## Check the format of the Swift sources and the shell scripts
 	@scripts/install-check-deps
@@ -99,7 +100,11 @@ image: ## Build the container image martlet:latest (SOURCE=URL labels it with it
 	docker build --tag martlet $(if $(SOURCE),--label org.opencontainers.image.source=$(SOURCE)) \
 	    $(if $(SOURCE),--label org.opencontainers.image.documentation=$(SOURCE)) .
 
-install: ## Install the built binary, units and configuration (DESTDIR, PREFIX)
+install-man: # The manual pages, as part of `install`
+	install -D -m 0644 docs/man/martlet.1 $(DESTDIR)$(PREFIX)/share/man/man1/martlet.1
+	install -D -m 0644 docs/man/martlet.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5/martlet.yaml.5
+
+install: install-man ## Install the built binary, units and configuration (DESTDIR, PREFIX)
 	@test -x $(BINARY) || { echo "install: build it first: make build" >&2; exit 1; }
 	install -D -s -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/martlet
 	install -d $(UNITS) $(USER_UNITS) $(EXAMPLES)
