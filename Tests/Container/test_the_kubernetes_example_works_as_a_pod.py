@@ -63,7 +63,9 @@ def test_other_machines_get_three_pages_alone(sidecar):
     def status(page, *arguments):
         return sidecar.curl("--output", "/dev/null", "--write-out", "%{http_code}", *arguments, f"http://127.0.0.1:9902{page}")
 
-    assert [status(page) for page in ("/metrics", "/healthz", "/readyz")] == ["200"] * 3
+    # Prometheus and the kubelet come by the pod's address, or by a name of it.
+    for host in ("127.0.0.1:9902", "10.1.2.3:9902", "shop.example"):
+        assert [status(page, "--header", f"host: {host}") for page in ("/metrics", "/healthz", "/readyz")] == ["200"] * 3
     for page in ("/config", "/status", "/credentials", "/calls/recent"):
         assert status(page).startswith("4"), page
     for page in ("/reload", "/drain", "/metrics"):
