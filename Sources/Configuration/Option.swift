@@ -20,9 +20,9 @@ public struct Option: Equatable, Sendable {
         case string
         /// `true` or `false`.
         case bool
-        /// A length of time that may be zero: `250ms`, `2s`, `5m`, `1h`; `none` has no end.
+        /// A length of time that may be zero: `100us`, `250ms`, `2s`, `5m`, `1h`; `none` has no end.
         case duration
-        /// A length of time that may not be zero: `250ms`, `2s`, `5m`, `1h`; `none` has no end.
+        /// A length of time that may not be zero: `100us`, `250ms`, `2s`, `5m`, `1h`; `none` has no end.
         case timeout
         /// A number of bytes: `512B`, `64KiB`, `4MiB`, `1GiB`, or plain digits.
         case size(in: ClosedRange<Int>)

@@ -4,7 +4,8 @@ import Testing
 /// Durations, sizes and addresses as a file writes them.
 struct LiteralTests {
     @Test(arguments: [
-        ("250ms", Duration.milliseconds(250)), ("2s", .seconds(2)), ("5m", .seconds(300)), ("1h", .seconds(3600)),
+        ("100us", Duration.microseconds(100)), ("250ms", .milliseconds(250)), ("2s", .seconds(2)),
+        ("5m", .seconds(300)), ("1h", .seconds(3600)),
         ("0s", .zero),
         ("87600h", .seconds(315_360_000)),
     ])
@@ -19,6 +20,15 @@ struct LiteralTests {
     ])
     func `anything else is no duration`(text: String) {
         #expect(Duration(text: text) == nil)
+    }
+
+    @Test(arguments: [
+        (Duration.microseconds(250), "250us"), (.microseconds(1500), "1500us"), (.milliseconds(1500), "1500ms"),
+        (.microseconds(2000), "2ms"), (.seconds(60), "1m"), (.seconds(7200), "2h"), (.zero, "0s"),
+    ])
+    func `a duration is written in the largest unit that is exact`(duration: Duration, text: String) {
+        #expect(duration.text == text)
+        #expect(Duration(text: text) == duration)
     }
 
     @Test(arguments: [

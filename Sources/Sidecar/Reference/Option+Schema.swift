@@ -40,8 +40,8 @@ extension Option.Kind {
         switch self {
         case .string: Self.scalar
         case .bool: ["type": ["boolean", "string"], "pattern": "^(true|false)$"]
-        case .duration: ["type": "string", "pattern": "^(none|[0-9]+(ms|s|m|h))$"]
-        case .timeout: ["type": "string", "pattern": "^(none|0*[1-9][0-9]*(ms|s|m|h))$"]
+        case .duration: ["type": "string", "pattern": "^(none|[0-9]+(us|ms|s|m|h))$"]
+        case .timeout: ["type": "string", "pattern": "^(none|0*[1-9][0-9]*(us|ms|s|m|h))$"]
         case .size(let range): Self.number(in: range, "[0-9]+(B|KiB|MiB|GiB)?")
         case .sizeLimit(let range): Self.number(in: range, "none|[0-9]+(B|KiB|MiB|GiB)?")
         case .integer(let range): Self.number(in: range)

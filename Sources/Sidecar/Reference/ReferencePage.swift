@@ -10,7 +10,7 @@ struct ReferencePage {
         Every key of the configuration file and every kind of interceptor, as `martlet reference` prints them. `martlet schema`
         says the same to editors. Where the default is “one of” some options, exactly one of them must be given.
 
-        Durations are written `250ms`, `2s`, `5m`, `1h`, or `none` for no end; sizes `512B`, `64KiB`, `4MiB`, `1GiB`, or as plain
+        Durations are written `100us`, `250ms`, `2s`, `5m`, `1h`, or `none` for no end; sizes `512B`, `64KiB`, `4MiB`, `1GiB`, or as plain
         digits. A string is any single value, also one that looks like a number.
         """
     /// The tables that have a place on the page, each with its heading.
