@@ -1,5 +1,7 @@
 /// One route: which calls it takes, and what becomes of them.
 public struct RouteSettings: Equatable, Sendable {
+    /// The name in metrics and logs, unique in the file; nil leaves the number of the route, from 0.
+    public let name: MarkedString?
     /// The calls that the route takes; none is all.
     public let match: ConditionSettings?
     /// The upstream, already filled in if there is only one; none if the chain answers.
@@ -10,12 +12,19 @@ public struct RouteSettings: Equatable, Sendable {
     @NotCompared public private(set) var mark: Mark
 
     static let options = [
+        Option(
+            "name",
+            .string,
+            example: "users",
+            "The name of the route in metrics and logs; its number in the list, from 0, if absent."
+        ),
         Option("match", .section(ConditionSettings.options), "The calls that the route takes; all if absent."),
         Option("upstream", .string, "The upstream, by name; may be absent if there is only one, or the chain answers."),
         Option("chain", .string, "The chain, by its name below chains; the chain of interceptors if absent."),
     ]
 
-    init(match: ConditionSettings?, upstream: String?, chain: String?, mark: Mark) {
+    init(name: MarkedString? = nil, match: ConditionSettings?, upstream: String?, chain: String?, mark: Mark) {
+        self.name = name
         self.match = match
         self.upstream = upstream
         self.chain = chain
@@ -32,10 +41,30 @@ public struct RouteSettings: Equatable, Sendable {
             )
         }
         self.init(
+            name: section.marked("name"),
             match: match.map(ConditionSettings.init),
             upstream: section.string(ifGiven: "upstream") ?? only,
             chain: section.string(ifGiven: "chain"),
             mark: section.mark
         )
+    }
+
+    /// What is wrong with a name and what to write instead; nil for a good one.
+    ///
+    /// A name shares its label in the metrics with the numbers of routes, and with `none` for calls that no route takes.
+    static func problem(withName name: String) -> String? {
+        let isWord = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+            default: false
+            }
+        }
+        guard isWord, 1...64 ~= name.utf8.count else {
+            return "is not a valid route name; use at most 64 lower-case letters, digits, \"-\", \"_\" and \".\""
+        }
+        if name == "none" { return "stands for calls that no route takes; choose another name" }
+        let isNumber = name.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        return isNumber ? "is a number, which stands for a route without a name; add a letter" : nil
     }
 }

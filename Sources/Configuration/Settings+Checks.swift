@@ -7,6 +7,7 @@ extension Settings {
     ///   - chainsAreWhole: whether everything that chains include was found; what is missing might answer.
     func check(_ section: Section, answeringKinds: Set<String>, chainsAreWhole: Bool) {
         checkListeners(section)
+        checkRouteNames(section.diagnostics)
         checkReferences(section)
         if chainsAreWhole { checkDestinations(section, answeringKinds) }
     }
@@ -26,6 +27,21 @@ extension Settings {
                 section.diagnostics.report("\(problem); give each listener its own address", at: mark)
             } else {
                 taken[address] = mark
+            }
+        }
+    }
+
+    private func checkRouteNames(_ diagnostics: Diagnostics) {
+        var taken: [String: Mark] = [:]
+        for name in routes.compactMap(\.name) {
+            let quoted = Diagnostic.quote(name.text)
+            if let problem = RouteSettings.problem(withName: name.text) {
+                diagnostics.report("\(quoted) \(problem)", at: name.mark)
+            } else if let first = taken[name.text] {
+                let problem = "the name \(quoted) is taken by line \(first.line)"
+                diagnostics.report("\(problem); give each route its own", at: name.mark)
+            } else {
+                taken[name.text] = name.mark
             }
         }
     }

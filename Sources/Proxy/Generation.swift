@@ -24,6 +24,8 @@ final class Generation {
     /// For each target of the table.
     private let routes: [Route]
     private let discard: (RouteTable) -> Void
+    /// What the calls of each route are counted under; empty if no route has a name.
+    private let routeCounters: [RouteCounter]
 
     init(
         _ settings: Settings,
@@ -42,6 +44,10 @@ final class Generation {
         fallback = Route(chain: chains.default, upstream: nil)
         let items = settings.interceptors + settings.chains.flatMap(\.items)
         asksForUnits = table.asksForUnits || items.contains { $0.when?.peerUnits.isEmpty == false }
+        counters.setBuckets(context.buckets?.bounds ?? .standard)
+        routeCounters = table.names.enumerated().map { number, name in
+            name.map { counters.route(named: $0) } ?? .number(number)
+        }
         self.table = table
         self.discard = discard
         routes = table.targets.map { target in
@@ -64,6 +70,15 @@ final class Generation {
     func route(for call: Call) -> (number: Int?, Route) {
         guard let number = table.route(for: call) else { return (nil, fallback) }
         return (number, routes[table.target(of: number)])
+    }
+
+    /// The name of a route, if it has one.
+    func name(ofRoute number: Int) -> [UInt8]? { table.names.isEmpty ? nil : table.names[number] }
+
+    /// What the calls of a route are counted under; those that no route takes have no number.
+    func counter(ofRoute number: Int?) -> RouteCounter {
+        guard let number else { return .none }
+        return routeCounters.isEmpty ? .number(number) : routeCounters[number]
     }
 
     /// Whether a route names services or methods.

@@ -112,6 +112,23 @@ struct SettingsErrorTests {
         ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list, each item like \"- metrics: {}\""),
         ("routes: {}", "3:9: \"routes\" cannot be a mapping; write a list, each item on its own line after \"- \""),
         ("routes: [ { upstream: defalt } ]", "3:23: no upstream is named \"defalt\"; did you mean \"default\"?"),
+        (
+            "routes: [ { name: Users } ]",
+            "3:19: \"Users\" is not a valid route name; use at most 64 lower-case letters, digits, \"-\", \"_\" and \".\""
+        ),
+        (
+            "routes: [ { name: '' } ]",
+            "3:19: \"\" is not a valid route name; use at most 64 lower-case letters, digits, \"-\", \"_\" and \".\""
+        ),
+        (
+            "routes: [ { name: 12 } ]",
+            "3:19: \"12\" is a number, which stands for a route without a name; add a letter"
+        ),
+        ("routes: [ { name: none } ]", "3:19: \"none\" stands for calls that no route takes; choose another name"),
+        (
+            "routes: [ { name: a }, { name: b }, { name: a } ]",
+            "3:45: the name \"a\" is taken by line 3; give each route its own"
+        ),
         ("routes: [ { chain: x } ]", "3:20: no chain is named \"x\"; none is known here"),
     ])
     func `a mistake is named with its place and what would be right`(lines: String, error: String) {

@@ -69,6 +69,27 @@ import Testing
         #expect(snapshot.lines("martlet") == before)
     }
 
+    @Test func `calls of an upstream are counted by code, and none before the first`() {
+        let (first, second) = (WorkerCounters(), WorkerCounters())
+        for counters in [first, second] {
+            _ = counters.upstream("idle")
+            counters.upstreamCall(counters.upstream("busy"), code: 0, nanoseconds: 200_000)
+        }
+        first.upstreamCall(first.upstream("busy"), code: 2, nanoseconds: 3_000_000)
+        var merged = first.snapshot()
+        merged.merge(second.snapshot())
+        #expect(
+            merged.lines("martlet_upstream_calls_total") == [
+                #"martlet_upstream_calls_total{upstream="busy",code="ok"} 2"#,
+                #"martlet_upstream_calls_total{upstream="busy",code="unknown"} 1"#,
+            ]
+        )
+        let durations = merged.lines("martlet_upstream_call_duration_seconds")
+        #expect(durations.contains(#"martlet_upstream_call_duration_seconds_bucket{upstream="busy",le="0.00025"} 2"#))
+        #expect(durations.contains(#"martlet_upstream_call_duration_seconds_sum{upstream="busy"} 0.0034"#))
+        #expect(!durations.contains { $0.contains("idle") })
+    }
+
     @Test func `a code without a name is rendered as its number`() {
         let counters = WorkerCounters()
         counters.call("s", "A", code: 9)

@@ -27,15 +27,15 @@ import Testing
         for round in 0..<3 {
             for route in -1..<50 {
                 for code in UInt8(0)...16 where Int(code) >= round {
-                    counts.record(CallOutcome(route: route < 0 ? nil : route, code: code))
+                    counts.record(route < 0 ? .none : .number(route), code: code)
                 }
             }
         }
-        let byOutcome = counts.byOutcome
+        let byOutcome = counts.byOutcome(RouteNames())
         #expect(byOutcome.count == 51 * 17)
-        #expect(byOutcome[CallOutcome(route: nil, code: 0)] == 1)
-        #expect(byOutcome[CallOutcome(route: 49, code: 1)] == 2)
-        #expect(byOutcome[CallOutcome(route: 0, code: 16)] == 3)
+        #expect(byOutcome[CallOutcome(route: .none, code: 0)] == 1)
+        #expect(byOutcome[CallOutcome(route: .number(49), code: 1)] == 2)
+        #expect(byOutcome[CallOutcome(route: .number(0), code: 16)] == 3)
     }
 
     private func admit(_ path: String, to table: inout MethodTable, hash: UInt64? = nil) -> Int32 {

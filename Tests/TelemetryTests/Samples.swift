@@ -3,7 +3,7 @@ import Bytes
 @testable import Telemetry
 
 extension WorkerCounters {
-    /// Counts a whole call to `/service/method` that ended on route 0, admitting the method if it answered.
+    /// Counts a whole call to `/service/method`, admitting the method if it answered.
     func call(
         _ service: String,
         _ method: String,
@@ -11,14 +11,15 @@ extension WorkerCounters {
         code: UInt8 = 0,
         nanoseconds: Int = 1_000_000,
         messages: MessageCounts = MessageCounts(received: 1, sent: 1),
-        exists: Bool = true
+        exists: Bool = true,
+        route: RouteCounter = .number(0)
     ) {
         let path = Array("/\(service)/\(method)".utf8)
         var call = start(path.span, callProtocol)
         if exists {
             admit(&call, path: path.span, service: Array(service.utf8).span, method: Array(method.utf8).span)
         }
-        end(call, route: 0, code: code, nanoseconds: nanoseconds, messages: messages)
+        end(call, route: route, code: code, nanoseconds: nanoseconds, messages: messages)
     }
 }
 

@@ -36,7 +36,7 @@ import Testing
             method: Array("Watch".utf8).span
         )
         #expect(started("pkg.Service", "Watch", .grpc) == 1)
-        counters.end(call, route: nil, code: 1, nanoseconds: 5)
+        counters.end(call, route: .none, code: 1, nanoseconds: 5)
         #expect(started("pkg.Service", "Watch", .grpc) == 1)
         #expect(counters.inFlight == 0)
         #expect(counters.snapshot().lines("martlet_rpc_handled")[0].contains(#"route="none""#))
@@ -48,7 +48,7 @@ import Testing
         for _ in 0..<2 {
             counters.admit(&call, path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
         }
-        counters.end(call, route: 0, code: 0, nanoseconds: 5)
+        counters.end(call, route: .number(0), code: 0, nanoseconds: 5)
         #expect(started("s", "M", .grpc) == 1)
     }
 
@@ -57,7 +57,7 @@ import Testing
         var calls = (0..<2).map { _ in counters.start(path.span, .grpc) }
         for index in calls.indices {
             counters.admit(&calls[index], path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
-            counters.end(calls[index], route: 0, code: 0, nanoseconds: 5)
+            counters.end(calls[index], route: .number(0), code: 0, nanoseconds: 5)
         }
         #expect(started("s", "M", .grpc) == 2)
         #expect(started("", "_OTHER", .grpc) == 0)
@@ -96,7 +96,7 @@ import Testing
             let path = Array("\(prefix)/s/M".utf8)
             var call = counters.start(path.span, .connect)
             counters.admit(&call, path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
-            counters.end(call, route: 0, code: 0, nanoseconds: 1)
+            counters.end(call, route: .number(0), code: 0, nanoseconds: 1)
         }
         #expect(counters.snapshot().lines("martlet_rpc_started").count == 1)
         #expect(started("s", "M") == 2)

@@ -74,12 +74,22 @@ extension AccessLogLine {
         field("http_method", text: request.method)
         field("host", text: request.authority)
         field("path", text: request.path)
-        if let number = call.routeNumber { field("route", number: number) } else { null("route") }
+        writeRoute(call)
         if let upstream = call.route.upstream {
             let name = upstream.name
             field("upstream", text: name.span)
         } else {
             null("upstream")
+        }
+    }
+
+    /// Adds the route: its name, its number if it has none, or null if no route took the call.
+    private mutating func writeRoute(_ call: Call) {
+        guard let number = call.routeNumber else { return null("route") }
+        if let name = call.generation.name(ofRoute: number) {
+            field("route", text: name.span)
+        } else {
+            field("route", number: number)
         }
     }
 

@@ -1,4 +1,5 @@
 public import Configuration
+internal import Telemetry
 
 /// A kind of interceptor: its name, its options and how one is made of them.
 ///
@@ -58,6 +59,8 @@ public final class CompileContext {
     let limits: LimitStore
     /// The kinds that there are.
     let kinds: Registry
+    /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
+    var buckets: (bounds: HistogramBounds, mark: Mark)?
 
     init(
         credentials: CredentialStore,

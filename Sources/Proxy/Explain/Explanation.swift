@@ -128,7 +128,9 @@ package struct Explanation {
 
     private var routeName: String {
         guard let number = call.routeNumber else { return "none takes the call" }
-        return "\(number), chain \(settings.routes[number].chain ?? "interceptors")"
+        let route = settings.routes[number]
+        let name = route.name.map { "\($0.text) (\(number))" } ?? "\(number)"
+        return "\(name), chain \(route.chain ?? "interceptors")"
     }
 
     /// What an interceptor has done, a line for each event.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Dialects
+internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
@@ -16,9 +17,21 @@ final class MetricsInterceptor: Interceptor {
                 .integer(in: 0...10_000),
                 default: "200",
                 "How many methods are counted by name; the others are _OTHER."
-            )
+            ),
+            Option(
+                "buckets",
+                .strings,
+                example: "[1ms, 10ms, 100ms, 1s]",
+                """
+                The upper bounds of the histograms' buckets, ascending, at most \(HistogramBounds.maxCount); from 100us to 10s \
+                if absent. The file has one such list.
+                """
+            ),
         ],
-        make: { section, _ in MetricsInterceptor(methods: section.integer("methods")) }
+        make: { section, context in
+            takeBuckets(section, context)
+            return MetricsInterceptor(methods: section.integer("methods"))
+        }
     )
 
     let events: EventSet = [.requestHead, .messageCounts, .finished]
@@ -41,11 +54,60 @@ final class MetricsInterceptor: Interceptor {
         call.counted = nil
         call.worker.counters.end(
             counted,
-            route: call.routeNumber,
+            route: call.generation.counter(ofRoute: call.routeNumber),
             code: call.record.code.rawValue,
             nanoseconds: Int(call.record.duration),
             messages: call.messageCounts
         )
+        guard let upstream = call.route.upstream, call.record.stages.forwarded > 0 else { return }
+        call.worker.counters.upstreamCall(
+            upstream.counter,
+            code: call.record.code.rawValue,
+            nanoseconds: Int(call.record.stages.ended - call.record.stages.forwarded)
+        )
+    }
+}
+
+extension MetricsInterceptor {
+    /// Gives the context the buckets that the file names; all interceptors of a file share one list.
+    private static func takeBuckets(_ section: Section, _ context: CompileContext) {
+        guard section.has("buckets"), let bounds = bounds(section) else { return }
+        let mark = section.mark(of: "buckets")
+        if let other = context.buckets, other.bounds != bounds {
+            let (first, second) = mark < other.mark ? (mark, other.mark) : (other.mark, mark)
+            let problem = "\"buckets\" differs from the list in line \(first.line)"
+            section.diagnostics.report("\(problem); all metrics share one list, so give it once", at: second)
+        } else {
+            context.buckets = (bounds, mark)
+        }
+    }
+
+    /// The bounds that a list names; nil if something is wrong with it, which is reported.
+    private static func bounds(_ section: Section) -> HistogramBounds? {
+        let texts = section.markedStrings("buckets")
+        if case .sequence([])? = section.node("buckets")?.content {
+            section.report("\"buckets\" is an empty list; remove it, or write for example [1ms, 10ms]", at: "buckets")
+        }
+        guard texts.count <= HistogramBounds.maxCount else {
+            let problem = "\"buckets\" has \(texts.count) bounds"
+            section.report("\(problem); write at most \(HistogramBounds.maxCount)", at: "buckets")
+            return nil
+        }
+        var bounds: [Int] = []
+        for text in texts {
+            let quoted = Diagnostic.quote(text.text)
+            guard let duration = Duration(text: text.text), duration > .zero else {
+                section.diagnostics.report("\(quoted) is not a bucket; write for example 500us or 10ms", at: text.mark)
+                continue
+            }
+            let bound = Int(Nanoseconds(duration))
+            if let last = bounds.last, bound <= last {
+                section.diagnostics.report("\(quoted) is not above the bucket before it; sort the list", at: text.mark)
+            }
+            bounds.append(bound)
+        }
+        let isGood = !bounds.isEmpty && bounds.count == texts.count && zip(bounds, bounds.dropFirst()).allSatisfy(<)
+        return isGood ? HistogramBounds(bounds) : nil
     }
 }
 

@@ -25,6 +25,8 @@ package final class RouteTable: @unchecked Sendable {
     let targets: [Target]
     /// Where in `targets` that of each route is.
     private let targetIndices: [Int]
+    /// The name of each route, as logs write it; empty if no route has a name.
+    private(set) var names: [[UInt8]?]
     /// The calls that each route takes; nil for all.
     private var conditions: [Condition?]
     private var byProcedure: [UInt64: Int32] = [:]
@@ -45,6 +47,8 @@ package final class RouteTable: @unchecked Sendable {
         let diagnostics = Diagnostics()
         conditions = routes.map { route in route.match.map { Condition($0, into: diagnostics) } }
         assert(diagnostics.isEmpty, "settings are checked before they become a table")
+        let isNamed = routes.contains { $0.name != nil }
+        names = isNamed ? routes.map { route in route.name.map { Array($0.text.utf8) } } : []
         asksForUnits = routes.contains { $0.match?.peerUnits.isEmpty == false }
         var (targets, places): ([Target], [Target: Int]) = ([], [:])
         targetIndices = routes.map { route in
@@ -94,6 +98,7 @@ package final class RouteTable: @unchecked Sendable {
     /// Frees the thousands of objects there may be; no call asks any more.
     package func empty() {
         conditions = []
+        names = []
     }
 
     /// Where in `targets` that of a route is.

@@ -5,6 +5,7 @@ internal import Bytes
 /// One struct, because a class pays for each access to a property that may reallocate: so a start or an end pays once.
 struct CallCounters {
     var methods: MethodTable
+    var routes = RouteNames()
     private(set) var inFlight = 0
 
     init(methodLimit: Int) {
@@ -31,11 +32,17 @@ struct CallCounters {
         countStart(of: &call)
     }
 
-    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int, _ messages: MessageCounts) {
+    mutating func end(
+        _ call: StartedCall,
+        _ route: RouteCounter,
+        code: UInt8,
+        nanoseconds: Int,
+        _ messages: MessageCounts
+    ) {
         inFlight -= 1
         var call = call
         if !call.isCounted { countStart(of: &call) }
-        methods.end(call, outcome, nanoseconds: max(0, nanoseconds), messages)
+        methods.end(call, route, code: code, nanoseconds: max(0, nanoseconds), messages)
     }
 
     private mutating func countStart(of call: inout StartedCall) {

@@ -1,8 +1,11 @@
+internal import RPC
+
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
-    /// The last column of an upstream, behind the results of attempts.
+    /// The columns of an upstream behind the results of attempts: calls sent again, and the codes of calls.
     static let resends = AttemptResult.allCases.count
-    static let upstreamColumns = resends + 1
+    static let codes = resends + 1
+    static let upstreamColumns = codes + RPCCode.allCases.count
     /// The last columns of an interceptor, behind its verdicts: how often it was timed, and the nanoseconds of that.
     static let timed = VerdictLabel.allCases.count
     static let time = timed + 1
@@ -17,6 +20,7 @@ public struct CountersSnapshot: Sendable {
 
     var calls: [MethodName: [CallProtocol: CallCountsSnapshot]] = [:]
     var upstreams = NamedCounts(columns: upstreamColumns)
+    var upstreamDurations: [String: DurationHistogram] = [:]
     var interceptors = NamedCounts(columns: interceptorColumns)
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
@@ -43,6 +47,7 @@ public struct CountersSnapshot: Sendable {
     public mutating func merge(_ other: CountersSnapshot) {
         inFlight += other.inFlight
         upstreams.merge(other.upstreams)
+        upstreamDurations.merge(other.upstreamDurations) { $0.merging($1) }
         interceptors.merge(other.interceptors)
         listeners.merge(other.listeners)
         badRequests.merge(other.badRequests)
@@ -59,6 +64,6 @@ public struct CountersSnapshot: Sendable {
 
     /// Two paths may lead to one name, so this adds even within one worker.
     mutating func add(_ counts: CallCountsSnapshot, to name: MethodName, _ callProtocol: CallProtocol) {
-        calls[name, default: [:]][callProtocol, default: CallCountsSnapshot()].merge(counts)
+        calls[name, default: [:]].merge([callProtocol: counts]) { $0.merging($1) }
     }
 }

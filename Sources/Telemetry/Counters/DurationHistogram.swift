@@ -1,30 +1,24 @@
-/// How many durations fell between which bounds, and their sum.
+/// How many durations fell between which bounds, and their sum, at one moment.
 public struct DurationHistogram: Sendable {
-    /// The inclusive upper bounds of the buckets in nanoseconds; the last takes everything.
-    public static let bounds: InlineArray<15, Int> = [
-        5_000_000, 10_000_000, 25_000_000, 50_000_000, 75_000_000, 100_000_000, 250_000_000, 500_000_000,
-        750_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 7_500_000_000, 10_000_000_000, .max,
-    ]
-
+    /// The bounds of the buckets.
+    public let bounds: HistogramBounds
     /// How many durations fell in each bucket alone, not in all up to it.
-    public private(set) var buckets = InlineArray<15, Int>(repeating: 0)
+    public let buckets: [Int]
     /// The sum of the durations in nanoseconds.
-    public private(set) var sum = 0
+    public let sum: Int
 
-    /// Makes an empty histogram.
-    public init() {}
-
-    /// Counts one duration.
-    public mutating func record(nanoseconds: Int) {
-        var index = 0
-        while nanoseconds > Self.bounds[index] { index += 1 }
-        buckets[index] &+= 1
-        sum &+= nanoseconds
+    init(bounds: HistogramBounds, buckets: [Int], sum: Int) {
+        precondition(buckets.count == bounds.bucketCount, "the buckets are not those of the bounds")
+        self.bounds = bounds
+        self.buckets = buckets
+        self.sum = sum
     }
 
-    /// Adds the durations of `other`.
-    public mutating func merge(_ other: DurationHistogram) {
-        for index in buckets.indices { buckets[index] &+= other.buckets[index] }
-        sum &+= other.sum
+    /// The durations of both.
+    ///
+    /// Leaves `other` out if it has other bounds: its worker has not loaded the same configuration yet.
+    func merging(_ other: DurationHistogram) -> DurationHistogram {
+        guard other.bounds == bounds else { return self }
+        return DurationHistogram(bounds: bounds, buckets: zip(buckets, other.buckets).map(&+), sum: sum &+ other.sum)
     }
 }

@@ -24,6 +24,8 @@ struct MethodTable {
     private var slots = [Int32](repeating: 0, count: 16)
     /// One for each method and protocol.
     private var counts: [CallCounts] = []
+    /// A row for each method and protocol.
+    var durations = HistogramRows()
     /// How many counts each method has; kept, because `allCases` makes an array each time.
     private let protocols = CallProtocol.allCases.count
 
@@ -60,23 +62,35 @@ struct MethodTable {
         counts[index(method, callProtocol)].start()
     }
 
-    mutating func end(_ call: StartedCall, _ outcome: CallOutcome, nanoseconds: Int, _ messages: MessageCounts) {
-        counts[index(call.method, call.callProtocol)].end(outcome, nanoseconds: nanoseconds, messages)
+    mutating func end(
+        _ call: StartedCall,
+        _ route: RouteCounter,
+        code: UInt8,
+        nanoseconds: Int,
+        _ messages: MessageCounts
+    ) {
+        let index = index(call.method, call.callProtocol)
+        counts[index].end(route, code: code, messages)
+        durations.record(nanoseconds, row: index)
     }
 
-    /// Adds all counts to `copy`.
-    func add(to copy: inout CountersSnapshot) {
+    /// Adds all counts to `copy`, with routes as `routes` calls them.
+    func add(to copy: inout CountersSnapshot, routes: RouteNames) {
         for method in names.indices {
             for callProtocol in CallProtocol.allCases {
-                let counted = counts[index(Int32(method), callProtocol)]
-                guard counted.started > 0 else { continue }
-                copy.add(CallCountsSnapshot(counted), to: names[method], callProtocol)
+                let index = index(Int32(method), callProtocol)
+                guard counts[index].started > 0 else { continue }
+                let counted = CallCountsSnapshot(counts[index], durations[index], routes: routes)
+                copy.add(counted, to: names[method], callProtocol)
             }
         }
     }
 
     private mutating func addCounts() {
-        for _ in 0..<protocols { counts.append(CallCounts()) }
+        for _ in 0..<protocols {
+            counts.append(CallCounts())
+            durations.addRow()
+        }
     }
 
     private func index(_ method: Int32, _ callProtocol: CallProtocol) -> Int {

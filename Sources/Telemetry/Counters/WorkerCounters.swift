@@ -1,4 +1,5 @@
 internal import Bytes
+internal import RPC
 
 /// All that one worker counts, in plain integers.
 ///
@@ -11,6 +12,7 @@ internal import Bytes
 public final class WorkerCounters {
     private var calls: CallCounters
     private var upstreams = NamedCounts(columns: CountersSnapshot.upstreamColumns)
+    private var upstreamDurations = HistogramRows()
     private var interceptors = NamedCounts(columns: CountersSnapshot.interceptorColumns)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
     private var badRequests = NamedCounts(columns: 1)
@@ -31,7 +33,18 @@ public final class WorkerCounters {
         calls.methods.limit = limit
     }
 
+    /// Changes the buckets of all histograms, which then start again; does nothing if the buckets are the same.
+    public func setBuckets(_ bounds: HistogramBounds) {
+        calls.methods.durations.setBounds(bounds)
+        upstreamDurations.setBounds(bounds)
+    }
+
     // MARK: Calls
+
+    /// What calls of the route `name` are counted under; to be asked for when a configuration is loaded.
+    public func route(named name: [UInt8]) -> RouteCounter {
+        calls.routes.counter(named: name)
+    }
 
     /// How many calls have started and not ended.
     public var inFlight: Int { calls.inFlight }
@@ -66,25 +79,27 @@ public final class WorkerCounters {
     ///
     /// - Parameters:
     ///   - call: the call; must not be used again.
-    ///   - route: the number of the route it took, if it took one.
+    ///   - route: the route it took.
     ///   - code: the number of the code it ended with, 0 to 16.
     ///   - nanoseconds: the time since it arrived.
     ///   - messages: the messages it had; plain HTTP has none.
     public func end(
         _ call: StartedCall,
-        route: Int?,
+        route: RouteCounter,
         code: UInt8,
         nanoseconds: Int,
         messages: MessageCounts = MessageCounts()
     ) {
-        calls.end(call, CallOutcome(route: route, code: code), nanoseconds: nanoseconds, messages)
+        calls.end(call, route, code: code, nanoseconds: nanoseconds, messages)
     }
 
     // MARK: Upstreams, interceptors, listeners
 
     /// The counters of the upstream `name`; to be asked for when a configuration is loaded.
     public func upstream(_ name: String) -> UpstreamCounter {
-        UpstreamCounter(row: upstreams.row(named: name))
+        let row = upstreams.row(named: name)
+        if row == upstreamDurations.count { upstreamDurations.addRow() }
+        return UpstreamCounter(row: row)
     }
 
     /// The counters of the interceptor `name`; to be asked for when a configuration is loaded.
@@ -100,6 +115,18 @@ public final class WorkerCounters {
     /// Counts the end of an attempt.
     public func attempt(_ upstream: UpstreamCounter, _ result: AttemptResult) {
         upstreams[upstream.row, Int(result.rawValue)] &+= 1
+    }
+
+    /// Counts the end of a call that was sent to an upstream.
+    ///
+    /// - Parameters:
+    ///   - upstream: the upstream.
+    ///   - code: the number of the code that the call ended with, 0 to 16.
+    ///   - nanoseconds: the time since its request left the chain for the upstream.
+    public func upstreamCall(_ upstream: UpstreamCounter, code: UInt8, nanoseconds: Int) {
+        assert(code < RPCCode.allCases.count, "the code is none of gRPC's")
+        upstreams[upstream.row, CountersSnapshot.codes + Int(code)] &+= 1
+        upstreamDurations.record(max(0, nanoseconds), row: upstream.row)
     }
 
     /// Counts a call that was sent again since the upstream surely had not processed it, or it may be repeated.
@@ -175,6 +202,7 @@ public final class WorkerCounters {
         var copy = CountersSnapshot()
         copy.inFlight = calls.inFlight
         copy.upstreams = upstreams
+        for (row, name) in upstreams.names.enumerated() { copy.upstreamDurations[name] = upstreamDurations[row] }
         copy.interceptors = interceptors
         copy.listeners = listeners
         copy.badRequests = badRequests
@@ -184,7 +212,7 @@ public final class WorkerCounters {
         copy.retries = retries
         copy.skippedRetries = skippedRetries
         copy.droppedLogLines = droppedLogLines
-        calls.methods.add(to: &copy)
+        calls.methods.add(to: &copy, routes: calls.routes)
         return copy
     }
 }

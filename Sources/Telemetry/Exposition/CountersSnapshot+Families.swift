@@ -10,6 +10,8 @@ extension CountersSnapshot {
             MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
             upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
             MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
+            MetricFamily(.upstreamCalls, upstreams.names.indices.flatMap { upstreamCalls($0, codeNames) }),
+            MetricFamily(.upstreamCallDuration, upstreams.names.indices.compactMap(upstreamCallDuration)),
             MetricFamily(.retries, RetryReason.allCases.map(sample)),
             MetricFamily(.retriesSkipped, RetryObstacle.allCases.map(sample)),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
@@ -29,6 +31,22 @@ extension CountersSnapshot {
 
     private func openConnections(ofListener row: Int) -> Int {
         listeners[row, Self.opened] - listeners[row, Self.closed]
+    }
+
+    /// The calls of an upstream by code: one sample for each code that some call has ended with.
+    private func upstreamCalls(_ row: Int, _ codeNames: [StaticString]) -> [MetricSample] {
+        (0..<Self.upstreamColumns - Self.codes).compactMap { code in
+            let count = upstreams[row, Self.codes + code]
+            guard count > 0 else { return nil }
+            return MetricSample([upstreams.names[row], codeNames.label(ofCode: code)], .number(count))
+        }
+    }
+
+    /// The durations of an upstream's calls; none if there was no call.
+    private func upstreamCallDuration(_ row: Int) -> MetricSample? {
+        let name = upstreams.names[row]
+        guard (Self.codes..<Self.upstreamColumns).contains(where: { upstreams[row, $0] > 0 }) else { return nil }
+        return upstreamDurations[name].map { MetricSample([name], .histogram($0)) }
     }
 
     private func sample(of reason: RefusalLabel) -> MetricSample {
@@ -68,7 +86,8 @@ extension CountersSnapshot {
                     sent.samples.append(MetricSample(labels, .number(counts.messages.sent)))
                 }
                 handled.samples += counts.handled.sorted { $0.key < $1.key }.map { outcome, count in
-                    MetricSample([outcome.routeLabel] + labels + [outcome.codeLabel(codeNames)], .number(count))
+                    let code = codeNames.label(ofCode: Int(outcome.code))
+                    return MetricSample([outcome.route.text] + labels + [code], .number(count))
                 }
             }
         }

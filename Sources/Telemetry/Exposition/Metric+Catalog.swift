@@ -4,7 +4,9 @@ extension Metric {
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
-        upstreamAttempts, upstreamResends, upstreamInsecure, connections, connectionsTotal, tlsFailures,
+        upstreamAttempts, upstreamResends, upstreamCalls, upstreamCallDuration,
+        upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes,
+        connections, connectionsTotal, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
         logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
         configReloadTime, heapInUse,
@@ -22,7 +24,7 @@ extension Metric {
     static let rpcHandled = Metric(
         "martlet_rpc_handled_total",
         .counter,
-        "Calls that have ended, by the number of their route and by their code.",
+        "Calls that have ended, by route and code. A route without a name goes by its number.",
         labels: ["route", "protocol", "rpc_service", "rpc_method", "code"]
     )
     static let rpcDuration = Metric(
@@ -73,6 +75,18 @@ extension Metric {
         "martlet_upstream_resends_total",
         .counter,
         "Calls sent again: the upstream surely had not processed them, or they may be repeated.",
+        labels: ["upstream"]
+    )
+    static let upstreamCalls = Metric(
+        "martlet_upstream_calls_total",
+        .counter,
+        "Calls sent to an upstream that have ended, by the code that the caller got.",
+        labels: ["upstream", "code"]
+    )
+    static let upstreamCallDuration = Metric(
+        "martlet_upstream_call_duration_seconds",
+        .histogram,
+        "Time from when a call leaves the chain for its upstream to its end, with all attempts.",
         labels: ["upstream"]
     )
     static let retries = Metric(

@@ -49,7 +49,7 @@ public struct PrometheusText {
         for index in histogram.buckets.indices {
             count += histogram.buckets[index]
             append(name, "_bucket{", labels, labels.isEmpty ? "le=\"" : ",le=\"")
-            append(bound: DurationHistogram.bounds[index])
+            append(bound: index, of: histogram.bounds)
             append("\"} ")
             appendEnd(decimal: count)
         }
@@ -59,9 +59,9 @@ public struct PrometheusText {
         appendEnd(decimal: count)
     }
 
-    private func append(bound nanoseconds: Int) {
-        guard nanoseconds < .max else { return append("+Inf") }
-        queue.append(seconds: nanoseconds)
+    private func append(bound index: Int, of bounds: HistogramBounds) {
+        guard index < bounds.nanoseconds.count else { return append("+Inf") }
+        queue.append(seconds: bounds.nanoseconds[index])
     }
 
     private func appendEnd(decimal value: Int) {

@@ -1,0 +1,153 @@
+import Configuration
+import Documents
+import Testing
+
+@testable import Proxy
+
+/// What the metrics tell of routes and upstreams.
+@Suite struct MetricsTests {
+    /// Routes in the order given, each to paths below its name, with a chain that counts.
+    private func file(_ routes: String..., upstreams: String = #"{default: "http://127.0.0.1:9000"}"#) -> String {
+        "listen: 127.0.0.1:8080\nupstreams: \(upstreams)\ninterceptors: [{metrics: {}}]\nroutes:\n"
+            + routes.map { "  - {\($0)}\n" }.joined()
+    }
+
+    /// A call to a path, over connections of its own.
+    private func call(_ scene: Scene, _ path: String, upstream address: String = "127.0.0.1:9000") {
+        let caller = scene.caller()
+        caller.send(http("GET \(path) HTTP/1.1", "host: a"))
+        let upstream = scene.upstream(address).accept()
+        _ = upstream.head()
+        upstream.send(fine)
+        caller.expect(fine)
+        upstream.close()
+        caller.close()
+        scene.settle()
+    }
+
+    private func handled(_ scene: Scene) -> [String] {
+        scene.metrics("martlet_rpc_handled_total").map { line in
+            "\(line.split(separator: "\"")[1]) \(line.split(separator: " ").last!)"
+        }
+    }
+
+    @Test func `a route with a name keeps its series when a reload moves it, and others go by their numbers`() {
+        let (users, rest) = ("name: users, match: {path: /users/}", "match: {path: /}")
+        play(file(users, "match: {path: /a/}", rest)) { scene in
+            call(scene, "/users/1")
+            call(scene, "/a/1")
+            #expect(handled(scene) == ["1 1", "users 1"])
+            scene.use(file("match: {path: /a/}", "name: new, match: {path: /new}", rest, users))
+            call(scene, "/a/1")
+            call(scene, "/new")
+            scene.use(file("match: {path: /a/}", users))
+            call(scene, "/users/1")
+            #expect(handled(scene) == ["0 1", "1 1", "new 1", "users 2"])
+        }
+    }
+
+    @Test func `a call under way when its route moves counts for the name`() {
+        play(file("name: users, match: {path: /users}")) { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /users HTTP/1.1", "host: a"))
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            scene.use(file("match: {path: /a}", "name: other, match: {path: /users}", "name: users"))
+            upstream.send(fine)
+            caller.expect(fine)
+            scene.settle()
+            #expect(handled(scene) == ["users 1"])
+        }
+    }
+
+    @Test func `the log has the name of a route, or its number`() {
+        let log = TemporaryLog()
+        let routes = "routes: [{match: {path: /a}}, {name: users.v1, match: {path: /users}}]\n"
+        play(plain + "\ninterceptors: [{log: {to: \(log.path)}}]\n\(routes)") { scene in
+            call(scene, "/a")
+            call(scene, "/users")
+        }
+        #expect(log.lines.count == 2)
+        #expect(log.lines[0].contains(#","route":0,"#))
+        #expect(log.lines[1].contains(#","route":"users.v1","#))
+    }
+
+    @Test func `the calls of an upstream are counted by code and timed from when they leave the chain`() {
+        play(file("match: {path: /}")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            scene.pass(.microseconds(300))
+            upstream.send(http("HTTP/1.1 503 Service Unavailable", "content-length: 0"))
+            _ = caller.head()
+            let calls = scene.metrics("martlet_upstream_calls_total")
+            #expect(calls == [#"martlet_upstream_calls_total{upstream="default",code="unavailable"} 1"#])
+            let name = #"martlet_upstream_call_duration_seconds_bucket{upstream="default",le="#
+            #expect(scene.metrics(name + "\"0.00025\"").first?.hasSuffix(" 0") == true)
+            #expect(scene.metrics(name + "\"0.0005\"").first?.hasSuffix(" 1") == true)
+        }
+    }
+
+    @Test func `a call that is answered in the chain is none of its upstream`() {
+        let chain = "interceptors: [{metrics: {}}, {when: {path: /no}, reject: {code: aborted}}]"
+        play(plain + "\n" + chain) { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /no HTTP/1.1", "host: a"))
+            _ = caller.head()
+            #expect(scene.metrics("martlet_rpc_handled_total").count == 1)
+            #expect(scene.metrics("martlet_upstream_calls_total").isEmpty)
+        }
+    }
+
+    // MARK: Buckets
+
+    private func errors(_ chain: String) -> [String] {
+        let yaml = "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\n\(chain)\n"
+        let diagnostics = Diagnostics()
+        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        return diagnostics.lines(file: "f")
+    }
+
+    private static let tooMany = (1...33).map { "\($0)ms" }.joined(separator: ", ")
+
+    @Test(arguments: [
+        ("[]", #"35: "buckets" is an empty list; remove it, or write for example [1ms, 10ms]"#),
+        ("[1ms, 5]", #"41: "5" is not a bucket; write for example 500us or 10ms"#),
+        ("[0s, 1s]", #"36: "0s" is not a bucket; write for example 500us or 10ms"#),
+        ("none", #"35: "none" is not a bucket; write for example 500us or 10ms"#),
+        ("[1ms, 5ms, 2ms]", #"46: "2ms" is not above the bucket before it; sort the list"#),
+        ("[1ms, 1000us]", #"41: "1000us" is not above the bucket before it; sort the list"#),
+        ("[\(tooMany)]", #"35: "buckets" has 33 bounds; write at most 32"#),
+    ])
+    func `a list of buckets that is wrong is an error with its place`(_ list: String, _ error: String) {
+        #expect(errors("interceptors: [metrics: {buckets: \(list)}]") == ["f:3:\(error)"])
+    }
+
+    @Test(arguments: ["[1ms]", "250us", "[100us, 1ms, 1s]"])
+    func `a list of buckets that ascends is good, wherever it stands and however often`(_ list: String) {
+        let metrics = "{metrics: {buckets: \(list)}}"
+        #expect(errors("interceptors: [\(metrics), \(metrics), metrics]\nchains: {a: [metrics, \(metrics)]}") == [])
+    }
+
+    @Test func `two lists of buckets that differ are an error that names the other place`() {
+        let chains = "interceptors:\n  - metrics: {buckets: [1ms]}\nchains:\n  a:\n    - metrics: {buckets: [2ms]}"
+        let problem = #""buckets" differs from the list in line 4; all metrics share one list, so give it once"#
+        #expect(errors(chains) == ["f:7:26: \(problem)"])
+    }
+
+    @Test func `a reload takes other buckets, and calls begin again to be counted in them`() {
+        let chain = { (buckets: String) in plain + "\ninterceptors: [{metrics: {buckets: \(buckets)}}]\n" }
+        play(chain("[1ms]")) { scene in
+            call(scene, "/a")
+            let name = "martlet_rpc_duration_seconds_bucket"
+            #expect(scene.metrics(name).map(\.last) == ["1", "1"])
+            scene.use(chain("[1ms]"))
+            #expect(scene.metrics(name).map(\.last) == ["1", "1"])
+            scene.use(chain("[1ms, 2ms]"))
+            #expect(scene.metrics(name).map(\.last) == ["0", "0", "0"])
+            call(scene, "/a")
+            #expect(scene.metrics(name).map(\.last) == ["1", "1", "1"])
+        }
+    }
+}

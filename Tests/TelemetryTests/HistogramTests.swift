@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Telemetry
+
+@Suite struct HistogramTests {
+    @Test(arguments: [HistogramBounds.standard, HistogramBounds([1]), HistogramBounds((1...32).map { $0 * 1000 })])
+    func `a duration on a bound counts in the bucket of that bound`(_ bounds: HistogramBounds) {
+        for (index, bound) in bounds.nanoseconds.enumerated() {
+            var rows = HistogramRows(bounds: bounds)
+            rows.addRow()
+            rows.record(bound, row: 0)
+            rows.record(bound + 1, row: 0)
+            #expect(rows[0].buckets[index] == 1)
+            #expect(rows[0].buckets[index + 1] == 1)
+            #expect(rows[0].sum == 2 * bound + 1)
+        }
+    }
+
+    @Test func `the standard buckets tell calls of a tenth of a millisecond from those of ten seconds`() {
+        let bounds = HistogramBounds.standard.nanoseconds
+        #expect((bounds.first, bounds.last) == (100_000, 10_000_000_000))
+        #expect(bounds.count == 16)
+    }
+
+    @Test func `rows do not count for each other`() {
+        var rows = HistogramRows(bounds: HistogramBounds([10, 20]))
+        for _ in 0..<3 { rows.addRow() }
+        rows.record(15, row: 1)
+        rows.record(99, row: 2)
+        #expect((0..<3).map { rows[$0].buckets } == [[0, 0, 0], [0, 1, 0], [0, 0, 1]])
+        #expect((0..<3).map { rows[$0].sum } == [0, 15, 99])
+    }
+
+    @Test func `other buckets start the histograms again, and the same ones do not`() {
+        let counters = WorkerCounters()
+        counters.call("s", "M", nanoseconds: 700_000)
+        counters.upstreamCall(counters.upstream("u"), code: 0, nanoseconds: 300_000)
+        counters.setBuckets(.standard)
+        #expect(buckets(counters, "0.001").map(\.last) == ["1", "1"])
+        counters.setBuckets(HistogramBounds([500_000, 1_000_000]))
+        #expect(buckets(counters, "0.001").map(\.last) == ["0", "0"])
+        #expect(buckets(counters, "0.0025").isEmpty)
+        counters.call("s", "M", nanoseconds: 700_000)
+        counters.call("s", "N", nanoseconds: 100_000)
+        #expect(buckets(counters, "0.0005").map(\.last) == ["0", "1", "0"])
+        #expect(buckets(counters, "0.001").map(\.last) == ["1", "1", "0"])
+        #expect(counters.snapshot().lines("martlet_rpc_handled_total")[0].hasSuffix(" 2"))
+    }
+
+    @Test func `a worker that still has other buckets is left out of the sum`() {
+        let (first, second) = (WorkerCounters(), WorkerCounters())
+        second.setBuckets(HistogramBounds([1_000_000]))
+        for counters in [first, second] {
+            counters.call("s", "M")
+            counters.upstreamCall(counters.upstream("u"), code: 0, nanoseconds: 1)
+        }
+        var merged = first.snapshot()
+        merged.merge(second.snapshot())
+        #expect(merged.lines("martlet_rpc_duration_seconds_count").map(\.last) == ["1"])
+        #expect(merged.lines("martlet_upstream_call_duration_seconds_count").map(\.last) == ["1"])
+        #expect(merged.lines("martlet_rpc_handled_total").map(\.last) == ["2"])
+    }
+
+    private func buckets(_ counters: WorkerCounters, _ bound: String) -> [String] {
+        counters.snapshot().lines("martlet_").filter { $0.contains("le=\"\(bound)\"") }
+    }
+}
