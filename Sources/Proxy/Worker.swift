@@ -284,7 +284,19 @@ package final class Worker {
 
     /// What the worker has counted until now.
     package func snapshot() -> CountersSnapshot {
-        counters.snapshot()
+        var snapshot = counters.snapshot()
+        for upstream in openUpstreams { snapshot.add(upstream.usage, of: upstream.settings.name) }
+        return snapshot
+    }
+
+    /// The upstreams of the configuration, and those of the same names with other settings that older calls still use.
+    private var openUpstreams: [Upstream] {
+        let current = Array(upstreams.values)
+        var older: [ObjectIdentifier: Upstream] = [:]
+        for upstream in self.older.flatMap(\.upstreams.values) where upstreams[upstream.settings.name] != nil {
+            if upstreams[upstream.settings.name] !== upstream { older[ObjectIdentifier(upstream)] = upstream }
+        }
+        return current + older.values
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// What the metrics tell of routes and upstreams.
+/// What the metrics tell of routes, upstreams and their pools.
 @Suite struct MetricsTests {
     /// Routes in the order given, each to paths below its name, with a chain that counts.
     private func file(_ routes: String..., upstreams: String = #"{default: "http://127.0.0.1:9000"}"#) -> String {
@@ -97,6 +97,71 @@ import Testing
             _ = caller.head()
             #expect(scene.metrics("martlet_rpc_handled_total").count == 1)
             #expect(scene.metrics("martlet_upstream_calls_total").isEmpty)
+        }
+    }
+
+    // MARK: Pools
+
+    private func pools(_ scene: Scene, _ upstream: String = "default") -> [String] {
+        let connections = scene.metrics("martlet_upstream_connections{upstream=\"\(upstream)\"")
+        let waiting = scene.metrics("martlet_upstream_waiting{upstream=\"\(upstream)\"")
+        return (connections + waiting).map { String($0.split(separator: " ").last!) }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `connections with and without a call and calls that wait are shown`(_ stage: Stage) {
+        let upstreams = #"{default: {url: "http://127.0.0.1:9000", limits: {connections: 1}}}"#
+        play(stage, file("match: {path: /}", upstreams: upstreams)) { scene in
+            #expect(pools(scene) == ["0", "0", "0"])
+            let callers = (scene.caller(), scene.caller())
+            callers.0.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            callers.1.send(get)
+            scene.settle()
+            #expect(pools(scene) == ["0", "1", "1"])
+            upstream.send(fine)
+            callers.0.expect(fine)
+            upstream.expect(gotUpstream)
+            #expect(pools(scene) == ["0", "1", "0"])
+            upstream.send(fine)
+            callers.1.expect(fine)
+            #expect(pools(scene) == ["1", "0", "0"])
+            upstream.close()
+            scene.settle()
+            #expect(pools(scene) == ["0", "0", "0"])
+        }
+    }
+
+    @Test func `an upstream that a reload removes is not shown any more, even while it has calls`() {
+        let both = #"{default: "http://127.0.0.1:9000", other: "http://127.0.0.1:9001"}"#
+        play(file("match: {path: /}, upstream: default", upstreams: both)) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            #expect(pools(scene) == ["0", "1", "0"])
+            #expect(pools(scene, "other") == ["0", "0", "0"])
+            scene.use(file("match: {path: /}", upstreams: #"{other: "http://127.0.0.1:9001"}"#))
+            #expect(pools(scene).isEmpty)
+            #expect(pools(scene, "other") == ["0", "0", "0"])
+            upstream.send(fine)
+            caller.expect(fine)
+        }
+    }
+
+    @Test func `connections of calls that began before a reload still count for their upstream`() {
+        play(file("match: {path: /}")) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            scene.use(file("match: {path: /}", upstreams: #"{default: "http://127.0.0.1:9001"}"#))
+            #expect(pools(scene) == ["0", "1", "0"])
+            upstream.send(fine)
+            caller.expect(fine)
+            scene.settle()
+            #expect(pools(scene) == ["0", "0", "0"])
         }
     }
 

@@ -90,6 +90,24 @@ import Testing
         #expect(!durations.contains { $0.contains("idle") })
     }
 
+    @Test func `the pools of all workers are added up by upstream`() {
+        var (first, second) = (CountersSnapshot(), CountersSnapshot())
+        first.addPools(of: "a", idle: 1, active: 2, waiting: 3)
+        second.addPools(of: "b", idle: 10, active: 20, waiting: 30)
+        second.addPools(of: "a", idle: 1, active: 1, waiting: 0)
+        first.merge(second)
+        #expect(
+            first.lines("martlet_upstream_") == [
+                #"martlet_upstream_connections{upstream="a",state="idle"} 2"#,
+                #"martlet_upstream_connections{upstream="a",state="active"} 3"#,
+                #"martlet_upstream_connections{upstream="b",state="idle"} 10"#,
+                #"martlet_upstream_connections{upstream="b",state="active"} 20"#,
+                #"martlet_upstream_waiting{upstream="a"} 3"#,
+                #"martlet_upstream_waiting{upstream="b"} 30"#,
+            ]
+        )
+    }
+
     @Test func `a code without a name is rendered as its number`() {
         let counters = WorkerCounters()
         counters.call("s", "A", code: 9)

@@ -82,6 +82,14 @@ final class Pool: UpstreamConnection.Owner {
         return taken
     }
 
+    /// What the pool has at this moment.
+    ///
+    /// A connection that has no room and no call either is about to close, and counts as active.
+    var usage: PoolUsage {
+        let idle = available.count { !$0.isBusy }
+        return PoolUsage(idle: idle, active: open - idle, waiting: waiting.count)
+    }
+
     // MARK: Dialing
 
     /// How many calls a connection that is being made is expected to serve.

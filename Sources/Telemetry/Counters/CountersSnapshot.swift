@@ -6,6 +6,11 @@ public struct CountersSnapshot: Sendable {
     static let resends = AttemptResult.allCases.count
     static let codes = resends + 1
     static let upstreamColumns = codes + RPCCode.allCases.count
+    /// The columns of an upstream's pools: connections that are idle, connections with calls, calls that wait.
+    static let idle = 0
+    static let active = 1
+    static let waiting = 2
+    static let poolColumns = 3
     /// The last columns of an interceptor, behind its verdicts: how often it was timed, and the nanoseconds of that.
     static let timed = VerdictLabel.allCases.count
     static let time = timed + 1
@@ -21,6 +26,7 @@ public struct CountersSnapshot: Sendable {
     var calls: [MethodName: [CallProtocol: CallCountsSnapshot]] = [:]
     var upstreams = NamedCounts(columns: upstreamColumns)
     var upstreamDurations: [String: DurationHistogram] = [:]
+    var pools = NamedCounts(columns: poolColumns)
     var interceptors = NamedCounts(columns: interceptorColumns)
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
@@ -48,6 +54,7 @@ public struct CountersSnapshot: Sendable {
         inFlight += other.inFlight
         upstreams.merge(other.upstreams)
         upstreamDurations.merge(other.upstreamDurations) { $0.merging($1) }
+        pools.merge(other.pools)
         interceptors.merge(other.interceptors)
         listeners.merge(other.listeners)
         badRequests.merge(other.badRequests)
@@ -60,6 +67,20 @@ public struct CountersSnapshot: Sendable {
         for (name, protocols) in other.calls {
             for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }
         }
+    }
+
+    /// Adds what the pools of an upstream have now.
+    ///
+    /// - Parameters:
+    ///   - upstream: the name of the upstream.
+    ///   - idle: the open connections without a call.
+    ///   - active: the open connections with calls.
+    ///   - waiting: the calls that wait for a connection.
+    public mutating func addPools(of upstream: String, idle: Int, active: Int, waiting: Int) {
+        let row = pools.row(named: upstream)
+        pools[row, Self.idle] += idle
+        pools[row, Self.active] += active
+        pools[row, Self.waiting] += waiting
     }
 
     /// Two paths may lead to one name, so this adds even within one worker.

@@ -12,6 +12,8 @@ extension CountersSnapshot {
             MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
             MetricFamily(.upstreamCalls, upstreams.names.indices.flatMap { upstreamCalls($0, codeNames) }),
             MetricFamily(.upstreamCallDuration, upstreams.names.indices.compactMap(upstreamCallDuration)),
+            pools.family(.upstreamConnections, ["idle", "active"]),
+            MetricFamily(.upstreamWaiting, pools.samples { .number(pools[$0, Self.waiting]) }),
             MetricFamily(.retries, RetryReason.allCases.map(sample)),
             MetricFamily(.retriesSkipped, RetryObstacle.allCases.map(sample)),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),

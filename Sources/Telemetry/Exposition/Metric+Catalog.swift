@@ -4,7 +4,7 @@ extension Metric {
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
-        upstreamAttempts, upstreamResends, upstreamCalls, upstreamCallDuration,
+        upstreamAttempts, upstreamResends, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
         upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes,
         connections, connectionsTotal, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
@@ -87,6 +87,18 @@ extension Metric {
         "martlet_upstream_call_duration_seconds",
         .histogram,
         "Time from when a call leaves the chain for its upstream to its end, with all attempts.",
+        labels: ["upstream"]
+    )
+    static let upstreamConnections = Metric(
+        "martlet_upstream_connections",
+        .gauge,
+        "Open connections to an upstream: idle without a call, active with calls.",
+        labels: ["upstream", "state"]
+    )
+    static let upstreamWaiting = Metric(
+        "martlet_upstream_waiting",
+        .gauge,
+        "Calls that wait for a connection to an upstream.",
         labels: ["upstream"]
     )
     static let retries = Metric(
