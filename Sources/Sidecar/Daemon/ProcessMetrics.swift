@@ -9,11 +9,15 @@ enum ProcessMetrics {
         var usage = rusage()
         unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
         let cpu = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+        let memory = memory
         return [
             MetricFamily(.heapInUse, .number(Memory.inUse)),
             MetricFamily(.processCPU, .nanoseconds(cpu)),
             MetricFamily(.processMemory, .number(memory.resident)),
+            MetricFamily(.processVirtualMemory, .number(memory.virtual)),
             MetricFamily(.processFiles, .number(openFiles)),
+            MetricFamily(.processMaxFiles, .number(maxOpenFiles)),
+            MetricFamily(.processThreads, .number(threads)),
             MetricFamily(.processStartTime, .nanoseconds(startTime)),
         ]
     }
@@ -28,11 +32,11 @@ enum ProcessMetrics {
         return memory.resident - memory.shared
     }
 
-    private static var memory: (resident: Int, shared: Int) {
+    private static var memory: (virtual: Int, resident: Int, shared: Int) {
         let pages = text("/proc/self/statm").split(separator: " ").map { Int($0) ?? 0 }
-        guard pages.count > 2 else { return (0, 0) }
+        guard pages.count > 2 else { return (0, 0, 0) }
         let size = Int(sysconf(Int32(_SC_PAGESIZE)))
-        return (pages[1] * size, pages[2] * size)
+        return (pages[0] * size, pages[1] * size, pages[2] * size)
     }
 
     private static var openFiles: Int {
@@ -44,12 +48,26 @@ enum ProcessMetrics {
         return max(0, count - 3)
     }
 
+    /// The soft limit of open file descriptors, as it is now.
+    private static var maxOpenFiles: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    private static var threads: Int { statistic(17) }
+
+    /// A number of /proc/self/stat, counted from the one behind the program's name, which is 0; 0 if it is not there.
+    private static func statistic(_ index: Int) -> Int {
+        let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.indices.contains(index) ? Int(fields[index]) ?? 0 : 0
+    }
+
     /// The start in nanoseconds since 1970: the boot time, and the process's ticks since then.
     private static let startTime: Int = {
         let boot = text("/proc/stat").split(separator: "\n").first { $0.hasPrefix("btime ") }
-        let fields = text("/proc/self/stat").split(separator: ")").last?.split(separator: " ") ?? []
         let seconds = boot.flatMap { Int($0.dropFirst(6)) } ?? 0
-        let ticks = fields.count > 19 ? Int(fields[19]) ?? 0 : 0
+        let ticks = statistic(19)
         return seconds * 1_000_000_000 + ticks * (1_000_000_000 / Int(sysconf(Int32(_SC_CLK_TCK))))
     }()
 

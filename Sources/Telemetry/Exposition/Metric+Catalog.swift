@@ -10,7 +10,8 @@ extension Metric {
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
         logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
         configReloadTime, heapInUse,
-        processCPU, processMemory, processFiles, processStartTime,
+        processCPU, processMemory, processVirtualMemory, processFiles, processMaxFiles, processThreads,
+        processStartTime,
     ]
 
     // MARK: Calls
@@ -254,11 +255,29 @@ extension Metric {
         .gauge,
         "Resident memory."
     )
+    /// The virtual memory in bytes.
+    public static let processVirtualMemory = Metric(
+        "process_virtual_memory_bytes",
+        .gauge,
+        "Virtual memory."
+    )
     /// The number of open file descriptors.
     public static let processFiles = Metric(
         "process_open_fds",
         .gauge,
         "Open file descriptors."
+    )
+    /// The number of file descriptors that may be open.
+    public static let processMaxFiles = Metric(
+        "process_max_fds",
+        .gauge,
+        "File descriptors that may be open: the soft limit."
+    )
+    /// The number of threads.
+    public static let processThreads = Metric(
+        "process_threads",
+        .gauge,
+        "Threads of the process."
     )
     /// The Unix time at which the process started, in nanoseconds.
     public static let processStartTime = Metric(
