@@ -67,9 +67,4 @@ import Testing
     func `seconds have no trailing zeros`(nanoseconds: Int, expected: String) {
         #expect(text { $0.append(seconds: nanoseconds) } == expected)
     }
-
-    @Test func `no two metrics share a name, and counters end in total`() {
-        #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
-        for metric in Metric.all { #expect((metric.kind == .counter) == metric.name.hasSuffix("_total")) }
-    }
 }
