@@ -1,3 +1,4 @@
+internal import Events
 public import Proxy
 
 /// The program `martlet`, for executables to be made of.
@@ -14,13 +15,12 @@ public enum Martlet {
     ///
     /// - Parameter kinds: kinds of interceptors over and above those that come with Martlet; each name is to be new.
     public static func main(adding kinds: [InterceptorKind] = []) -> Never {
-        let arguments = Array(CommandLine.arguments.dropFirst())
         for (index, kind) in kinds.enumerated() {
             let others = Registry.builtIn.kinds + kinds[..<index]
             guard others.contains(where: { $0.name == kind.name }) else { continue }
             Terminal.complain("martlet: two kinds of interceptors are named \(kind.name)")
             Exit.now(.failure)
         }
-        Exit.now(Invocation.parse(arguments).run(with: Registry.builtIn.adding(kinds)))
+        Exit.now(Invocation.parse(Program.arguments).run(with: Registry.builtIn.adding(kinds)))
     }
 }

@@ -50,6 +50,12 @@ void martlet_set_thread_name(const char *_Nonnull name);
 // The text of an errno in English; safe on any thread, never freed.
 const char *_Nonnull martlet_error_text(int error);
 
+// How many arguments the process was started with, its name among them; whatever other constructors have done to the environment.
+int martlet_argument_count(void);
+
+// One of these arguments.
+const char *_Nonnull martlet_argument(int index);
+
 // Makes an inotify instance, non-blocking and close-on-exec.
 int martlet_inotify_open(void);
 
