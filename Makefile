@@ -17,7 +17,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man clean
+.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man install-symbols clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -118,6 +118,11 @@ install: install-man ## Install the built binary, units and configuration (DESTD
 	    test ! -e "$$licence" || install -m 0644 "$$licence" $(DESTDIR)$(PREFIX)/share/doc/martlet; done
 	test -e $(CONFIGURATION) || install -D -m 0644 etc/martlet.yaml $(CONFIGURATION)
 	test -e $(LOGROTATE) || install -D -m 0644 systemd/martlet.logrotate $(LOGROTATE)
+
+install-symbols: ## Install the symbol file of the built binary where gdb looks for it (DESTDIR)
+	@test -e $(BINARY).debug || { echo "install-symbols: build it first: make build" >&2; exit 1; }
+	id=$$(readelf --notes $(BINARY).debug | sed -n 's/.*Build ID: //p') \
+	    && install -D -m 0644 $(BINARY).debug $(DESTDIR)/usr/lib/debug/.build-id/$$(echo $$id | cut -c 1-2)/$$(echo $$id | cut -c 3-).debug
 
 clean: ## Remove everything that was built
 	rm -rf .build Examples/*/.build .venv
