@@ -17,3 +17,7 @@ int martlet_argument_count(void) {
 const char *martlet_argument(int index) {
     return values[index];
 }
+
+char **martlet_first_environment(void) {
+    return values + count + 1;
+}

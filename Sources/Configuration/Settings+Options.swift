@@ -34,5 +34,11 @@ extension Settings {
             default: "info",
             "How much is written to the operational log."
         ),
+        Option(
+            "core_dumps",
+            .bool,
+            default: "false",
+            "Whether a crash dumps core. The core has stacks and registers in it, but no heap and no environment."
+        ),
     ]
 }

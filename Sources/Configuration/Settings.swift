@@ -22,6 +22,8 @@ public struct Settings: Equatable, Sendable {
     public let drain: DrainSettings
     /// How much is written to the operational log.
     public let logLevel: LogLevel
+    /// Whether a crash dumps core.
+    public let coreDumps: Bool
     /// The file, with short forms written out.
     @NotCompared private var root: Node
 
@@ -50,6 +52,7 @@ public struct Settings: Equatable, Sendable {
         admin = section.sections("admin").compactMap(AdminSettings.init)
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
+        coreDumps = section.bool("core_dumps")
         self.root = root
         check(section, answeringKinds: answeringKinds, chainsAreWhole: assembly.isWhole)
     }

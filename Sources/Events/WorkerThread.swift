@@ -18,11 +18,12 @@ public final class WorkerThread {
 
     /// Starts a thread that runs `body`.
     ///
-    /// All signals are blocked in it: they belong to the main thread.
+    /// All signals are blocked in it but those of its own errors: they belong to the main thread.
     public init(name: String, body: @escaping @Sendable () -> Void) {
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
+        unsafe martlet_leave_fatal_signals(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         let start = unsafe Unmanaged.passRetained(Start(body, name)).toOpaque()
         let failure = unsafe pthread_create(
@@ -31,7 +32,9 @@ public final class WorkerThread {
             { argument in
                 let start = unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
                 unsafe martlet_set_thread_name(start.name)
+                martlet_crash_add_thread()
                 start.body()
+                martlet_crash_remove_thread()
                 return nil
             },
             start

@@ -11,10 +11,11 @@ enum Version {
     /// The version of Martlet.
     static let number = "0.1.0"
 
-    /// The version, and those of the libraries it runs with.
+    /// The version, the build ID, and the versions of the libraries it runs with.
     static var withLibraries: String {
         """
         martlet \(number)
+        build \(Program.buildID ?? "unknown")
         libevent \(EventLoop.libraryVersion)
         libyaml \(YAML.libraryVersion)
         jansson \(JSON.libraryVersion)

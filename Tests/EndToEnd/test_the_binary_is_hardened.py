@@ -44,10 +44,11 @@ def test_nothing_writable_is_executed(readelf):
         assert not ("W" in flags and "E" in flags), segment
 
 
-def test_it_has_a_build_id_and_a_symbol_file_of_the_same(readelf, binary):
+def test_it_has_a_build_id_and_a_symbol_file_of_the_same(readelf, binary, command):
     symbols = f"{binary}.debug"
     if not os.path.exists(symbols):
         pytest.skip("the symbol file is kept elsewhere")
     (build,) = [line.split()[-1] for line in readelf("-n").splitlines() if "Build ID" in line]
     assert build in subprocess.check_output(["readelf", "-n", symbols], text=True)
     assert ".debug_line" in subprocess.check_output(["readelf", "-SW", symbols], text=True)
+    assert f"\nbuild {build}\n" in command("-V").stdout.text

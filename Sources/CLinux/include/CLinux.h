@@ -56,6 +56,34 @@ int martlet_argument_count(void);
 // One of these arguments.
 const char *_Nonnull martlet_argument(int index);
 
+// The variables of the environment as the process was started; ends with a null.
+char *_Nullable *_Nonnull martlet_first_environment(void);
+
+// The build ID of the program in hexadecimal; empty if it has none.
+void martlet_build_id(char *_Nonnull text, size_t room);
+
+// From now on a fatal signal writes to standard error which it is and which calls the threads are in, before it ends the process as
+// it would have. No other process of the user may read the memory, and no core is dumped. `program` is a name and a version. To be
+// called before there are other threads.
+void martlet_crash_watch(const char *_Nonnull program);
+
+// Whether a crash dumps core from now on: without the heap, the environment and what the program has mapped besides, but with the
+// stacks in use, the registers and the variables of the program and its libraries. If not, it cannot be allowed again.
+// Only after martlet_crash_watch, before there are other threads.
+void martlet_set_core_dumps(bool allowed);
+
+// What martlet_set_core_dumps was told; false before.
+bool martlet_dumps_core(void);
+
+// Gives the calling thread a stack on which to report a crash, and notes it, where crashes are watched.
+void martlet_crash_add_thread(void);
+
+// Takes back what martlet_crash_add_thread did. To be called before the thread ends.
+void martlet_crash_remove_thread(void);
+
+// Takes the signals that end a process by its own error out of a set (a sigset_t). Blocked, they end it without a report.
+void martlet_leave_fatal_signals(void *_Nonnull set);
+
 // Makes an inotify instance, non-blocking and close-on-exec.
 int martlet_inotify_open(void);
 

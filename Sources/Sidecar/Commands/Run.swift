@@ -7,10 +7,12 @@ enum Run {
     static func run(file: String?, watches: Bool, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
-            Machine.forbidCoreDumps()
+            // Before there is a secret in the memory.
+            Crash.watch(program: "martlet \(Version.number)")
             // What it asks for is about to be done anyway.
             Signals.ignoreHangUp()
             let loaded = try file.load()
+            Crash.setCoreDumps(allowed: loaded.settings.coreDumps)
             let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel)
             return daemon.run(loaded, watches: watches)
         } catch {

@@ -233,6 +233,9 @@ final class Daemon {
         if AdminSettings.effective(settings) != admin.map(\.settings) {
             log.log(.warn, "a change of admin takes a restart")
         }
+        if settings.coreDumps != Crash.dumpsCore {
+            log.log(.warn, "a change of core_dumps takes a restart")
+        }
     }
 
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.

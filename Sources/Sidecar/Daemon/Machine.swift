@@ -8,10 +8,4 @@ enum Machine {
     static var workers: Int {
         max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     }
-
-    /// Lets no crash write the memory, which has credentials in it, to a disk.
-    static func forbidCoreDumps() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    }
 }
