@@ -31,6 +31,10 @@ package protocol HTTPSession: AnyObject {
 package protocol HTTPServerSession: HTTPSession {
     /// Whether a head has come in part.
     var isReadingHead: Bool { get }
+    /// Has the next response say that the connection closes after it, if the version of HTTP has a word for that.
+    ///
+    /// Without an exchange the connection stays open, for one more.
+    func announceClose()
     /// Refuses a request whose head did not arrive in time.
     func headTimedOut()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.

@@ -50,7 +50,7 @@ package final class Worker {
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
     /// Those that accept no more and still have connections.
-    private var draining: [Acceptor] = []
+    private(set) var draining: [Acceptor] = []
     private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
 
     /// Makes a worker that has no configuration yet, on the thread that is to be its own.

@@ -152,6 +152,42 @@ import Testing
         #expect(caller.isClosed)
     }
 
+    @Test func `an announced close waits for one more exchange, whose answer says it`() {
+        let caller = ScriptedCaller.answered()
+        caller.sends(Self.get)
+        #expect(caller.takes() == Self.ok)
+        caller.session.announceClose()
+        #expect(!caller.isClosed)
+        caller.sends(Self.get + Self.get)
+        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.saw.suffix(3) == ["request GET / host=a", "end", "closed, lingering"])
+    }
+
+    @Test func `an announced close is said by the answer under way, if its head is not out`() throws {
+        let caller = ScriptedCaller()
+        caller.sends(Self.get)
+        caller.session.announceClose()
+        try #require(caller.users[0].stream).answer(200)
+        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.isClosed)
+    }
+
+    @Test func `an answer whose head is out when a close is announced is not the last`() throws {
+        let caller = ScriptedCaller()
+        caller.sends(Self.get)
+        let stream = try #require(caller.users[0].stream)
+        stream.send(head: Message.answer(200), end: false)
+        caller.session.announceClose()
+        stream.sendEnd(trailers: nil)
+        #expect(caller.saw.last == "idle")
+        #expect(!caller.session.isAtRest)
+        _ = caller.takes()
+        caller.sends(Self.get)
+        try #require(caller.users[1].stream).answer(200)
+        #expect(caller.takes().contains("\r\nconnection: close\r\n"))
+        #expect(caller.isClosed)
+    }
+
     // MARK: What the owner looks at
 
     @Test func `a head in transit is told from a body in transit`() {

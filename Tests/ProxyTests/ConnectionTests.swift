@@ -203,6 +203,7 @@ import Testing
     func `a drain closes what is idle, and takes no new connections`(_ stage: Stage) {
         play(stage, plain) { scene in
             let (idle, reading) = (scene.caller(), scene.caller())
+            scene.pass(.seconds(2))
             reading.send("GET /p HTTP/1.1\r\n")
             scene.settle()
             scene.worker.drain()
@@ -234,6 +235,83 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: Stage.allCases)
+    func `a caller that has just connected has a second for its first request`(_ stage: Stage) {
+        play(stage, Self.answering) { scene in
+            let (quick, slow) = (scene.caller(), scene.caller())
+            scene.pass(.milliseconds(900))
+            scene.worker.drain()
+            slow.expectNothing()
+            quick.send(get)
+            #expect(quick.head().contains("\r\nconnection: close\r\n"))
+            quick.expect("ok")
+            quick.expectEnd()
+            scene.pass(.milliseconds(200))
+            slow.expectEnd()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a close that is announced comes after one more call on each connection, also on new ones`(_ stage: Stage) {
+        play(stage, Self.answering) { scene in
+            let (used, unused) = (scene.caller(), scene.caller())
+            used.send(get)
+            used.expect(http("HTTP/1.1 200 OK", "content-length: 2", body: "ok"))
+            scene.worker.announceClose(held: [])
+            scene.pass(.seconds(60))
+            for caller in [used, unused, scene.caller()] {
+                caller.expectNothing()
+                caller.send(get)
+                #expect(caller.head().contains("\r\nconnection: close\r\n"))
+                caller.expect("ok")
+                caller.expectEnd()
+            }
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a stop waits for calls of held listeners that began before it, and not for later ones`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let (old, idle) = (scene.caller(), scene.caller())
+            old.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            scene.worker.announceClose(held: ["127.0.0.1:8080"])
+            scene.worker.stopListening(except: ["127.0.0.1:8080"])
+            #expect(scene.worker.leavingCount == 1)
+            idle.send(get)
+            let other = scene.upstream().accept()
+            other.expect(gotUpstream)
+            #expect((scene.worker.leavingCount, scene.worker.connectionCount) == (1, 2))
+            upstream.send(fine)
+            #expect(old.head().contains("\r\nconnection: close\r\n"))
+            old.expect("{}")
+            old.expectEnd()
+            #expect(scene.worker.leavingCount == 0)
+            other.send(fine)
+            #expect(idle.head().contains("\r\nconnection: close\r\n"))
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `calls that began before a stop can be cut off, and later ones go on`(_ stage: Stage) {
+        play(stage, plain) { scene in
+            let (old, new) = (scene.caller(), scene.caller())
+            old.send(get)
+            scene.upstream().accept().expect(gotUpstream)
+            scene.worker.announceClose(held: ["127.0.0.1:8080"])
+            new.send(get)
+            let upstream = scene.upstream().accept()
+            upstream.expect(gotUpstream)
+            scene.worker.abandonLeaving()
+            #expect(old.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+            upstream.send(fine)
+            #expect(new.head().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        }
+    }
+
+    private static let answering = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {body: ok}}]\n"
 
     @Test(arguments: Stage.allCases)
     func `a pipelined request that waited when the drain began is not taken`(_ stage: Stage) {

@@ -304,6 +304,7 @@ import Testing
     func `drained`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let idle = scene.caller()
+            scene.pass(.seconds(2))
             let (caller, upstream) = begin(scene)
             scene.worker.drain()
             idle.expectEnd()

@@ -133,6 +133,11 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         owner?.sessionWantsInput()
     }
 
+    package func announceClose() {
+        // A response whose head is out did not say it, so `persists` stays as it is, and the next response says it.
+        draining = true
+    }
+
     package func drain() {
         draining = true
         persists = false

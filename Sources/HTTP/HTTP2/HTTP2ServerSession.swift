@@ -99,6 +99,9 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     // MARK: The end
 
+    /// Does nothing: GOAWAY says it, once the connection drains.
+    package func announceClose() {}
+
     override func drained() {
         guard !isClosed else { return }
         switch goodbye {

@@ -14,6 +14,8 @@ package final class Acceptor: ListenerOwner {
     private let tell: (Event) -> Void
     private var listener: Listener?
     private var connections: [CallerConnection] = []
+    /// Whether each connection, also of those that are still to come, closes after its next call.
+    private(set) var isClosing = false
 
     /// The most connections that are open at a time; one more is answered 503 and closed.
     package var limit: Int
@@ -57,6 +59,25 @@ package final class Acceptor: ListenerOwner {
     package func stopAccepting() {
         listener?.finish()
         listener = nil
+    }
+
+    /// Has each connection close after its next call and say so in the response; takes new ones all the same.
+    ///
+    /// With `movesOn` somebody goes on accepting on the socket, so a GOAWAY sends HTTP/2 callers there now.
+    func announceClose(movesOn: Bool) {
+        isClosing = true
+        for connection in connections { connection.announceClose(movesOn: movesOn) }
+    }
+
+    /// The number of connections with a call that began before `announceClose`, for which `movesOn` was said.
+    var leavingCount: Int { connections.count { $0.isLeaving } }
+
+    /// The number of connections whose callers have got their last response and have not closed them yet.
+    var lingeringCount: Int { connections.count { $0.isLingering } }
+
+    /// Ends the calls that began before `announceClose`.
+    func abandonLeaving() {
+        for connection in connections where connection.isLeaving { connection.abandon() }
     }
 
     /// Closes idle connections now and the others after the call under way.

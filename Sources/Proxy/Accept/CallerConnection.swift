@@ -61,7 +61,12 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var version: HTTPVersion?
     private var isReadingHead = false
     private var isDiscarding = false
+    /// Whether responses of HTTP/1.1 say that the connection closes after them.
+    private var isClosing: Bool
+    /// Whether the connection was there when the daemon was told to stop, and may have a call of that time.
+    private var wasBusy = false
     private var isDraining = false
+    private let acceptedAt: Nanoseconds
     /// Whether nothing is left to do but to send what waits.
     private var isEnding = false
 
@@ -73,6 +78,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         self.peer = peer
         let (service, context) = (acceptor.service, acceptor.context)
         limits = service.limits
+        isClosing = acceptor.isClosing
+        acceptedAt = context.loop.now
         security = transport as? TLSTransport
         let isSecured = security != nil
         let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: isSecured)
@@ -85,19 +92,54 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var service: any ConnectionService { acceptor.service }
     private var context: WireContext { acceptor.context }
 
+    /// How long the connection may be idle.
+    private var idleTimeout: Nanoseconds? { isDraining ? Self.goodbyeTime : acceptor.idleTimeout }
+
+    /// Has the next response of HTTP/1.1 say that the connection closes after it; an idle connection stays open for it.
+    ///
+    /// With `movesOn` somebody goes on accepting on the listener, so a GOAWAY sends an HTTP/2 caller there now.
+    func announceClose(movesOn: Bool) {
+        isClosing = true
+        guard movesOn else {
+            session?.announceClose()
+            return
+        }
+        if version == .http2 {
+            drain()
+            wasBusy = true
+        } else {
+            session?.announceClose()
+            wasBusy = session?.isBusy == true
+        }
+    }
+
+    /// Whether a call is under way that began before `announceClose`.
+    var isLeaving: Bool { wasBusy && session?.isBusy == true }
+
+    /// Whether the caller has got its last response and has not closed the connection yet.
+    var isLingering: Bool { wire?.isLingering == true }
+
     /// Lets the call under way end, and closes then; an idle connection is closed now.
     func drain() {
         // A request that has come already is no idle connection.
         wire?.readable()
+        isClosing = true
         isDraining = true
         sayGoodbye()
     }
 
     /// Has the session end when it can; one that waits for its caller to hear of it is not left waiting for long.
     private func sayGoodbye() {
-        guard let session else { return close() }
+        guard let session else { return version == nil ? awaitFirstCall() : close() }
         session.drain()
         if !session.isBusy, !isEnding { timer?.arm(after: Self.goodbyeTime) }
+    }
+
+    /// Closes a connection on which nothing has come, but not before its caller has had time to send a request.
+    private func awaitFirstCall() {
+        let left = acceptedAt + Self.goodbyeTime - context.loop.now
+        guard left > 0 else { return close() }
+        timer?.arm(after: left)
     }
 
     /// Ends the call under way now, with an answer if none has begun.
@@ -147,7 +189,9 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         self.version = version
         switch version {
         case .http1:
-            return context.http1.take(for: self, output: wire.output, limits: limits)
+            let session = context.http1.take(for: self, output: wire.output, limits: limits)
+            if isClosing { session.announceClose() }
+            return session
         case .http2:
             watchForStalls()
             return HTTP2ServerSession(owner: self, output: wire.output, resources: context.http2, limits: limits)
@@ -212,7 +256,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         if isReadingHead {
             timer?.arm(after: service.headTimeout)
         } else if session?.isBusy == false {
-            timer?.arm(after: acceptor.idleTimeout)
+            timer?.arm(after: idleTimeout)
         }
     }
 
@@ -238,7 +282,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// The TLS handshake is over.
     func wireConnected(errno: Int32) {
         guard errno != 0 else {
-            timer?.arm(after: acceptor.idleTimeout)
+            timer?.arm(after: idleTimeout)
             return
         }
         if errno == EPROTO { noteFailureOfTLS() }
@@ -303,7 +347,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     package func sessionBecameIdle() {
         if version == .http1 { isDiscarding = false }
         isReadingHead = false
-        timer?.arm(after: isDraining ? Self.goodbyeTime : acceptor.idleTimeout)
+        timer?.arm(after: idleTimeout)
     }
 
     package func sessionHasOutput() {

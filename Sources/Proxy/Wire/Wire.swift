@@ -80,6 +80,9 @@ final class Wire: Watcher, EndOfTurn {
     /// What both ends agreed to speak, if the connection is secured and has been made.
     var negotiatedProtocol: String? { transport.negotiatedProtocol }
 
+    /// Whether all has been sent, and the wire waits for the peer to close.
+    var isLingering: Bool { if case .lingering = state { true } else { false } }
+
     /// Sends the output at the end of this turn.
     func outputChanged() {
         beDue()

@@ -43,6 +43,34 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
+    func `a caller of a held listener is sent elsewhere at once, and others when the drain comes`(_ stage: Stage) {
+        play(stage, http2Plain) { scene in
+            let (caller, upstream) = begin(scene)
+            scene.worker.announceClose(held: [])
+            caller.expectNothing()
+            #expect(scene.worker.leavingCount == 0)
+            scene.worker.announceClose(held: ["127.0.0.1:8080"])
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            caller.answerPing()
+            caller.expect("GOAWAY 1 NO_ERROR")
+            #expect(scene.worker.leavingCount == 1)
+            let new = scene.http2Caller()
+            new.send(.say(1, "application/grpc", end: true))
+            _ = upstream.next()
+            answer(upstream, 3)
+            #expect(new.next().hasPrefix("1 HEADERS/end "))
+            new.expectNothing()
+            answer(upstream, 1)
+            #expect(caller.next().hasPrefix("1 HEADERS/end "))
+            caller.expectEnd()
+            #expect(scene.worker.leavingCount == 0)
+            scene.worker.drain()
+            new.expect("GOAWAY 1 NO_ERROR")
+            new.expectEnd()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
     func `draining lets an idle caller go`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let caller = scene.http2Caller()

@@ -1,0 +1,29 @@
+extension Worker {
+    /// Has each connection close after its next call and say so in the response; listeners go on accepting.
+    ///
+    /// On the listeners in `held` another process will go on accepting, so a GOAWAY sends HTTP/2 callers there now.
+    package func announceClose(held: Set<String>) {
+        for (name, listener) in acceptors { listener.acceptor.announceClose(movesOn: held.contains(name)) }
+    }
+
+    /// Accepts no more on the listeners that are not in `held`, and lets their connections come to their end.
+    package func stopListening(except held: Set<String>) {
+        for name in acceptors.keys.sorted() where !held.contains(name) { stopListening(name) }
+    }
+
+    /// The number of connections that a stop waits for before the last listeners close.
+    ///
+    /// Those of closed listeners, and those of held ones with a call that began before `announceClose`.
+    package var leavingCount: Int {
+        acceptors.values.reduce(0) { $0 + $1.acceptor.leavingCount } + draining.reduce(0) { $0 + $1.count }
+    }
+
+    /// The number of connections of closed listeners whose callers have got their last response and have not closed them yet.
+    package var lingeringCount: Int { draining.reduce(0) { $0 + $1.lingeringCount } }
+
+    /// Ends the calls now that `leavingCount` counts: callers without a response are told.
+    package func abandonLeaving() {
+        for (acceptor, _) in acceptors.values { acceptor.abandonLeaving() }
+        for acceptor in draining { acceptor.abandon() }
+    }
+}
