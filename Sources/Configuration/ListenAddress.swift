@@ -40,6 +40,12 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self = .systemd(name: name)
     }
 
+    /// The addresses that a socket of its own is opened for: `localhost` is 127.0.0.1 and ::1, others are themselves.
+    public var expanded: [ListenAddress] {
+        guard case .tcp("localhost", let port) = self else { return [self] }
+        return [.tcp(host: "127.0.0.1", port: port), .tcp(host: "::1", port: port)]
+    }
+
     /// Whether only this machine can reach the address; so it is said of a socket that the service manager hands over.
     public var isLocal: Bool {
         if case .tcp(let host, let port) = self { return HostPort(host: host, port: port).isLoopback }

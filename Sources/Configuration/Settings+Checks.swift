@@ -22,12 +22,12 @@ extension Settings {
         let addresses = listeners.map { ($0.address, $0.mark) } + admin.map { ($0.address, $0.mark) }
         for (address, mark) in addresses.sorted(by: { $0.1 < $1.1 }) {
             if case .tcp(_, port: 0) = address { continue }
-            if let first = taken[address] {
-                let problem = "\(address) is taken by line \(first.line)"
-                section.diagnostics.report("\(problem); give each listener its own address", at: mark)
-            } else {
-                taken[address] = mark
+            if let part = address.expanded.first(where: { taken[$0] != nil }), let first = taken[part] {
+                let problem = part == address ? "\(address)" : "\(address) includes \(part), which"
+                let advice = "give each listener its own address"
+                section.diagnostics.report("\(problem) is taken by line \(first.line); \(advice)", at: mark)
             }
+            for part in address.expanded where taken[part] == nil { taken[part] = mark }
         }
     }
 

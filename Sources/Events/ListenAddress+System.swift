@@ -1,7 +1,23 @@
 internal import Bytes
-internal import Configuration
+public import Configuration
+private import Glibc
 
 extension ListenAddress {
+    /// The addresses that a socket of its own is opened for on this machine: two for `localhost`, if it has IPv6.
+    public var available: [ListenAddress] {
+        let parts = expanded
+        return parts.count > 1 && !Self.hasIPv6Loopback ? [parts[0]] : parts
+    }
+
+    /// Whether this machine has ::1; also true if that cannot be found out.
+    private static var hasIPv6Loopback: Bool {
+        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return errno != EAFNOSUPPORT }
+        defer { close(descriptor) }
+        let address = SocketAddress.ipv6([UInt8](repeating: 0, count: 15) + [1], port: 0)
+        return unsafe address.withSystemForm { unsafe bind(descriptor, $0, $1) == 0 || errno != EADDRNOTAVAIL }
+    }
+
     /// The address as the system takes it; `localhost` is 127.0.0.1, and other names are not looked up.
     func resolved() throws(ListenError) -> SocketAddress {
         switch self {

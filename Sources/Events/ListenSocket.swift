@@ -50,6 +50,34 @@ public final class ListenSocket: Sendable {
         }
     }
 
+    /// Opens a socket as `open` does; for port 0 it has the port of `sibling`, if that is free.
+    public static func open(
+        _ address: ListenAddress,
+        beside sibling: ListenSocket?,
+        reusePort: Bool = false,
+        permissions: SocketPermissions = SocketPermissions()
+    ) throws(ListenError) -> ListenSocket {
+        if case .tcp(let host, 0) = address,
+            let port = sibling.flatMap({ SocketAddress(localOf: $0.descriptor)?.port }),
+            let socket = try? open(.tcp(host: host, port: port), reusePort: reusePort, permissions: permissions)
+        {
+            return socket
+        }
+        return try open(address, reusePort: reusePort, permissions: permissions)
+    }
+
+    /// Opens a socket for each address that `address` stands for on this machine: two for `localhost`.
+    public static func openAll(
+        _ address: ListenAddress,
+        permissions: SocketPermissions
+    ) throws(ListenError) -> [ListenSocket] {
+        var sockets: [ListenSocket] = []
+        for part in address.available {
+            sockets.append(try open(part, beside: sockets.first, permissions: permissions))
+        }
+        return sockets
+    }
+
     /// What this machine lacks for a socket that listens on `address`; nil if it is not known to lack anything.
     ///
     /// Nothing is opened, so there may be other reasons why it cannot be.

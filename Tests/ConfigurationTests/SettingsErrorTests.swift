@@ -176,6 +176,21 @@ struct SettingsErrorTests {
         #expect(errors == ["1:9: other machines can reach 0.0.0.0:80; listen on 127.0.0.1, or add allow_remote: true"])
     }
 
+    @Test func `localhost takes both loopback addresses`() {
+        let advice = "give each listener its own address"
+        let errors = [
+            "127.0.0.1:80": "127.0.0.1:80 is taken by line 1; \(advice)",
+            "'[::1]:80'": "[::1]:80 is taken by line 1; \(advice)",
+            "localhost:80": "localhost:80 includes 127.0.0.1:80, which is taken by line 1; \(advice)",
+        ]
+        for (other, error) in errors {
+            #expect(Reading("{ listen: [localhost:80, \(other)], upstream: 'http://a' }").errors == ["1:26: \(error)"])
+        }
+        let six = Reading("{ listen: ['[::1]:80', localhost:80], upstream: 'http://a' }").errors
+        #expect(six == ["1:24: localhost:80 includes [::1]:80, which is taken by line 1; \(advice)"])
+        #expect(Reading("{ listen: ['127.0.0.2:80', localhost:80], upstream: 'http://a' }").errors == [])
+    }
+
     @Test func `an address is taken once, but for a port that the kernel chooses`() {
         let twice = "listen: [127.0.0.1:80, 127.0.0.1:80]\nupstream: http://a\n"
         #expect(Reading(twice).errors == ["1:24: 127.0.0.1:80 is taken by line 1; give each listener its own address"])

@@ -37,6 +37,25 @@ def test_several(martlet, recorder, tmp_path):
         assert caller.answer().status == 200
 
 
+def test_localhost_is_both_loopback_addresses_on_one_port(martlet, recorder):
+    proxy = martlet(f"listen: localhost:0\nadmin: localhost:0\nupstream: {recorder().url}\n")
+    admin = {match[1] for match in proxy.stderr.matches(r"listening address=(\S+) for=admin")}
+    for addresses in (admin, set(proxy.addresses) - admin):
+        port = endpoint(min(addresses))[1]
+        assert addresses == {f"127.0.0.1:{port}", f"[::1]:{port}"}
+
+
+def test_localhost_does_without_ipv6(martlet):
+    if os.getuid() != 0:
+        pytest.skip("only root may make a network without IPv6")
+    without = "ip link set lo up; echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6; exec \"$0\" \"$@\""
+    proxy = martlet(
+        "listen: localhost:8080\ninterceptors: [ { respond: { body: ok } } ]\n",
+        through=["unshare", "--net", "sh", "-ec", without],
+    )
+    assert proxy.addresses == ["127.0.0.1:8080"]
+
+
 def test_an_address_in_use_is_an_error(martlet, recorder):
     upstream = recorder()
     second = martlet(f"listen: '127.0.0.1:{upstream.port}'\nupstream: '{upstream.url}'\n", wait=False)

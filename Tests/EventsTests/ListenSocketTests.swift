@@ -55,6 +55,19 @@ import Testing
         #expect(four.port == six.port)
     }
 
+    @Test func `localhost is both loopback addresses, on one port`() throws {
+        let sockets = try ListenSocket.openAll(.tcp(host: "localhost", port: 0), permissions: SocketPermissions())
+        #expect(sockets.map(\.localAddress) == ["127.0.0.1:\(sockets[0].port)", "[::1]:\(sockets[0].port)"])
+        #expect(ListenAddress.tcp(host: "127.0.0.1", port: 1).available == [.tcp(host: "127.0.0.1", port: 1)])
+    }
+
+    @Test func `a socket beside one whose port is taken gets another port`() throws {
+        let four = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let first = try ListenSocket.open(.tcp(host: "::1", port: 0), beside: four)
+        let second = try ListenSocket.open(.tcp(host: "::1", port: 0), beside: four)
+        #expect(first.port == four.port && second.port != four.port)
+    }
+
     @Test func `addresses that cannot be had are told in words`() {
         let wrong: [(ListenAddress, String)] = [
             (

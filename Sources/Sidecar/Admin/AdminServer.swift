@@ -12,31 +12,33 @@ final class AdminServer: ConnectionService {
 
     /// What it was opened by.
     let settings: AdminSettings
-    private let socket: ListenSocket
+    private let sockets: [ListenSocket]
     private let context: WireContext
     private let pages: AdminPages
     /// Whether a request must name this machine: DNS rebinding lets a web page name another for a loopback address.
     private let checksHost: Bool
-    private var acceptor: Acceptor?
+    private var acceptors: [Acceptor] = []
 
     /// Opens the socket and serves.
     init(_ settings: AdminSettings, daemon: Daemon) throws(ListenError) {
         self.settings = settings
-        socket = try ListenSocket.open(settings.address, permissions: settings.permissions)
+        sockets = try ListenSocket.openAll(settings.address, permissions: settings.permissions)
         context = WireContext(loop: daemon.loop)
         checksHost = if case .tcp = settings.address { settings.address.isLocal } else { false }
         pages = AdminPages(daemon, settings.pages)
-        acceptor = Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in }
-        daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
+        for socket in sockets {
+            acceptors.append(Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in })
+            daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
+        }
     }
 
     /// Where it listens, with the real port.
-    var address: String { socket.localAddress }
+    var addresses: [String] { sockets.map(\.localAddress) }
 
     /// Serves no more, and removes the file of a Unix socket.
     func close() {
-        acceptor?.stopAccepting()
-        socket.close()
+        for acceptor in acceptors { acceptor.stopAccepting() }
+        for socket in sockets { socket.close() }
     }
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {

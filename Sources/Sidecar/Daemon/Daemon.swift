@@ -156,7 +156,7 @@ final class Daemon {
     }
 
     /// Where the admin pages are served.
-    var adminAddresses: [String] { admin.map(\.address) }
+    var adminAddresses: [String] { admin.flatMap(\.addresses) }
 
     /// What keeps the daemon from doing its work, for people; none if nothing does.
     var healthProblem: String? { health?.problem }

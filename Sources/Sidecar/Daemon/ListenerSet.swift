@@ -13,8 +13,8 @@ final class ListenerSet {
         var name: String { sockets[0].localAddress }
     }
 
-    /// What tells sockets apart: the same address may be asked for more than once with port 0, and systemd may pass
-    /// several sockets under one name.
+    /// What tells sockets apart: the same address may be asked for more than once with port 0, systemd may pass
+    /// several sockets under one name, and `localhost` is two addresses.
     struct Key: Hashable {
         let address: ListenAddress
         let ordinal: Int
@@ -43,12 +43,18 @@ final class ListenerSet {
     /// If any of it fails, everything stays as it is.
     func plan(_ listeners: [ListenerSettings]) throws(ListenError) -> Change {
         var change = Change()
+        var sibling: ListenSocket?
         for (key, settings) in keyed(listeners) {
             do throws(ListenError) {
+                // The second address of `localhost` comes right behind the first.
+                if key.address == settings.address.expanded[0] { sibling = nil }
                 if let old = open[key] {
                     change.kept.append(Open(key: key, settings: settings, sockets: old.sockets))
+                    sibling = old.sockets[0]
                 } else {
-                    change.opened.append(Open(key: key, settings: settings, sockets: try sockets(for: key, settings)))
+                    let sockets = try sockets(for: key, settings, beside: sibling)
+                    change.opened.append(Open(key: key, settings: settings, sockets: sockets))
+                    sibling = sockets[0]
                 }
             } catch {
                 close(change.opened)
@@ -80,11 +86,13 @@ final class ListenerSet {
     private func keyed(_ listeners: [ListenerSettings]) -> [(Key, ListenerSettings)] {
         var seen: [ListenAddress: Int] = [:]
         return listeners.flatMap { settings in
-            let first = seen[settings.address, default: 0]
-            var count = 1
-            if case .systemd(let name) = settings.address { count = max(1, passed[name]?.count ?? 0) }
-            seen[settings.address] = first + count
-            return (first..<first + count).map { (Key(address: settings.address, ordinal: $0), settings) }
+            settings.address.available.flatMap { address in
+                let first = seen[address, default: 0]
+                var count = 1
+                if case .systemd(let name) = address { count = max(1, passed[name]?.count ?? 0) }
+                seen[address] = first + count
+                return (first..<first + count).map { (Key(address: address, ordinal: $0), settings) }
+            }
         }
     }
 
@@ -98,12 +106,17 @@ final class ListenerSet {
         for listener in listeners { listener.sockets.forEach { $0.close() } }
     }
 
-    private func sockets(for key: Key, _ settings: ListenerSettings) throws(ListenError) -> [ListenSocket] {
+    private func sockets(
+        for key: Key,
+        _ settings: ListenerSettings,
+        beside sibling: ListenSocket?
+    ) throws(ListenError) -> [ListenSocket] {
         var sockets: [ListenSocket]
         if case .systemd(let name) = key.address, let passed = passed[name], key.ordinal < passed.count {
             sockets = [try passed[key.ordinal].another()]
         } else {
-            sockets = [try .open(key.address, reusePort: workers > 1, permissions: settings.permissions)]
+            let (reusePort, permissions) = (workers > 1, settings.permissions)
+            sockets = [try .open(key.address, beside: sibling, reusePort: reusePort, permissions: permissions)]
         }
         while sockets.count < workers { sockets.append(try sockets[0].another()) }
         return sockets
