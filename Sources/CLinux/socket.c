@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +36,25 @@ bool martlet_peer_has_ended(int fd) {
     bool has_ended = poll(&end, 1, 0) > 0;
     close(process);
     return has_ended;
+}
+
+int martlet_send_descriptor(int socket, const void *address, uint32_t length, const void *bytes, size_t count,
+                            int descriptor) {
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof descriptor)];
+    } control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof descriptor)}};
+    memcpy(CMSG_DATA(&control.head), &descriptor, sizeof descriptor);
+    struct iovec text = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {
+        .msg_name = (void *)address,
+        .msg_namelen = length,
+        .msg_iov = &text,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 bool martlet_hung_up(int fd) {

@@ -9,6 +9,11 @@ extension ListenAddress {
         return parts.count > 1 && !Self.hasIPv6Loopback ? [parts[0]] : parts
     }
 
+    /// What `ListenSocket.localAddress` says of a socket on this address; nil if there can be none.
+    public var localName: String? {
+        do throws(ListenError) { return try resolved().description } catch { return nil }
+    }
+
     /// Whether this machine has ::1; also true if that cannot be found out.
     private static var hasIPv6Loopback: Bool {
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

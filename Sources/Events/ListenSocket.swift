@@ -11,9 +11,12 @@ public final class ListenSocket: Sendable {
     public let descriptor: Int32
     /// Where it listens, with the real port if port 0 was asked for: `127.0.0.1:41234`, `unix:/path`, `unix:@name`.
     public let localAddress: String
+    /// Whether it shares the queue of another socket of this process.
+    public let isCopy: Bool
     private let sharesPort: Bool
     private let file: UnixSocketFile?
     private let isClosed = Atomic(false)
+    private let heldElsewhere = Atomic(false)
 
     /// As many connections as Linux by default lets wait for `accept`; `net.core.somaxconn` caps it.
     private static let backlog: Int32 = 4096
@@ -94,12 +97,18 @@ public final class ListenSocket: Sendable {
     }
 
     /// Takes over a descriptor that listens already, as a service manager hands it in.
-    public init(adopting descriptor: Int32) {
+    public convenience init(adopting descriptor: Int32) {
+        self.init(adopting: descriptor, isCopy: false)
+    }
+
+    /// Takes over a descriptor that listens already; `file` is that of a Unix socket, if it goes when the socket closes.
+    init(adopting descriptor: Int32, isCopy: Bool = false, sharesPort: Bool = false, file: UnixSocketFile? = nil) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         self.descriptor = descriptor
         localAddress = SocketAddress(localOf: descriptor)?.description ?? "descriptor \(descriptor)"
-        sharesPort = false
-        file = nil
+        self.isCopy = isCopy
+        self.sharesPort = sharesPort
+        self.file = file
     }
 
     /// A socket for one more worker: with a queue of its own if opened with `reusePort`, else sharing this one's.
@@ -107,13 +116,18 @@ public final class ListenSocket: Sendable {
     /// Only the first socket of a Unix path removes the file.
     public func another() throws(ListenError) -> ListenSocket {
         if sharesPort, let system = SocketAddress(localOf: descriptor) {
-            let socket = try ListenSocket(boundTo: system, sharesPort: true)
-            try socket.listen()
-            return socket
+            do throws(ListenError) {
+                let socket = try ListenSocket(boundTo: system, sharesPort: true)
+                try socket.listen()
+                return socket
+            } catch {
+                // Only one user can share a port, and the process that has opened this one may have had another.
+                guard isHeld else { throw error }
+            }
         }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw ListenError(localAddress, errno: errno) }
-        return ListenSocket(adopting: copy)
+        return ListenSocket(adopting: copy, isCopy: true)
     }
 
     /// Gives the file of a Unix socket another mode, owner or group; does nothing to other sockets.
@@ -122,11 +136,32 @@ public final class ListenSocket: Sendable {
         try permissions.apply(to: file.path)
     }
 
+    /// Whether the service manager holds the socket too, so that it listens on when this process has closed it.
+    public var isHeld: Bool { heldElsewhere.load(ordering: .relaxed) }
+
+    /// Notes that the service manager holds the socket too.
+    public func hold() { heldElsewhere.store(true, ordering: .relaxed) }
+
+    /// A name that no other socket has, under which the service manager can hold it; a later process knows it by that.
+    public var storeName: String {
+        var status = stat()
+        _ = unsafe fstat(descriptor, &status)
+        return Self.storePrefix + (["\(status.st_ino)"] + (file.map { [$0.identity] } ?? [])).joined(separator: "-")
+    }
+
     /// Stops listening and removes the file of a Unix socket, if it is still this socket's; may be called twice.
+    ///
+    /// The file stays if the service manager holds the socket.
     public func close() {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-        file?.remove()
+        if !isHeld { file?.remove() }
         Glibc.close(descriptor)
+    }
+
+    /// Closes the socket, and nobody listens on it any more, not even if the service manager holds it.
+    public func discard() {
+        if heldElsewhere.exchange(false, ordering: .relaxed) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        close()
     }
 
     deinit {
@@ -136,6 +171,7 @@ public final class ListenSocket: Sendable {
     private init(boundTo system: SocketAddress, sharesPort: Bool, path: String? = nil) throws(ListenError) {
         descriptor = try Self.bind(system, sharesPort: sharesPort)
         localAddress = SocketAddress(localOf: descriptor)?.description ?? system.description
+        isCopy = false
         self.sharesPort = sharesPort
         file = path.flatMap { UnixSocketFile(boundAt: $0) }
     }

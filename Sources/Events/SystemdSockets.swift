@@ -4,6 +4,16 @@ internal import Glibc
 public struct SystemdSockets: Equatable, Sendable {
     /// Descriptors by the name that `FileDescriptorName=` gave them, in the order of the unit.
     public private(set) var byName: [String: [Int32]] = [:]
+    /// What an earlier process of this service has put into systemd's store, in no order; see `ListenSocket.restored`.
+    public private(set) var stored: [Stored] = []
+
+    /// A descriptor from systemd's store.
+    public struct Stored: Equatable, Sendable {
+        /// The name that it was stored under.
+        public let name: String
+        /// The descriptor, which may be of anything.
+        public let descriptor: Int32
+    }
 
     private static let firstDescriptor: Int32 = 3
     /// What systemd calls a descriptor without a name.
@@ -19,7 +29,12 @@ public struct SystemdSockets: Equatable, Sendable {
         let names = (listenFDNames ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         for index in 0..<Int(count) {
             let name = index < names.count && !names[index].isEmpty ? names[index] : Self.unnamed
-            byName[name, default: []].append(Self.firstDescriptor + Int32(index))
+            let descriptor = Self.firstDescriptor + Int32(index)
+            if name.hasPrefix(ListenSocket.storePrefix) {
+                stored.append(Stored(name: name, descriptor: descriptor))
+            } else {
+                byName[name, default: []].append(descriptor)
+            }
         }
     }
 
@@ -35,6 +50,7 @@ public struct SystemdSockets: Equatable, Sendable {
             process: getpid()
         )
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
+        for one in sockets.stored { _ = fcntl(one.descriptor, F_SETFD, FD_CLOEXEC) }
         for (name, descriptors) in sockets.byName {
             for descriptor in descriptors {
                 guard isListening(descriptor) else {

@@ -15,6 +15,9 @@ struct UnixSocketFile: Sendable {
         inode = status.st_ino
     }
 
+    /// Tells the file from every other one of this machine, also after it was renamed.
+    var identity: String { "\(device)-\(inode)" }
+
     /// Removes the file unless another process has put its own in this place.
     func remove() {
         guard let now = Self.status(of: path), now.st_dev == device, now.st_ino == inode else { return }

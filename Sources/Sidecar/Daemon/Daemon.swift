@@ -99,7 +99,7 @@ final class Daemon {
 
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
         let count = loaded.settings.workers ?? Machine.workers
-        if listeners == nil { listeners = ListenerSet(workers: count, passed: try passed.get()) }
+        if listeners == nil { listeners = ListenerSet(workers: count, passed: try passed.get(), manager: manager) }
         let listeners = listeners!
         let change = try listeners.plan(loaded.settings.listeners)
         do throws(ListenError) {
@@ -262,7 +262,7 @@ final class Daemon {
         workers?.ask { _ in
             true
         } then: { [self] _ in
-            listeners?.close(change.dropped)
+            listeners?.settle(change)
             done(number)
             let waiting = waitingReloads.take() ?? []
             if !waiting.isEmpty { reload { result in for then in waiting { then(result) } } }
@@ -329,7 +329,7 @@ final class Daemon {
         workers?.ask { _ in
             true
         } then: { [self] _ in
-            if let listeners { listeners.close(Array(listeners.open.values)) }
+            listeners?.close()
             awaitConnections()
         }
     }
@@ -357,7 +357,7 @@ final class Daemon {
     private func finish() -> Exit {
         credentials?.end()
         workers?.stop()
-        if let listeners { listeners.close(Array(listeners.open.values)) }
+        listeners?.close()
         for server in admin { server.close() }
         if workers != nil { log.log(.info, "stopped") }
         lineWriters.finish()

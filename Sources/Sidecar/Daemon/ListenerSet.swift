@@ -11,6 +11,11 @@ final class ListenerSet {
         let sockets: [ListenSocket]
         /// The real address, with the port that the system chose.
         var name: String { sockets[0].localAddress }
+        /// Whether systemd holds the sockets too, so that callers can connect when this process has ended.
+        var isHeld: Bool {
+            if case .systemd = key.address { return true }
+            return sockets.allSatisfy { $0.isHeld || $0.isCopy }
+        }
     }
 
     /// What tells sockets apart: the same address may be asked for more than once with port 0, systemd may pass
@@ -30,13 +35,18 @@ final class ListenerSet {
     /// The sockets that systemd has opened; they stay open, so that a later configuration can ask for them again.
     private let passed: [String: [ListenSocket]]
     private(set) var open: [Key: Open] = [:]
+    private let stored: StoredSockets
     private let workers: Int
 
     /// Starts without listeners.
-    init(workers: Int, passed: SystemdSockets) {
+    init(workers: Int, passed: SystemdSockets, manager: ServiceManager) {
         self.workers = workers
+        stored = StoredSockets(passed.stored, manager: manager)
         self.passed = passed.byName.mapValues { $0.map { ListenSocket(adopting: $0) } }
     }
+
+    /// The names of the listeners whose sockets systemd holds too.
+    var held: Set<String> { Set(open.values.filter(\.isHeld).map(\.name)) }
 
     /// Opens what a configuration asks for and is not open yet, and gives kept files their new permissions.
     ///
@@ -57,7 +67,7 @@ final class ListenerSet {
                     sibling = sockets[0]
                 }
             } catch {
-                close(change.opened)
+                undo(change)
                 throw error
             }
         }
@@ -77,7 +87,7 @@ final class ListenerSet {
                 changed.append(old)
             } catch {
                 for old in changed { try? old.sockets[0].setPermissions(old.settings.permissions) }
-                close(change.opened)
+                undo(change)
                 throw error
             }
         }
@@ -96,14 +106,26 @@ final class ListenerSet {
         }
     }
 
+    private func undo(_ change: Change) {
+        for listener in change.opened { listener.sockets.forEach(stored.close) }
+    }
+
     /// Takes a planned change on; the sockets it drops are closed by `close` once no worker uses them.
     func commit(_ change: Change) {
         open = Dictionary((change.kept + change.opened).map { ($0.key, $0) }) { first, _ in first }
     }
 
-    /// Closes sockets that no worker uses any more.
-    func close(_ listeners: [Open]) {
-        for listener in listeners { listener.sockets.forEach { $0.close() } }
+    /// Ends a change that all workers have made: what it drops is closed for good, and systemd holds what is in use.
+    func settle(_ change: Change) {
+        for listener in change.dropped { listener.sockets.forEach(stored.discard) }
+        stored.settle(open.values)
+    }
+
+    /// Closes all sockets but those of some listeners; no worker uses them any more.
+    ///
+    /// Callers can still connect to those that systemd holds.
+    func close(except names: Set<String> = []) {
+        for listener in open.values where !names.contains(listener.name) { listener.sockets.forEach { $0.close() } }
     }
 
     private func sockets(
@@ -111,11 +133,14 @@ final class ListenerSet {
         _ settings: ListenerSettings,
         beside sibling: ListenSocket?
     ) throws(ListenError) -> [ListenSocket] {
-        var sockets: [ListenSocket]
+        let permissions = settings.permissions
+        var sockets = stored.sockets(on: key.address, atMost: workers)
         if case .systemd(let name) = key.address, let passed = passed[name], key.ordinal < passed.count {
             sockets = [try passed[key.ordinal].another()]
+        } else if let first = sockets.first {
+            try first.setPermissions(permissions)
         } else {
-            let (reusePort, permissions) = (workers > 1, settings.permissions)
+            let reusePort = workers > 1
             sockets = [try .open(key.address, beside: sibling, reusePort: reusePort, permissions: permissions)]
         }
         while sockets.count < workers { sockets.append(try sockets[0].another()) }

@@ -53,6 +53,20 @@ final class ServiceManager {
         send("STOPPING=1\nSTATUS=draining\(extension_)")
     }
 
+    /// Has the manager hold a listening socket, also when this process has ended, and give it to the next one.
+    ///
+    /// Afterwards the socket counts as held. A unit without `FileDescriptorStoreMax=` does not hold it, and does not say so.
+    func store(_ socket: ListenSocket) {
+        guard let address, descriptor >= 0 else { return }
+        let text = "FDSTORE=1\nFDNAME=\(socket.storeName)\nFDPOLL=0"
+        if socket.send(with: text, from: descriptor, to: address) { socket.hold() }
+    }
+
+    /// Has the manager close what it holds under a name.
+    func forget(_ name: String) {
+        send("FDSTOREREMOVE=1\nFDNAME=\(name)")
+    }
+
     private func startWatchdog() {
         guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
         if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }

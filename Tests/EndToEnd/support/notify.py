@@ -1,24 +1,30 @@
-"""A datagram socket that stands where a service manager listens."""
+"""A datagram socket that stands where a service manager listens, and holds what it is given."""
 
+import os
 import socket
 
 
 class Notify:
-    """Receives what a daemon reports through $NOTIFY_SOCKET."""
+    """Receives what a daemon reports through $NOTIFY_SOCKET.
+
+    `store` has the descriptors that it was given to hold, by name, as a service manager does.
+    """
 
     def __init__(self, address):
         self.address = str(address)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(self.address.replace("@", "\0", 1) if self.address.startswith("@") else self.address)
         self.seen = []
+        self.store = {}
         self.environment = {"NOTIFY_SOCKET": self.address}
 
     def next(self, key, within=10.0):
         """The next datagram with a line for `key`, as a dictionary; others are passed over."""
         self._socket.settimeout(within)
         while True:
-            text = self._socket.recv(4096).decode()
-            self.seen.append(dict(line.split("=", 1) for line in text.splitlines()))
+            text, descriptors, _, _ = socket.recv_fds(self._socket, 4096, 8)
+            self.seen.append(dict(line.split("=", 1) for line in text.decode().splitlines()))
+            self._hold(self.seen[-1], descriptors)
             if key in self.seen[-1]:
                 return self.seen[-1]
 
@@ -29,6 +35,18 @@ class Notify:
                 self.next(key, within=seconds)
             except TimeoutError:
                 return
+    def _hold(self, message, descriptors):
+        if "FDSTOREREMOVE" in message and (old := self.store.pop(message["FDNAME"], None)) is not None:
+            os.close(old)
+        if "FDSTORE" in message:
+            (descriptor,) = descriptors
+            if message["FDNAME"] in self.store:
+                os.close(descriptor)
+            else:
+                self.store[message["FDNAME"]] = descriptor
 
     def stop(self):
         self._socket.close()
+        for descriptor in self.store.values():
+            os.close(descriptor)
+        self.store = {}

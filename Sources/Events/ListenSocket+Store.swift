@@ -1,0 +1,55 @@
+public import Bytes
+private import CLinux
+private import Glibc
+
+extension ListenSocket {
+    /// What the names of stored sockets begin with; `FileDescriptorName=` of a socket unit must not.
+    static let storePrefix = "martlet-listener-"
+
+    /// Takes over a socket that an earlier process has left in the service manager's store.
+    ///
+    /// A descriptor that is no listening socket, or a Unix socket whose file is gone or another one's, is closed.
+    public static func restored(_ stored: SystemdSockets.Stored) -> ListenSocket? {
+        let descriptor = stored.descriptor
+        guard SystemdSockets.isListening(descriptor), let address = SocketAddress(localOf: descriptor) else {
+            Glibc.close(descriptor)
+            return nil
+        }
+        var file: UnixSocketFile?
+        let text = address.description
+        if text.hasPrefix("unix:/") {
+            file = UnixSocketFile(boundAt: String(text.dropFirst("unix:".count)))
+            guard let file, stored.name.hasSuffix("-\(file.identity)") else {
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                Glibc.close(descriptor)
+                return nil
+            }
+        }
+        let socket = ListenSocket(adopting: descriptor, sharesPort: hasSharedPort(descriptor), file: file)
+        socket.hold()
+        return socket
+    }
+
+    private static func hasSharedPort(_ descriptor: Int32) -> Bool {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &value, &length) == 0 && value != 0
+    }
+
+    /// Sends `text` with the socket in it, as one datagram from `sender` to a Unix socket.
+    ///
+    /// - Returns: whether it went out.
+    public func send(with text: String, from sender: Int32, to address: SocketAddress) -> Bool {
+        let text = Array(text.utf8)
+        return unsafe address.bytes.withUnsafeBytes { target in
+            unsafe martlet_send_descriptor(
+                sender,
+                target.baseAddress!,
+                UInt32(target.count),
+                text,
+                text.count,
+                descriptor
+            ) == 0
+        }
+    }
+}
