@@ -29,7 +29,7 @@ struct SettingsErrorTests {
         ("log_level: warning", "3:12: \"log_level\" cannot be \"warning\"; did you mean \"warn\"?"),
         ("log_level: loud", "3:12: \"log_level\" cannot be \"loud\"; known are error, warn, info, debug"),
         ("drain: { min: 5s, max: 1s }", "3:24: \"max\" is shorter than \"min\"; make it at least as long"),
-        ("drain: 30", "3:8: a mapping was expected here, not a single value; its keys are min, max"),
+        ("drain: 30", "3:8: a mapping was expected here, not a single value; its keys are min, max, handover"),
         ("drain: { max: 30 }", "3:15: \"max\" cannot be \"30\"; write a duration such as 250ms, 2s, 5m, 1h or none"),
         ("admin: { adress: 127.0.0.1:1 }", "3:10: unknown key \"adress\"; did you mean \"address\"?"),
         ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),

@@ -26,7 +26,7 @@ struct SettingsTests {
             group: app
           - { address: 0.0.0.0:80, allow_remote: true }
         admin: { address: unix:/run/martlet/admin.sock, mode: "0666" }
-        drain: { min: 1s, max: none }
+        drain: { min: 1s, max: none, handover: none }
         upstreams:
           eliza:
             url: http://eliza.example:81
@@ -89,6 +89,7 @@ struct SettingsTests {
         #expect(settings.admin.isEmpty)
         #expect(settings.drain.min == .zero)
         #expect(settings.drain.max == .seconds(30))
+        #expect(settings.drain.handover == .seconds(5))
         #expect(settings.logLevel == .info)
     }
 
@@ -150,6 +151,7 @@ struct SettingsTests {
         #expect(settings.admin.first?.permissions.mode == 0o666)
         #expect(settings.drain.min == .seconds(1))
         #expect(settings.drain.max == nil)
+        #expect(settings.drain.handover == nil)
         #expect(settings.workers == 4)
         #expect(settings.logLevel == .debug)
     }

@@ -16,7 +16,8 @@ final class Daemon {
     let startTime: Nanoseconds
     private(set) var workers: WorkerPool?
     private(set) var settings: Settings?
-    private(set) var isDraining = false
+    /// Whether the daemon was told to stop.
+    var isDraining: Bool { stopping != nil }
 
     private let mailbox = Mailbox<Daemon>()
     private let lineWriters = LineWriters()
@@ -42,8 +43,7 @@ final class Daemon {
     private var fileWatch: SettledFiles?
     /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
     private var waitingReloads: [ReloadCompletion]?
-    private var drainTimer: Timer?
-    private var drainDeadline: Nanoseconds?
+    private var stopping: Drain?
     /// Whether a signal has asked for the end; a second one means it.
     private var wasToldToEnd = false
     private var exit = Exit.success
@@ -310,42 +310,16 @@ final class Daemon {
         }
     }
 
-    /// Keeps serving for `drain.min`, then takes no more connections, and ends when the last one has, or `drain.max` has
-    /// passed.
+    /// Stops in order; `DrainSteps` says how.
     func drain() {
-        guard drainDeadline == nil, let settings else { return }
-        isDraining = true
-        let least = Nanoseconds(settings.drain.min)
-        let most = settings.drain.max.map { Nanoseconds($0) }
-        drainDeadline = most.map { loop.now + max($0, least) } ?? .max
-        log.log(.info, "draining", ("min", settings.drain.min.text), ("max", settings.drain.max?.text ?? "none"))
-        manager.stopping(within: most)
-        drainTimer = Timer(on: loop.timers) { [unowned self] in closeListeners() }
-        drainTimer?.arm(after: least)
-    }
-
-    private func closeListeners() {
-        workers?.tell { $0.drain() }
-        workers?.ask { _ in
-            true
-        } then: { [self] _ in
-            listeners?.close()
-            awaitConnections()
+        guard stopping == nil, let settings, let workers, let listeners else { return }
+        let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
+        log.log(.info, "draining", ("min", least), ("max", most))
+        let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
+            [unowned self] in stop($0)
         }
-    }
-
-    private func awaitConnections() {
-        workers?.ask {
-            $0.connectionCount
-        } then: { [self] counts in
-            if counts.allSatisfy({ $0 == 0 }) { return stop(.success) }
-            if loop.now >= drainDeadline ?? .max {
-                log.log(.warn, "drain time exceeded", ("connections", "\(counts.reduce(0, +))"))
-                return stop(.failure)
-            }
-            drainTimer = Timer(on: loop.timers) { [unowned self] in awaitConnections() }
-            drainTimer?.arm(after: 20 * .millisecond)
-        }
+        stopping = drain
+        manager.stopping(within: drain.limit)
     }
 
     private func stop(_ exit: Exit) {

@@ -1,0 +1,93 @@
+internal import Configuration
+internal import Events
+internal import Proxy
+
+/// A stop under way: sees to it that workers and sockets do what `DrainSteps` says.
+///
+/// Belongs to the main thread.
+final class Drain {
+    private struct Counts: Sendable {
+        let leaving: Int
+        let open: Int
+        let lingering: Int
+    }
+
+    private static let interval = 20 * Nanoseconds.millisecond
+
+    /// How long the stop may take; nil is for ever.
+    let limit: Nanoseconds?
+
+    private let loop: EventLoop
+    private let workers: WorkerPool
+    private let listeners: ListenerSet
+    private let log: OperationalLog
+    private let then: (Exit) -> Void
+    private let held: Set<String>
+    private var steps: DrainSteps
+    private var timer: Timer?
+
+    /// Begins to stop; `then` is called when the process can end.
+    ///
+    /// From now on responses of HTTP/1.1 say that their connections close.
+    init(
+        _ settings: DrainSettings,
+        loop: EventLoop,
+        workers: WorkerPool,
+        listeners: ListenerSet,
+        log: OperationalLog,
+        then: @escaping (Exit) -> Void
+    ) {
+        self.loop = loop
+        self.workers = workers
+        self.listeners = listeners
+        self.log = log
+        self.then = then
+        let held = listeners.held
+        self.held = held
+        let (least, most) = (Nanoseconds(settings.min), settings.max.map { Nanoseconds($0) })
+        let handover = settings.handover.map { Nanoseconds($0) }
+        limit = held.isEmpty ? most : most.flatMap { most in handover.map { most + $0 } }
+        steps = DrainSteps(at: loop.now, least: least, most: most, handover: handover, holds: !held.isEmpty)
+        workers.tell { $0.announceClose(held: held) }
+        timer = Timer(on: loop.timers) { [unowned self] in look() }
+        timer?.arm(after: least)
+    }
+
+    /// Asks the workers how far they are, and takes the next step.
+    private func look() {
+        workers.ask {
+            Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount)
+        } then: { [self] counts in
+            let open = counts.reduce(0) { $0 + $1.open }
+            let (leaving, lingering) = counts.reduce((0, 0)) { ($0.0 + $1.leaving, $0.1 + $1.lingering) }
+            take(steps.next(at: loop.now, leaving: leaving, open: open, lingering: lingering), open: open)
+        }
+    }
+
+    private func take(_ step: DrainSteps.Step, open: Int) {
+        switch step {
+        case .wait:
+            timer?.arm(after: Self.interval)
+        case .closeOwn:
+            let held = held
+            workers.tell { $0.stopListening(except: held) }
+            workers.ask { _ in
+                true
+            } then: { [self] _ in
+                listeners.close(except: held)
+                look()
+            }
+        case .cutOff:
+            log.log(.warn, "drain time exceeded", ("connections", "\(open)"))
+            workers.tell { $0.abandonLeaving() }
+            look()
+        case .closeHeld:
+            log.log(.info, "handing over", ("connections", "\(open)"))
+            workers.tell { $0.drain() }
+            look()
+        case .end:
+            if open > 0, !steps.isClean { log.log(.warn, "drain time exceeded", ("connections", "\(open)")) }
+            then(steps.isClean ? .success : .failure)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Events
+
+/// What a stop does, one step after the other.
+///
+/// ```
+/// announced → own sockets closed → held sockets closed → over
+/// ```
+/// As long as sockets that systemd holds are open, new calls are served: the next process cannot start before this one
+/// has ended, and a new call should not wait for the longest old one.
+struct DrainSteps {
+    /// What is to be done next.
+    enum Step: Equatable {
+        /// Nothing; to be asked again soon.
+        case wait
+        /// Accept no more on the sockets that only this process has.
+        case closeOwn
+        /// Accept no more on the sockets that systemd holds, and close what is idle.
+        case closeHeld
+        /// Cut the calls off that began before the stop.
+        case cutOff
+        /// End the process.
+        case end
+    }
+
+    private enum Phase { case announced, ownClosed, heldClosed }
+
+    /// Whether no call was cut off.
+    private(set) var isClean = true
+
+    private let closing: Nanoseconds
+    private let deadline: Nanoseconds
+    private let handover: Nanoseconds
+    private let holds: Bool
+    private var phase = Phase.announced
+    private var end = Nanoseconds.max
+    private var lastBusy = Nanoseconds.zero
+
+    /// How long callers are waited for that have their last response and do not close the connection, while new ones wait.
+    private static let lingerTime = 200 * Nanoseconds.millisecond
+
+    /// Plans a stop.
+    ///
+    /// - Parameters:
+    ///   - now: when it begins.
+    ///   - least: how long all sockets stay open.
+    ///   - most: when the calls are cut off that began before the stop; nil is never.
+    ///   - handover: how long those may take that are left when the held sockets have been closed; nil is for ever.
+    ///   - holds: whether systemd holds sockets.
+    init(at now: Nanoseconds, least: Nanoseconds, most: Nanoseconds?, handover: Nanoseconds?, holds: Bool) {
+        closing = now + least
+        deadline = most.map { now + max($0, least) } ?? .max
+        self.handover = handover ?? .max
+        self.holds = holds
+    }
+
+    /// Says what is to be done next.
+    ///
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - leaving: the number of connections with calls that began before the stop.
+    ///   - open: the number of all connections.
+    ///   - lingering: the number of those that only wait for their callers to close.
+    /// - Returns: a step, which is to be done before this is called again.
+    mutating func next(at now: Nanoseconds, leaving: Int, open: Int, lingering: Int) -> Step {
+        switch phase {
+        case .announced:
+            guard now >= closing else { return .wait }
+            phase = .ownClosed
+            return .closeOwn
+        case .ownClosed where leaving > 0 && now < deadline:
+            return .wait
+        case .ownClosed where leaving > 0 && isClean:
+            isClean = false
+            return holds ? .cutOff : .end
+        case .ownClosed:
+            guard holds else { return .end }
+            phase = .heldClosed
+            end = handover == .max ? .max : now + handover
+            lastBusy = now
+            return .closeHeld
+        case .heldClosed:
+            if open > lingering { lastBusy = now }
+            guard open > 0, now - lastBusy < Self.lingerTime else { return .end }
+            guard now >= end else { return .wait }
+            isClean = false
+            return .end
+        }
+    }
+}
