@@ -41,6 +41,18 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     assert command("reload", "-c", proxy.file).code == 0
 
 
+def test_a_stop_does_not_wait_for_it_for_ever(martlet, recorder, running):
+    configuration = CONFIGURATION.format(recorder().url) + "drain: { max: 1s }\n"
+    proxy = martlet(configuration, environment={"WATCHDOG_USEC": "1000000"}, through=THROUGH)
+    stuck = running(StoppedThread(proxy.pid, "martlet-1"))
+    proxy.stderr.wait(r" error worker stuck ")
+    proxy.signal(signal.SIGTERM)
+    proxy.stderr.wait(r' error stopped reason="worker martlet-1 has not turned its loop for \d+ s"')
+    proxy.stderr.wait_for_end()
+    stuck.stop()
+    assert proxy.exit_code() == 1
+
+
 def test_a_process_that_was_stopped_as_a_whole_accuses_no_worker(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(recorder().url), environment={"WATCHDOG_USEC": "400000"})
     proxy.signal(signal.SIGSTOP)

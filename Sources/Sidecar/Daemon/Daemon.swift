@@ -101,11 +101,12 @@ final class Daemon {
         let count = loaded.settings.workers ?? Machine.workers
         if listeners == nil { listeners = ListenerSet(workers: count, passed: try passed.get(), manager: manager) }
         let listeners = listeners!
+        listeners.workers = count
         let change = try listeners.plan(loaded.settings.listeners)
         do throws(ListenError) {
             admin = try openAdmin(AdminSettings.effective(loaded.settings))
         } catch {
-            listeners.close(change.opened)
+            listeners.undo(change)
             throw error
         }
         memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
@@ -330,6 +331,12 @@ final class Daemon {
 
     private func finish() -> Exit {
         credentials?.end()
+        if let healthProblem {
+            // A thread that is stuck cannot be waited for.
+            log.log(.error, "stopped", ("reason", healthProblem))
+            lineWriters.finish()
+            Exit.now(.failure)
+        }
         workers?.stop()
         listeners?.close()
         for server in admin { server.close() }

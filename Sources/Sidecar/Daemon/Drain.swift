@@ -13,6 +13,8 @@ final class Drain {
     }
 
     private static let interval = 20 * Nanoseconds.millisecond
+    /// How long a worker is waited for, which may be stuck.
+    private static let patience = Nanoseconds.second
 
     /// How long the stop may take; nil is for ever.
     let limit: Nanoseconds?
@@ -55,11 +57,15 @@ final class Drain {
 
     /// Asks the workers how far they are, and takes the next step.
     private func look() {
-        workers.ask {
-            Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount)
-        } then: { [self] counts in
-            let open = counts.reduce(0) { $0 + $1.open }
-            let (leaving, lingering) = counts.reduce((0, 0)) { ($0.0 + $1.leaving, $0.1 + $1.lingering) }
+        workers.ask(
+            { Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount) },
+            within: Self.patience
+        ) { [self] answers in
+            let counts = answers.values
+            // A worker that does not answer may have calls.
+            let stuck = workers.count - counts.count
+            let open = counts.reduce(stuck) { $0 + $1.open }
+            let (leaving, lingering) = counts.reduce((stuck, 0)) { ($0.0 + $1.leaving, $0.1 + $1.lingering) }
             take(steps.next(at: loop.now, leaving: leaving, open: open, lingering: lingering), open: open)
         }
     }
@@ -71,9 +77,7 @@ final class Drain {
         case .closeOwn:
             let held = held
             workers.tell { $0.stopListening(except: held) }
-            workers.ask { _ in
-                true
-            } then: { [self] _ in
+            workers.ask({ _ in true }, within: Self.patience) { [self] _ in
                 listeners.close(except: held)
                 look()
             }

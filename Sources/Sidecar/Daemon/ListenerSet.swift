@@ -36,7 +36,8 @@ final class ListenerSet {
     private let passed: [String: [ListenSocket]]
     private(set) var open: [Key: Open] = [:]
     private let stored: StoredSockets
-    private let workers: Int
+    /// How many workers accept on each address; good until the first plan is committed.
+    var workers: Int
 
     /// Starts without listeners.
     init(workers: Int, passed: SystemdSockets, manager: ServiceManager) {
@@ -106,7 +107,8 @@ final class ListenerSet {
         }
     }
 
-    private func undo(_ change: Change) {
+    /// Takes a plan back: what it opened is closed, or stays with systemd for the next plan.
+    func undo(_ change: Change) {
         for listener in change.opened { listener.sockets.forEach(stored.close) }
     }
 

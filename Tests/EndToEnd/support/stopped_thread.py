@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+WALL = 0x40000000  # also threads
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 LIBC.ptrace.restype = ctypes.c_long
@@ -24,13 +25,17 @@ class StoppedThread:
         self.thread = next(int(task.name) for task in tasks.iterdir() if (task / "comm").read_text().strip() == name)
         ptrace(SEIZE, self.thread)
         ptrace(INTERRUPT, self.thread)
-        os.waitpid(self.thread, 0x40000000)  # __WALL
+        os.waitpid(self.thread, WALL)
 
     def stop(self):
-        """Lets the thread run again."""
-        if self.thread is not None:
-            with contextlib.suppress(ProcessLookupError):
-                ptrace(DETACH, self.thread)
+        """Lets the thread run again; one that was killed meanwhile is buried, else its process stays a zombie."""
+        if self.thread is None:
+            return
+        try:
+            ptrace(DETACH, self.thread)
+        except ProcessLookupError:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.thread, WALL)
         self.thread = None
 
 
