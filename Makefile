@@ -121,7 +121,7 @@ install: install-man ## Install the built binary, units and configuration (DESTD
 
 install-symbols: ## Install the symbol file of the built binary where gdb looks for it (DESTDIR)
 	@test -e $(BINARY).debug || { echo "install-symbols: build it first: make build" >&2; exit 1; }
-	id=$$(readelf --notes $(BINARY).debug | sed -n 's/.*Build ID: //p') \
+	id=$$(readelf --notes $(BINARY).debug 2>/dev/null | sed -n 's/.*Build ID: //p') \
 	    && install -D -m 0644 $(BINARY).debug $(DESTDIR)/usr/lib/debug/.build-id/$$(echo $$id | cut -c 1-2)/$$(echo $$id | cut -c 3-).debug
 
 clean: ## Remove everything that was built

@@ -139,13 +139,13 @@ static void raise_again(int number, siginfo_t *info) {
     syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
 }
 
-static void on_fatal_signal(int number, siginfo_t *info, void *data) {
+static void __attribute__((unused)) on_fatal_signal(int number, siginfo_t *info, void *data) {
     ucontext_t *context = data;
     pid_t self = gettid();
     pid_t nobody = 0;
     if (!atomic_compare_exchange_strong(&reporter, &nobody, self)) stop_here(context);
 
-    // If standard error takes nothing, the process ends all the same.
+    // Whatever goes wrong with the report, the process ends.
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
@@ -168,17 +168,18 @@ static void on_fatal_signal(int number, siginfo_t *info, void *data) {
 
 // MARK: Start
 
-// Unless told otherwise, a handler that is there already stays: Swift's crash reporter or a sanitizer was asked for.
-static void take_signals(bool from_others) {
+#if defined(__has_feature) && (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+// What a sanitizer says of a crash is worth more.
+static void take_signals(void) {}
+#else
+// In the place of Swift's crash reporter too, which stops all threads from another process, and may hang over it.
+static void take_signals(void) {
     struct sigaction action = {.sa_sigaction = on_fatal_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     // All signals wait, and so a second error in the handler ends the process at once.
     sigfillset(&action.sa_mask);
-    for (int i = 0; i < FATAL_SIGNALS; i++) {
-        struct sigaction present;
-        sigaction(fatal_signals[i], NULL, &present);
-        if (from_others || present.sa_handler == SIG_DFL) sigaction(fatal_signals[i], &action, NULL);
-    }
+    for (int i = 0; i < FATAL_SIGNALS; i++) sigaction(fatal_signals[i], &action, NULL);
 }
+#endif
 
 void martlet_crash_watch(const char *program) {
     prctl(PR_SET_DUMPABLE, 0);
@@ -186,7 +187,7 @@ void martlet_crash_watch(const char *program) {
     crash_prepare_report(program);
     is_watched = true;
     add_thread(true);
-    take_signals(false);
+    take_signals();
 }
 
 void martlet_set_core_dumps(bool allowed) {
@@ -194,7 +195,6 @@ void martlet_set_core_dumps(bool allowed) {
     if (allowed && getrlimit(RLIMIT_CORE, &limit) == 0) limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_CORE, &limit);
     dumps_core = allowed;
-    if (allowed) take_signals(true);
 }
 
 bool martlet_dumps_core(void) {

@@ -3,6 +3,7 @@
 
 #include "CLinux.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include <unwind.h>
 
 enum { MOST_FRAMES = 64 };
+// How long a line waits for standard error, before there are no more.
+enum { STUCK_MILLISECONDS = 1000 };
 
 struct crash_module crash_modules[CRASH_MODULES];
 int crash_module_count;
@@ -129,6 +132,10 @@ static void start_line(struct line *line) {
 }
 
 static void write_line(struct line *line) {
+    static bool is_stuck;
+    struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (!is_stuck && poll(&error, 1, STUCK_MILLISECONDS) <= 0) is_stuck = true;
+    if (is_stuck) return;
     line->bytes[line->count++] = '\n';
     for (size_t done = 0; done < line->count;) {
         ssize_t count = write(STDERR_FILENO, line->bytes + done, line->count - done);

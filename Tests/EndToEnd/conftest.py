@@ -1,12 +1,16 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
+import shutil
 import socket
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from support.certificates import Authority
 from support.h2_recorder import H2Recorder, answer_ok
+from support.fatal import NOBODY, need_root
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
 from support.nginx import Nginx
@@ -51,6 +55,21 @@ def martlet(binary, running, tmp_path, request):
     yield start
     for one in started:
         print(f"--- martlet {one.pid}\n{one.stderr.text}\n{one.stdout.text}")
+
+
+@pytest.fixture
+def as_nobody(martlet, binary):
+    """Starts a daemon as a user without rights, in a directory of its own."""
+    need_root()
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        shutil.chown(directory, 65534, 65534)
+        copy = shutil.copy(binary, directory / "martlet")
+
+        def start(upstream, more="", **options):
+            return martlet(upstream=upstream, more=more, directory=directory, binary=copy, through=NOBODY, **options)
+
+        yield start
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""With `core_dumps`, a crash leaves a core from which a debugger tells where each thread was, and which has no token in it."""
+"""With `core_dumps`, a crash leaves a core that tells a debugger where each thread was, and has no secret in it."""
 
 import re
 import resource
@@ -89,7 +89,8 @@ def busy(martlet, recorder, planted, tmp_path):
         with proxy.http(headers={"x-secret": planted["header of a caller"]}) as http:
             for _ in range(20):
                 assert http.post("/", content=planted["body"]).text == planted["answer"]
-        head = f"POST / HTTP/1.1\r\nhost: a\r\nx-secret: {planted['header of a caller']}\r\ncontent-length: 1000\r\n\r\n"
+        head = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n"
+        head += f"x-secret: {planted['header of a caller']}\r\n\r\n"
         proxy.callers = [proxy.connect() for _ in range(8)]
         for caller in proxy.callers:
             caller.send((head + planted["body"]).encode())
@@ -140,6 +141,19 @@ def test_stacks(cores, busy, tmp_path):
     assert len(threads) >= 4
     assert sum("EventLoop" in thread for thread in threads) >= 3, text
     assert "WorkerPool" in next(thread for thread in threads if thread.startswith("1 "))
+
+
+def test_without_rights(cores, as_nobody, planted):
+    """As the service runs: the core is that user's."""
+    cores.chmod(0o777)
+    for parent in cores.parents[:2]:
+        parent.chmod(0o755)
+    environment = {"TOKEN": planted["token of the environment"]}
+    token = "interceptors: [ token: { env: TOKEN } ]\ncore_dumps: true"
+    proxy = as_nobody("http://127.0.0.1:9", token, environment=environment)
+    core = dumped(cores, proxy)
+    assert core.owner() == "nobody" and core.stat().st_size > 1 << 20
+    assert planted.found(core.read_bytes()) == []
 
 
 def test_none_by_default(cores, busy):

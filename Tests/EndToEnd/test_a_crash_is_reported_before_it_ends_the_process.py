@@ -1,9 +1,11 @@
-"""A fatal signal writes to standard error which it was and where each thread was; the process ends of it all the same."""
+"""A fatal signal writes to standard error which it was and where the threads were; the process ends of it all the same."""
 
+import fcntl
 import os
 import re
 import signal
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 
@@ -106,23 +108,48 @@ def test_two_threads_that_crash_at_once(martlet):
     assert len(proxy.stderr.matches("ended by")) == 1
 
 
+@contextmanager
+def with_error_to(writing, binary, directory, **environment):
+    """Runs a daemon whose standard error is the end of a pipe, which it closes here."""
+    file = directory / "martlet.yaml"
+    file.write_text("upstream: http://127.0.0.1:9\nlisten: 127.0.0.1:0\n")
+    command = [binary, "run", "-c", file]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=writing, env=ENVIRONMENT | environment)
+    os.close(writing)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_until_ready(journal, process):
+    while " ready " not in journal.readline():
+        assert process.poll() is None
+
+
 def test_the_journal_takes_it_for_critical(binary, tmp_path):
-    """Lines to the journal begin with their priority; the journal is who $JOURNAL_STREAM says."""
+    """Lines to the journal begin with their priority; the journal is what $JOURNAL_STREAM says."""
     reading, writing = os.pipe()
-    with open(reading, encoding="utf-8") as journal:
-        stream = os.fstat(writing)
-        command = [binary, "run", "-c", tmp_path / "martlet.yaml"]
-        (tmp_path / "martlet.yaml").write_text("upstream: http://127.0.0.1:9\nlisten: 127.0.0.1:0\n")
-        environment = ENVIRONMENT | {"JOURNAL_STREAM": f"{stream.st_dev}:{stream.st_ino}"}
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=writing, env=environment)
-        os.close(writing)
-        try:
-            while " ready " not in journal.readline():
-                assert process.poll() is None
-            process.send_signal(signal.SIGSEGV)
-            assert process.wait(10) == -signal.SIGSEGV
-        finally:
-            process.kill()
-            process.wait()
+    stream = os.fstat(writing)
+    environment = {"JOURNAL_STREAM": f"{stream.st_dev}:{stream.st_ino}"}
+    with open(reading, encoding="utf-8") as journal, with_error_to(writing, binary, tmp_path, **environment) as process:
+        wait_until_ready(journal, process)
+        process.send_signal(signal.SIGSEGV)
+        assert process.wait(10) == -signal.SIGSEGV
         lines = journal.read().splitlines()
     assert len(lines) > 5 and all(line.startswith("<2>crash: ") for line in lines)
+
+
+def test_standard_error_that_takes_nothing(binary, tmp_path):
+    """The process ends of the signal all the same, without the report."""
+    reading, writing = os.pipe()
+    filler = os.dup(writing)
+    with open(reading, encoding="utf-8") as journal, with_error_to(writing, binary, tmp_path) as process:
+        wait_until_ready(journal, process)
+        fcntl.fcntl(filler, fcntl.F_SETPIPE_SZ, 4096)
+        assert os.write(filler, bytes(4096)) == 4096
+        os.close(filler)
+        process.send_signal(signal.SIGSEGV)
+        assert process.wait(8) == -signal.SIGSEGV
+        assert "crash" not in journal.read()

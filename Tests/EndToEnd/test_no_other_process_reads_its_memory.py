@@ -1,32 +1,11 @@
-"""Another process of the same user, such as a program that brings tokens, reads neither the memory nor the environment."""
+"""A process of the same user, such as a program that brings tokens, reads neither the memory nor the environment."""
 
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
-
-import pytest
 
 from support.fatal import NOBODY, need_root
 
 SECRETS = ["mem", "environ", "maps", "fd"]
-
-
-@pytest.fixture
-def as_nobody(martlet, binary):
-    """Starts a daemon as a user without rights."""
-    need_root()
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        shutil.chown(directory, 65534, 65534)
-        copy = shutil.copy(binary, directory / "martlet")
-        directory.chmod(0o755)
-
-        def start(upstream, more=""):
-            options = {"directory": directory, "binary": copy, "through": NOBODY, "environment": {"SECRET": "hidden"}}
-            return martlet(upstream=upstream, more=more, **options)
-
-        yield start
 
 
 def tells(pid, name):
@@ -58,7 +37,8 @@ def test_that_another_program_would_be_read():
 def test_a_program_that_it_starts(as_nobody, recorder):
     upstream = recorder()
     words = "cat /proc/$PPID/mem /proc/$PPID/environ 2>&1 | grep -c denied"
-    proxy = as_nobody(upstream.url, f'interceptors: [ token: {{ exec: {{ command: [/bin/sh, -c, "{words}"], format: text }} }} ]')
+    program = f'{{ command: [/bin/sh, -c, "{words}"], format: text }}'
+    proxy = as_nobody(upstream.url, f"interceptors: [ token: {{ exec: {program} }} ]")
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     assert upstream.requests[0].header("authorization") == "Bearer 2"

@@ -1,4 +1,4 @@
-"""The release binary loads libraries from where the system has them, and what a write out of bounds could use is read-only."""
+"""The release binary takes libraries from where the system has them, and tables of addresses are read-only."""
 
 import os
 import re
