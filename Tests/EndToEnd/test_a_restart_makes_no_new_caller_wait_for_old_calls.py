@@ -4,9 +4,11 @@ import socket
 import threading
 import time
 
+import grpc
 import pytest
 
 from support import h2_peer
+from support.grpc_service import GrpcChannel
 from support.patience import eventually
 from support.peer import connect
 from support.recorder import OK
@@ -78,7 +80,7 @@ def upstream(recorder):
 def serve(binary, running, tmp_path, upstream):
     """Starts a service on a socket that the service manager holds; returns it with where callers connect."""
 
-    def serve(holder, drain="{ min: 0s, max: 30s }"):
+    def serve(holder, drain="{ min: 0s, max: 30s }", url=None):
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         address = listener.getsockname()
         passed = {"rpc": listener}
@@ -86,7 +88,7 @@ def serve(binary, running, tmp_path, upstream):
         if holder == "store":
             listener.close()
             passed, listen = {}, f"127.0.0.1:{address[1]}"
-        service = Service(tmp_path, f"listen: {listen}\nupstream: {upstream.url}\ndrain: {drain}\n", passed)
+        service = Service(tmp_path, f"listen: {listen}\nupstream: {url or upstream.url}\ndrain: {drain}\n", passed)
         running(service).start()
         return service, address
 
@@ -161,6 +163,34 @@ def test_an_http_2_caller_is_sent_to_a_new_connection_at_once(serve, upstream):
     assert service.daemon.exit_code() == 0
     for peer in (old, new):
         peer.close()
+
+
+@pytest.mark.parametrize("holder", ["socket unit", "store"])
+def test_the_published_grpc_client_loses_no_call(serve, grpc_service, holder):
+    service, address = serve(holder, url=grpc_service().url)
+    channel = GrpcChannel(f"127.0.0.1:{address[1]}")
+    stopping, calls, failures = threading.Event(), [], []
+
+    def load():
+        while not stopping.is_set():
+            try:
+                calls.append(channel.unary(b"ping", timeout=10))
+            except grpc.RpcError as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=load, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        before = len(calls)
+        eventually(lambda: len(calls) > before + 50, what="more calls")
+        assert service.restart() == 0
+    stopping.set()
+    for thread in threads:
+        thread.join(15)
+    channel.stop()
+    print(f"{len(failures)} of {len(calls) + len(failures)} calls failed")
+    assert failures == []
 
 
 def test_a_second_signal_ends_at_once(serve, upstream):
