@@ -1,6 +1,7 @@
 """Fixtures: booted machines with Martlet installed, and its service in the state that it was shipped in."""
 
 import shutil
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -26,16 +27,17 @@ def booted(request, tmp_path_factory):
 @pytest.fixture
 def machine(booted):
     """The machine as it is after the installation. This process is in its network."""
-    cursor = booted.cursor()
+    began = time.time()
     with booted.network():
         yield booted
-    print("\n".join(str(entry.get("MESSAGE")) for entry in booted.journal(cursor)[-200:]))
-    booted.run(f"systemctl stop {UNITS}", check=False)
+    print("\n".join(str(entry.get("MESSAGE")) for entry in booted.journal(began)[-200:]))
+    booted.run(f"systemctl stop {UNITS}", check=False, timeout=80)
     for unit in ["martlet.service", "martlet@.service", "martlet.socket"]:
         shutil.rmtree(booted.path(f"/etc/systemd/system/{unit}.d"), ignore_errors=True)
     booted.run(
         f"systemctl daemon-reload; systemctl reset-failed;"
-        " rm -rf /etc/martlet /var/lib/martlet /var/cache/martlet /var/log/martlet /run/martlet /run/secrets;"
+        " rm -rf /etc/martlet /var/lib/martlet /var/cache/martlet /var/log/martlet /run/martlet /run/secrets"
+        " /var/lib/private/martlet /var/cache/private/martlet /var/log/private/martlet;"
         " cp --archive /var/lib/martlet-shipped /etc/martlet"
     )
 

@@ -1,20 +1,26 @@
 """A unit of a machine: its file, its settings, and what becomes of it."""
 
 import re
+import time
 
+from machine.callers import call
 from support.patience import eventually
 
-# A configuration that needs no upstream: Martlet answers by itself. /slow takes eight seconds.
-ANSWERS = """
-listen: 127.0.0.1:8080
-upstream: http://127.0.0.1:3000
-interceptors:
-  - metrics: {}
-  - when: { path: /slow }
-    fault: { delay: 8s }
-  - respond: { status: 200, body: "ok" }
-"""
 ADDRESS = ("127.0.0.1", 8080)
+
+
+def answers(listen="127.0.0.1:8080", body="ok", delay="2s", more=""):
+    """A configuration that needs no upstream: Martlet answers by itself, and takes `delay` for /slow."""
+    return f"""
+listen: {listen}
+upstream: http://127.0.0.1:3000
+{more}
+interceptors:
+  - metrics: {{}}
+  - when: {{ path: /slow }}
+    fault: {{ delay: {delay} }}
+  - respond: {{ status: 200, body: "{body}" }}
+"""
 
 
 class Service:
@@ -24,7 +30,7 @@ class Service:
         self.machine = machine
         self.unit = unit
         self.file = file
-        self._cursor = machine.cursor()
+        self._began = time.time()
 
     def configure(self, text):
         self.machine.write(self.file, text)
@@ -52,6 +58,15 @@ class Service:
     def show(self, name):
         return self.machine.run(f"systemctl show --value --property={name} {self.unit}").stdout.strip()
 
+    def admin(self, method, page):
+        """What the admin socket of martlet.service answers to root: status and text."""
+        return call(page, self.machine.path("/run/martlet/admin.sock"), method)
+
+    def wait_for_calls(self, count, within=5.0):
+        """Waits until so many calls are under way."""
+        line = f"martlet_rpc_in_flight {count}\n"
+        eventually(lambda: line in self.admin("GET", "/metrics")[1], within, f"{count} calls under way")
+
     @property
     def state(self):
         return self.show("ActiveState")
@@ -72,9 +87,13 @@ class Service:
             f"restart {number} of {self.unit}",
         )
 
+    def errors(self):
+        """The lines that the daemon itself has said as errors, as the journal knows them."""
+        return self.entries(f"--priority=err _PID={self.show('MainPID')}")
+
     def entries(self, options=""):
         """The journal's entries of this unit since this object was made."""
-        return self.machine.journal(self._cursor, f"--unit={self.unit} {options}")
+        return self.machine.journal(self._began, f"--unit={self.unit} {options}")
 
     def log(self):
         """The journal of this unit as text."""

@@ -1,0 +1,17 @@
+"""The daemon gets SIGKILL. Two seconds later it serves again, however often."""
+
+import os
+import signal
+
+from machine.callers import call
+from machine.service import answers
+
+
+def test_it_comes_back(service):
+    # More than systemd's own limit of starts, five in ten seconds.
+    service.drop_in("[Service]\nRestartSec=100ms\n")
+    service.start(answers())
+    for number in range(1, 8):
+        os.kill(service.pid, signal.SIGKILL)
+        service.wait_for_restart(number)
+        assert call() == (200, "ok")
