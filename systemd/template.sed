@@ -6,5 +6,5 @@ s|/run/martlet/admin\.sock|/run/martlet/NAME/admin.sock|
 s|sockets in /run/martlet\.|sockets in /run/martlet/NAME.|
 s|%S/martlet|&/%i|
 s|^[A-Z][a-z]*Directory=martlet$|&/%i|
-/^# The directories of martlet@/d
-/^RuntimeDirectoryPreserve=/d
+s|^# The directories of martlet@.*|# Unix sockets that systemd keeps during a restart are in it.|
+s|^RuntimeDirectoryPreserve=yes|RuntimeDirectoryPreserve=restart|
