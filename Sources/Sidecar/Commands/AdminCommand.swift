@@ -29,7 +29,7 @@ enum AdminCommand: Equatable {
             case .status: ("GET", "/status")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
-        guard let answer = targets.lazy.compactMap({ Self.exchange(method, path, with: $0) }).first else {
+        guard let answer = Self.exchange(method, path, withFirstOf: targets) else {
             Terminal.complain("martlet: nobody answers at \(targets.map(\.description).joined(separator: " or "))")
             return .failure
         }
@@ -74,6 +74,18 @@ enum AdminCommand: Equatable {
             SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
         case .abstract, .systemd, nil: nil
         }
+    }
+
+    /// The answer of the first that answers; nil if none does.
+    ///
+    /// Each is asked at most once: a second request would reload again.
+    private static func exchange(_ method: String, _ path: String, withFirstOf targets: [SocketAddress]) -> (
+        status: Int, body: String
+    )? {
+        for target in targets {
+            if let answer = exchange(method, path, with: target) { return answer }
+        }
+        return nil
     }
 
     /// One request and its answer, with ten seconds for each step.

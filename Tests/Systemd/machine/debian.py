@@ -26,8 +26,10 @@ class Debian:
         self._console = directory / "console"
         with self._console.open("wb") as console:
             self._nspawn = subprocess.Popen(
-                ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--private-network"]
-                + [f"--machine=martlet-{suite}-{os.getpid()}", "--directory", self.root, "--console=pipe"],
+                # setpriv: the machine does not outlive the tests, however they end.
+                ["setpriv", "--pdeathsig", "TERM", "systemd-nspawn", "--quiet", "--boot", "--directory", self.root]
+                + ["--register=no", "--keep-unit", "--private-network", "--console=pipe"]
+                + [f"--machine=martlet-{suite}-{os.getpid()}"],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
