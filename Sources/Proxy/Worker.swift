@@ -289,6 +289,9 @@ package final class Worker {
         return snapshot
     }
 
+    /// Why connections could not be made of late, by the name of the upstream.
+    package var connectFailures: [String: String] { upstreams.compactMapValues(\.connectFailure) }
+
     /// The upstreams of the configuration, and those of the same names with other settings that older calls still use.
     private var openUpstreams: [Upstream] {
         let current = Array(upstreams.values)

@@ -114,6 +114,7 @@ final class Pool: UpstreamConnection.Owner {
         dials.removeAll { $0 === dial }
         switch result {
         case .success(let connection):
+            upstream.connected()
             let hasWaited = connection.room > 0 && endBackoff()
             take(connection)
             if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }

@@ -3,7 +3,7 @@ internal import Events
 private import Glibc
 internal import Telemetry
 
-/// What `martlet status` prints: the state in one line, then the daemon, its sockets, its credentials and its calls.
+/// What `martlet status` prints: the state in one line, then the daemon, its sockets, upstreams, credentials and calls.
 struct StatusPage {
     private let daemon: Daemon
     private let report: Report
@@ -16,7 +16,7 @@ struct StatusPage {
 
     /// The page, without a line feed at its end.
     var text: String {
-        (state + sockets + credentials + calls).joined(separator: "\n") + daemon.certificateLines
+        (state + sockets + upstreams + credentials + calls).joined(separator: "\n") + daemon.certificateLines
     }
 
     private var state: [String] {
@@ -35,6 +35,16 @@ struct StatusPage {
         let connections = report.counters.openConnections
         return listeners.map { "listener: \($0), \(Self.counted(connections[$0] ?? 0, "connection"))" }
             + daemon.adminAddresses.map { "admin: \($0)" }
+    }
+
+    private var upstreams: [String] {
+        (daemon.settings?.upstreams ?? []).map { upstream in
+            let pool = report.counters.pool(of: upstream.name)
+            let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
+            let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
+            let failure = report.connectFailures[upstream.name].map { ", last connection failed: \($0)" } ?? ""
+            return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(failure)"
+        }
     }
 
     private var credentials: [String] {

@@ -7,6 +7,8 @@ struct Report: Sendable {
     var counters = CountersSnapshot()
     var connections = 0
     var liveGenerations = 1
+    /// Why connections could not be made of late, by the name of the upstream.
+    var connectFailures: [String: String] = [:]
 
     /// That of no worker.
     init() {}
@@ -16,6 +18,7 @@ struct Report: Sendable {
         counters = worker.snapshot()
         connections = worker.connectionCount
         liveGenerations = worker.liveGenerations
+        connectFailures = worker.connectFailures
     }
 
     /// Adds another worker's.
@@ -23,6 +26,7 @@ struct Report: Sendable {
         counters.merge(other.counters)
         connections += other.connections
         liveGenerations = max(liveGenerations, other.liveGenerations)
+        connectFailures.merge(other.connectFailures) { first, _ in first }
     }
 }
 

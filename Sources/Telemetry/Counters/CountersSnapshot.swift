@@ -69,6 +69,12 @@ public struct CountersSnapshot: Sendable {
         }
     }
 
+    /// The connections to an upstream that are open, and the calls that wait for one.
+    public func pool(of upstream: String) -> (idle: Int, active: Int, waiting: Int) {
+        guard let row = pools.names.firstIndex(of: upstream) else { return (0, 0, 0) }
+        return (pools[row, Self.idle], pools[row, Self.active], pools[row, Self.waiting])
+    }
+
     /// Adds what the pools of an upstream have now.
     ///
     /// - Parameters:
