@@ -14,6 +14,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let idle: Duration?
         /// How often an HTTP/2 connection that has calls is asked for a sign of life; none is never.
         public let keepalive: Duration?
+        /// How old a connection grows before it begins no more calls; none is without end.
+        public let maxAge: Duration?
     }
 
     /// The bounds of one worker's pool.
@@ -125,6 +127,12 @@ public struct UpstreamSettings: Equatable, Sendable {
             default: "6m",
             "How often an HTTP/2 connection with calls is pinged, 10s or more; gRPC servers may close one that is pinged within 5m."
         ),
+        Option(
+            "max_age",
+            .timeout,
+            default: "30m",
+            "The age at which a connection begins no more calls, up to 10 % earlier by chance. It closes when its calls have ended."
+        ),
     ]
 
     private static let limitOptions = [
@@ -161,7 +169,8 @@ public struct UpstreamSettings: Equatable, Sendable {
             attempt: timeouts.duration("attempt"),
             call: timeouts.duration("call"),
             idle: timeouts.duration("idle"),
-            keepalive: timeouts.duration("keepalive")
+            keepalive: timeouts.duration("keepalive"),
+            maxAge: timeouts.duration("max_age")
         )
         if let keepalive = self.timeouts.keepalive, keepalive < .seconds(10) {
             let problem = "\"keepalive\" cannot be \(keepalive.text)"

@@ -17,7 +17,7 @@ struct RenderingTests {
                 "held_message":"4MiB","held_events":64,"held_bytes":"256KiB",\
                 "heads":"4MiB","streams":1000,"resets":1000,"connections":10000}}],\
                 "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream",\
-                "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m"},\
+                "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m","max_age":"30m"},\
                 "limits":{"connections":1024,"waiting":1024,"streams":100,"replay":"64KiB"},\
                 "cookies":"none","connect_wait":"none","retry_budget":{"ratio":0.2,"min_per_second":10}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\

@@ -30,7 +30,7 @@ struct SettingsTests {
         upstreams:
           eliza:
             url: http://eliza.example:81
-            timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s, keepalive: 10s }
+            timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s, keepalive: 10s, max_age: none }
             limits: { connections: 7, waiting: 0, streams: 5, replay: 0 }
           back: unix:/run/back.sock
         interceptors:
@@ -106,7 +106,8 @@ struct SettingsTests {
                     attempt: nil,
                     call: nil,
                     idle: .seconds(60),
-                    keepalive: .seconds(360)
+                    keepalive: .seconds(360),
+                    maxAge: .seconds(1800)
                 )
         )
         #expect(upstream.defaults.headers == [])
@@ -171,7 +172,8 @@ struct SettingsTests {
                     attempt: nil,
                     call: .seconds(3600),
                     idle: .seconds(2),
-                    keepalive: .seconds(10)
+                    keepalive: .seconds(10),
+                    maxAge: nil
                 )
         )
         #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, replay: 0))

@@ -75,6 +75,8 @@ final class Dial: UpstreamConnection.Owner {
 
     func hasRoom(_ connection: UpstreamConnection) {}
 
+    func aged(_ connection: UpstreamConnection) {}
+
     /// The connection ended before it came into use.
     func closed(_ connection: UpstreamConnection) {
         guard timer != nil, connection === self.connection else { return }

@@ -238,10 +238,19 @@ final class Pool: UpstreamConnection.Owner {
 
     func connectFinished(_ connection: UpstreamConnection, errno: Int32) {}
 
-    func closed(_ connection: UpstreamConnection) {
+    /// A connection that only ends its exchanges does not count as open, or a stream without end would keep others from
+    /// being made.
+    func aged(_ connection: UpstreamConnection) {
         open -= 1
         remove(connection)
-        if connection.hasBeenOfUse || waiting.isEmpty { dialIfNeeded() } else { fail(connection.failure) }
+        dialIfNeeded()
+    }
+
+    func closed(_ connection: UpstreamConnection) {
+        if !connection.hasAged { open -= 1 }
+        remove(connection)
+        let isNoFailure = connection.hasBeenOfUse || connection.hasAged || waiting.isEmpty
+        if isNoFailure { dialIfNeeded() } else { fail(connection.failure) }
     }
 
     private func use(_ connection: UpstreamConnection, with room: Int, for attempt: any ConnectionSeeker) {

@@ -29,6 +29,8 @@ final class Upstream {
     let idleTimeout: Nanoseconds?
     /// How long a connection with calls under way may be silent before it is asked whether it lives.
     let keepalive: Nanoseconds?
+    /// How old a connection grows before it begins no more calls; nil is without end.
+    let maxAge: Nanoseconds?
     /// How long a call waits for a connection where none can be made.
     let connectWait: Nanoseconds?
     /// How much of a request's body is kept to be sent once more, in bytes.
@@ -86,6 +88,7 @@ final class Upstream {
         callTimeout = settings.timeouts.call.map { Nanoseconds($0) }
         idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
         keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
+        maxAge = settings.timeouts.maxAge.map { Nanoseconds($0) }
         connectWait = settings.connectWait.map { Nanoseconds($0) }
         // What is wrong with them was reported when the file was read.
         defaults = RequestDefaults(settings.defaults, into: Diagnostics())
