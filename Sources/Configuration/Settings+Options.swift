@@ -27,6 +27,7 @@ extension Settings {
             ]),
             "The socket of the admin pages, or a list of them."
         ),
+        Option("limits", .section(ProcessLimits.options), "What the process as a whole may take."),
         Option("drain", .section(DrainSettings.options), "How long a stop takes."),
         Option(
             "log_level",

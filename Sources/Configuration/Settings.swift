@@ -18,6 +18,8 @@ public struct Settings: Equatable, Sendable {
     public let workers: Int?
     /// The sockets of the admin pages that the file names.
     public let admin: [AdminSettings]
+    /// What the process as a whole may take.
+    public let limits: ProcessLimits
     /// How long a stop takes.
     public let drain: DrainSettings
     /// How much is written to the operational log.
@@ -50,6 +52,7 @@ public struct Settings: Equatable, Sendable {
         self.routes = routes.isEmpty ? [everything] : routes
         workers = section.integer(ifGiven: "workers")
         admin = section.sections("admin").compactMap(AdminSettings.init)
+        limits = ProcessLimits(section.section("limits"))
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
         coreDumps = section.bool("core_dumps")

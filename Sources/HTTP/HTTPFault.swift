@@ -7,7 +7,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
     case contentLength, contentLengthWithTransferEncoding, transferEncoding
     case chunkSize, chunkEnd
     case headTooLarge, tooManyFields
-    case headTimeout
+    case headTimeout, outOfMemory
     case unexpectedBytes
     case http2Message
 
@@ -19,6 +19,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .expectation: 417
         case .headTooLarge, .tooManyFields: 431
         case .headTimeout: 408
+        case .outOfMemory: 503
         default: 400
         }
     }
@@ -52,6 +53,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .headTooLarge: "the head is larger than limits.head"
         case .tooManyFields: "the head has more fields than limits.fields"
         case .headTimeout: "the head did not arrive within timeouts.head"
+        case .outOfMemory: "unfinished heads hold as much memory as limits.memory lets them"
         case .http2Message: "the message is not as HTTP/2 has it"
         case .unexpectedBytes: "there were bytes where no message was due"
         }

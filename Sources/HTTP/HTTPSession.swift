@@ -37,6 +37,10 @@ package protocol HTTPServerSession: HTTPSession {
     func announceClose()
     /// Refuses a request whose head did not arrive in time.
     func headTimedOut()
+    /// The bytes that the session holds of a head that has come in part, beside those that it leaves to its owner.
+    var unfinishedHeadBytes: Int { get }
+    /// Refuses a request for whose head there is no memory, and ends the connection.
+    func refuseHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
     func endStalled(since time: Int64)
     /// Refuses what is still to come of requests that were answered at or before `time`, in nanoseconds.

@@ -160,6 +160,12 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         if isReadingHead { fail(.headTimeout) }
     }
 
+    package var unfinishedHeadBytes: Int { isReadingHead ? parser.taken : 0 }
+
+    package func refuseHead() {
+        if isReadingHead { fail(.outOfMemory) }
+    }
+
     // MARK: Reading
 
     private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {

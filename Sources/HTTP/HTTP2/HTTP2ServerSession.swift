@@ -36,6 +36,13 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         hasOutput()
     }
 
+    package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size }
+
+    package func refuseHead() {
+        terminate(.enhanceYourCalm)
+        hasOutput()
+    }
+
     override func receivedSettings() { hasSettings = true }
 
     // MARK: Requests

@@ -7,7 +7,7 @@ extension HTTPFault {
     var code: RPCCode {
         switch self {
         case .connect, .upgrade, .version, .http2Preface: .unimplemented
-        case .headTooLarge, .tooManyFields: .resourceExhausted
+        case .headTooLarge, .tooManyFields, .outOfMemory: .resourceExhausted
         case .headTimeout: .deadlineExceeded
         default: .invalidArgument
         }
@@ -52,6 +52,7 @@ extension HTTPFault {
         case .headTooLarge: "head_too_large"
         case .tooManyFields: "too_many_fields"
         case .headTimeout: "head_timeout"
+        case .outOfMemory: "out_of_memory"
         case .unexpectedBytes: "unexpected_bytes"
         case .http2Message: "http2_message"
         }
