@@ -47,6 +47,7 @@ int martlet_spawn(const char *const argv[], const char *const envp[], martlet_ch
         close(ends[0]);
         return error;
     }
+    martlet_restore_descriptor_limit(child->pid);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->output = ends[0];
     child->handle = (int)syscall(SYS_pidfd_open, child->pid, 0);

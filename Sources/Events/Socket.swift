@@ -36,6 +36,11 @@ public final class Socket: Transport {
         return .success(socket)
     }
 
+    /// The number of the descriptor, -1 once it is closed.
+    ///
+    /// The system gives out the lowest that is free, so at the time of a new socket as many descriptors are in use, or more.
+    public var number: Int { Int(descriptor) }
+
     /// Sends small writes at once; does nothing on a Unix socket.
     public func setNoDelay() {
         var one: Int32 = 1
@@ -204,6 +209,9 @@ public struct SystemError: Error, Equatable {
 
     /// What ought to be a file is a pipe or a device; no errno says so.
     public static let notAFile = SystemError(-1)
+
+    /// Whether the process, or the system, has no file descriptor left.
+    public var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
     /// The system's words for it.
     public var text: String {

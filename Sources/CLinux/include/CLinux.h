@@ -108,6 +108,16 @@ struct martlet_inotify_event {
 bool martlet_inotify_next(const void *_Nonnull bytes, size_t count, size_t *_Nonnull offset,
                           struct martlet_inotify_event *_Nonnull event);
 
+// How many descriptors the process may have open: the soft limit, or the hard one that the soft one may be raised to.
+long martlet_descriptor_limit(bool hard);
+
+// Raises the soft limit of descriptors to the hard one. To be called before there are other threads.
+void martlet_raise_descriptor_limit(void);
+
+// Gives a program that was started the limits of descriptors that this process was started with: it may use select(2),
+// which takes no descriptor from 1024 on, or close all that it could have.
+void martlet_restore_descriptor_limit(pid_t pid);
+
 // A program that was started.
 typedef struct {
     pid_t pid;

@@ -9,6 +9,8 @@ enum Run {
         do throws(ConfigurationFile.Refusal) {
             // Before there is a secret in the memory.
             Crash.watch(program: "martlet \(Version.number)")
+            // Before there are other threads.
+            DescriptorLimit.raise()
             // What it asks for is about to be done anyway.
             Signals.ignoreHangUp()
             let loaded = try file.load()
