@@ -36,6 +36,9 @@ public struct ListenerSettings: Equatable, Sendable {
         public let resets: Int
         /// The connections of this listener, for each worker.
         public let connections: Int
+
+        /// How many those are where the file does not say.
+        public static let defaultConnections = 10_000
     }
 
     /// Where the listener accepts connections.
@@ -131,7 +134,7 @@ public struct ListenerSettings: Equatable, Sendable {
         Option(
             "connections",
             .integer(in: 1...1_000_000),
-            default: "10000",
+            default: "\(Limits.defaultConnections)",
             "The connections of the listener, for each worker."
         ),
     ]

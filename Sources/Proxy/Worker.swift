@@ -59,28 +59,37 @@ package final class Worker {
     ///   - loop: the loop of the thread.
     ///   - lineWriters: where access logs go.
     ///   - limits: the limits that it shares with other workers.
+    ///   - descriptors: how many file descriptors callers may take on all workers.
+    ///   - memory: what all workers may hold for callers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
     ///   - discard: gets a table of routes that no call asks any more, to empty it on another thread.
     ///   - tell: gets what the daemon should log, on the worker's thread.
+    ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
     package convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
         limits: LimitStore,
+        descriptors: DescriptorBudget,
+        memory: MemoryBudget,
         kinds: Registry,
         orders: @escaping (CredentialOrder) -> Void,
         discard: @escaping (RouteTable) -> Void,
-        tell: @escaping @Sendable (Notice) -> Void
+        tell: @escaping @Sendable (Notice) -> Void,
+        askForDescriptors: @escaping () -> Void
     ) {
         self.init(
             loop: loop,
             lineWriters: lineWriters,
             limits: limits,
-            network: SystemNetwork(),
+            descriptors: descriptors,
+            memory: memory,
+            network: SystemNetwork(firstOfLast: descriptors.firstOfLast),
             kinds: kinds,
             orders: orders,
             discard: discard,
-            tell: tell
+            tell: tell,
+            askForDescriptors: askForDescriptors
         )
     }
 
@@ -89,14 +98,18 @@ package final class Worker {
         loop: EventLoop,
         lineWriters: LineWriters?,
         limits: LimitStore = LimitStore(),
+        descriptors: DescriptorBudget? = nil,
+        memory: MemoryBudget = MemoryBudget(),
         network: any Network,
         kinds: Registry = .builtIn,
         orders: @escaping (CredentialOrder) -> Void = { _ in },
         discard: @escaping (RouteTable) -> Void = { _ in },
-        tell: @escaping @Sendable (Notice) -> Void = { _ in }
+        tell: @escaping @Sendable (Notice) -> Void = { _ in },
+        askForDescriptors: @escaping () -> Void = {}
     ) {
         self.discard = discard
-        context = WireContext(loop: loop)
+        let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
+        context = WireContext(loop: loop, memory: memory, descriptors: keeper)
         notices = Notices(loop: loop, tell: tell)
         self.lineWriters = lineWriters
         self.limits = limits
@@ -105,6 +118,7 @@ package final class Worker {
         credentials = CredentialStore(on: loop, order: orders)
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
+        keepDescriptors()
     }
 
     // MARK: For calls
@@ -224,9 +238,9 @@ package final class Worker {
                 counters.connectionClosed(counter)
                 if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
             case .refused: counters.limitHit(.connections)
-            case .outOfDescriptors:
-                counters.limitHit(.descriptors)
-                notices.note("no descriptor is left: new callers have to wait", about: "", ("listener", name))
+            case .noDescriptor: refusedForDescriptors(listener: name)
+            case .outOfDescriptors: ranOutOfDescriptors(listener: name)
+            case .evicted: counters.connectionEvicted(counter)
             case .tlsFailed: counters.tlsFailed(counter)
             }
         }

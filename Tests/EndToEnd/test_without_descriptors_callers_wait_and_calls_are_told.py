@@ -1,14 +1,16 @@
-"""No descriptor is left: new callers wait at no cost, calls that need an upstream connection are told, and the log says why."""
+"""No descriptor is left, and no connection is idle: calls that need an upstream connection are told, at no cost, and the log says why."""
 
 import resource
+import select
+import threading
 import time
 
-from support import h2_peer
+from support.descriptors import limited_to
 from support.health import Health
 from support.patience import eventually
 from support.recorder import OK
 
-LIMIT = 64
+LIMIT = 128
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 CONFIGURATION = """
 listen: 127.0.0.1:0
@@ -18,35 +20,62 @@ workers: 1
 """
 
 
-def limit():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
+def test_calls(martlet, recorder):
+    """Each call takes two descriptors, so that all are used before callers have their share; but the last are kept."""
+    go_on = threading.Event()
 
+    def script(peer):
+        while peer.request():
+            go_on.wait(30)
+            peer.send(OK)
 
-def test_exhaustion(martlet, recorder):
-    upstream = recorder(OK)
-    proxy = martlet(CONFIGURATION.format(url=upstream.url), preexec_fn=limit)
+    proxy = martlet(CONFIGURATION.format(url=recorder(script=script).url), **limited_to(LIMIT))
     health = Health(proxy)
-    first, second = proxy.connect(), proxy.connect_h2()
-    first.send(REQUEST)
-    assert first.answer().status == 200
-    crowd = [proxy.connect() for _ in range(2 * LIMIT)]
-    # The connection to the upstream was idle and is gone; what it leaves is taken by one of the crowd.
-    eventually(lambda: upstream.connections[0].socket.fileno() < 0, what="the end of the upstream connection")
-    eventually(lambda: proxy.open_descriptors() == LIMIT, what="exhaustion")
-    first.send(REQUEST)
-    refused = first.answer()
-    assert (refused.status, b'"unavailable"' in refused.body) == (503, True)
-    assert b"Too many open files" in refused.body
-    assert second.finish(second.open(h2_peer.request(), end=True)).status == 503
-    proxy.stderr.wait(r" warn no descriptor is left: new callers have to wait listener=127.0.0.1:\d+$")
+    late = [proxy.connect() for _ in range(4)]
+    for caller in late:
+        caller.send(REQUEST[:10])
+    callers = []
+
+    def refused():
+        callers.append(proxy.connect())
+        callers[-1].send(REQUEST)
+        return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
+
+    eventually(refused, within=60, what="the first caller too many")
+    assert callers.pop().answer().status == 503
+    for caller in late:
+        caller.send(REQUEST[10:])
+    # Those who were told are idle, and make room for others.
+    told = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="an answer")
+    answer = next(caller for caller in late if caller.socket is told[0]).answer()
+    assert (answer.status, b'"unavailable"' in answer.body) == (503, True)
+    assert b"Too many open files" in answer.body
+    assert proxy.admin("/healthz").status_code == 200
+    go_on.set()
+    assert [caller.answer().status for caller in callers].count(200) >= len(callers) - 1
+    for caller in [*callers, *late]:
+        caller.close()
+    health.check()
+
+
+def test_accepting(martlet, recorder):
+    """The system takes descriptors away: new callers wait in the queue, which is looked at ten times a second."""
+    proxy = martlet(CONFIGURATION.format(url=recorder(OK).url), **limited_to(LIMIT))
+    health = Health(proxy)
+    first = proxy.connect()
+    first.send(b"GET / HTTP/1.1\r\n")
+    eventually(lambda: proxy.metrics().total("martlet_connections") == 1, what="the first caller")
+    resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (0, LIMIT))
+    second = proxy.connect()
+    second.send(REQUEST)
+    proxy.stderr.wait(r" warn out of file descriptors; not accepting connections listener=127.0.0.1:\d+$")
     used, until = proxy.cpu_seconds(), time.monotonic() + 1.0
     eventually(lambda: time.monotonic() > until, what="the end of a second")
     assert proxy.cpu_seconds() - used < 0.1
-    assert len(proxy.stderr.matches("no descriptor is left")) == 1  # which is not said ten times a second
-    for caller in [*crowd, first, second]:
-        caller.close()
+    assert len(proxy.stderr.matches("out of file descriptors")) == 1  # which is not said ten times a second
+    resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
+    assert second.answer().status == 200
+    assert proxy.metrics().total("martlet_limit_hits_total", limit="descriptors") > 5
+    first.close()
+    second.close()
     health.check()
-    # As long as it takes a listener to look again.
-    with proxy.http() as http:
-        assert http.get("/").status_code == 200
-    assert proxy.metrics().total("martlet_limit_hits_total", limit="descriptors") > 0

@@ -142,10 +142,12 @@ import Testing
         let listener = counters.listener("127.0.0.1:8080")
         for _ in 0..<3 { counters.connectionOpened(listener) }
         counters.connectionClosed(listener)
+        counters.connectionEvicted(listener)
         #expect(
             counters.snapshot().lines("martlet_connections") == [
                 #"martlet_connections{listener="127.0.0.1:8080"} 2"#,
                 #"martlet_connections_total{listener="127.0.0.1:8080"} 3"#,
+                #"martlet_connections_evicted_total{listener="127.0.0.1:8080"} 1"#,
             ]
         )
     }

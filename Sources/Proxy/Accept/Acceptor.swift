@@ -6,7 +6,7 @@ internal import HTTP
 package final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
     package enum Event: Sendable {
-        case accepted, closed, refused, outOfDescriptors, tlsFailed
+        case accepted, closed, refused, noDescriptor, outOfDescriptors, evicted, tlsFailed
     }
 
     let context: WireContext
@@ -94,10 +94,12 @@ package final class Acceptor: ListenerOwner {
         let credentials = address == nil ? socket.peerCredentials : nil
         let peer = Peer(address: address, credentials: credentials)
         if service.asksForUnits { peer.settleUnit(over: socket) }
-        accept(service.secured(socket, context: context), from: peer)
+        let isLast = context.descriptors.map { socket.number >= $0.budget.firstOfLast } ?? false
+        accept(service.secured(socket, context: context), from: peer, isLast: isLast)
     }
 
     package func outOfDescriptors() {
+        context.descriptors?.makeRoom()
         tell(.outOfDescriptors)
     }
 
@@ -106,11 +108,15 @@ package final class Acceptor: ListenerOwner {
         tell(.tlsFailed)
     }
 
-    func accept(_ transport: any Transport, from peer: Peer) {
+    /// Takes a connection; `isLast` says that it has one of the last descriptors.
+    func accept(_ transport: any Transport, from peer: Peer, isLast: Bool = false) {
         guard connections.count < limit else {
             tell(.refused)
-            _ = transport.send(Self.refusal.span)
-            return transport.close()
+            return refuse(transport, Self.tooMany)
+        }
+        guard context.descriptors?.admit(isLast: isLast) ?? true else {
+            tell(.noDescriptor)
+            return refuse(transport, Self.noDescriptor)
         }
         let connection = CallerConnection(transport, peer: peer, acceptor: self)
         connection.position = connections.count
@@ -118,8 +124,25 @@ package final class Acceptor: ListenerOwner {
         tell(.accepted)
     }
 
+    private func refuse(_ transport: any Transport, _ refusal: [UInt8]) {
+        _ = transport.send(refusal.span)
+        transport.close()
+    }
+
+    /// The connections that have had no call under way since before `time`.
+    func connections(idleBefore time: Nanoseconds) -> [CallerConnection] {
+        connections.filter { $0.isIdle && $0.idleSince < time }
+    }
+
+    /// An idle connection is about to be closed, since descriptors are short.
+    func evicts() {
+        context.descriptors?.budget.leave()
+        tell(.evicted)
+    }
+
     /// The connection is closed.
     func remove(_ connection: CallerConnection) {
+        context.descriptors?.budget.release(hasLeft: connection.isEvicted)
         let last = connections.removeLast()
         if last !== connection {
             connections[connection.position] = last
@@ -128,9 +151,12 @@ package final class Acceptor: ListenerOwner {
         tell(.closed)
     }
 
-    private static let refusal: [UInt8] = {
-        let body = #"{"code":"resource_exhausted","message":"limits.connections is reached"}"#
+    private static let tooMany = refusal("limits.connections is reached")
+    private static let noDescriptor = refusal("no file descriptor is left for another connection")
+
+    private static func refusal(_ message: String) -> [UInt8] {
+        let body = #"{"code":"resource_exhausted","message":"\#(message)"}"#
         let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\n"
         return Array("\(head)content-length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
-    }()
+    }
 }

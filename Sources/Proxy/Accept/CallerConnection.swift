@@ -3,47 +3,14 @@ package import Events
 private import Glibc
 package import HTTP
 
-/// Serves the requests of accepted connections.
-package protocol ConnectionService: AnyObject {
-    /// A request has begun; answers who uses its stream. The head belongs to the user from now on.
-    func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
-    /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
-    /// A caller went beyond a limit of HTTP/2.
-    func exceeded(_ limit: HTTP2Limit, by peer: Peer)
-    /// A caller took none of the last bytes that waited for it.
-    func stalled(_ peer: Peer)
-    /// TLS with a caller has failed; says why.
-    func tlsFailed(_ reason: String, with peer: Peer)
-    /// How long a head may take to arrive, in nanoseconds; nil for ever.
-    var headTimeout: Nanoseconds? { get }
-    /// How long a connection may be idle, in nanoseconds; nil for ever.
-    var idleTimeout: Nanoseconds? { get }
-    /// How long a caller may take nothing of what waits for it, in nanoseconds; nil for ever.
-    var stalledTimeout: Nanoseconds? { get }
-    /// What is taken in of a caller.
-    var limits: HTTPLimits { get }
-    /// Whether the systemd units of callers matter.
-    var asksForUnits: Bool { get }
-    /// What carries the bytes of an accepted connection: itself, or TLS over it.
-    func secured(_ connection: any Transport, context: WireContext) -> any Transport
-}
-
-extension ConnectionService {
-    /// They do not.
-    package var asksForUnits: Bool { false }
-
-    /// Nothing, on a listener that has no TLS.
-    package func tlsFailed(_ reason: String, with peer: Peer) {}
-
-    /// The connection itself.
-    package func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
-}
-
 /// An accepted connection: a wire, and the session that makes requests of its bytes.
 package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Where the acceptor keeps the connection in its list.
     var position = 0
+    /// When the last call ended, or the connection began.
+    private(set) var idleSince: Nanoseconds
+    /// Whether it is closed because descriptors are short.
+    private(set) var isEvicted = false
 
     private let acceptor: Acceptor
     private let peer: Peer
@@ -59,14 +26,17 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var stuckAt: Int?
     /// What is spoken, once that is known.
     private var version: HTTPVersion?
-    private var isReadingHead = false
+    private var isReadingHead = false {
+        didSet { if !isReadingHead, headMemory.bytes > 0 { headMemory.release(to: context.memory) } }
+    }
+    /// What the head that is being read counts for.
+    private var headMemory = MemoryShare()
     private var isDiscarding = false
     /// Whether responses of HTTP/1.1 say that the connection closes after them.
     private var isClosing: Bool
     /// Whether the connection was there when the daemon was told to stop, and may have a call of that time.
     private var wasBusy = false
     private var isDraining = false
-    private let acceptedAt: Nanoseconds
     /// Whether nothing is left to do but to send what waits.
     private var isEnding = false
 
@@ -79,8 +49,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         let (service, context) = (acceptor.service, acceptor.context)
         limits = service.limits
         isClosing = acceptor.isClosing
-        acceptedAt = context.loop.now
         security = transport as? TLSTransport
+        idleSince = context.loop.now
         let isSecured = security != nil
         let wire = Wire(transport, context: context, owner: self, inputLimit: limits.head + 1, connecting: isSecured)
         self.wire = wire
@@ -128,6 +98,21 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         sayGoodbye()
     }
 
+    /// Whether no call is under way, and none is coming, as far as is known.
+    var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !isDraining && session?.isBusy != true }
+
+    /// Closes the connection if it is idle, since its descriptor is needed.
+    ///
+    /// - Returns: false if a call has come, or the connection is closing anyway.
+    func closeIfIdle() -> Bool {
+        wire?.readable()
+        guard isIdle, let wire else { return false }
+        isEvicted = true
+        acceptor.evicts()
+        if version != .http2, wire.output.isEmpty { wire.close() } else { sayGoodbye() }
+        return true
+    }
+
     /// Has the session end when it can; one that waits for its caller to hear of it is not left waiting for long.
     private func sayGoodbye() {
         guard let session else { return version == nil ? awaitFirstCall() : close() }
@@ -137,7 +122,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Closes a connection on which nothing has come, but not before its caller has had time to send a request.
     private func awaitFirstCall() {
-        let left = acceptedAt + Self.goodbyeTime - context.loop.now
+        let left = idleSince + Self.goodbyeTime - context.loop.now
         guard left > 0 else { return close() }
         timer?.arm(after: left)
     }
@@ -245,6 +230,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         }
         let used = session.receive(bytes)
         reading(session.isReadingHead || used < bytes.count && !session.isBusy)
+        if isReadingHead { hold(session.unfinishedHeadBytes + bytes.count - used) }
         if session.isBusy, !isReadingHead, !isDiscarding || version == .http2 { timer?.disarm() }
         return used
     }
@@ -258,6 +244,14 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         } else if session?.isBusy == false {
             timer?.arm(after: idleTimeout)
         }
+    }
+
+    /// Counts what a head holds that has come in part, and refuses it if that is too much for the process.
+    private func hold(_ bytes: Int) {
+        guard !headMemory.grow(to: bytes, of: context.memory) else { return }
+        service.outOfMemory(peer)
+        session?.refuseHead()
+        headMemory.release(to: context.memory)
     }
 
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
@@ -299,6 +293,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         timer?.cancel()
         stallTimer?.cancel()
         discardTimer?.cancel()
+        headMemory.release(to: context.memory)
         acceptor.remove(self)
         context.loop.keep(self)
         if let session { context.loop.keep(session) }
@@ -347,6 +342,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     package func sessionBecameIdle() {
         if version == .http1 { isDiscarding = false }
         isReadingHead = false
+        idleSince = context.loop.now
         timer?.arm(after: idleTimeout)
     }
 

@@ -109,6 +109,18 @@ final class CallerService: ConnectionService {
         worker.counters.limitHit(.stalled)
     }
 
+    func outOfMemory(_ peer: Peer) {
+        worker.counters.limitHit(.memory)
+        let listener = String(decoding: name, as: UTF8.self)
+        worker.notices.note(
+            "unfinished heads of callers hold all the memory of limits.memory",
+            about: "",
+            ("bytes", "\(worker.context.memory.limit)"),
+            ("peer", String(decoding: peer.text, as: UTF8.self)),
+            ("listener", listener)
+        )
+    }
+
     func exceeded(_ limit: HTTP2Limit, by peer: Peer) {
         worker.counters.http2LimitHit(limit.label)
         let label = limit.label.label.description

@@ -10,6 +10,14 @@ final class Dial: UpstreamConnection.Owner {
     private var connection: UpstreamConnection?
     private var timer: Timer?
     private var lastFailure = UpstreamFailure.connectTimeout
+    private var roomTimer: Timer?
+    /// How often it has been waited for a descriptor.
+    private var waits = 0
+
+    /// How often it is waited for a descriptor, and how long: until idle connections of callers are closed, here or on
+    /// another worker.
+    private static let mostWaits = 5
+    private static let wait = Nanoseconds.millisecond
 
     init(for pool: Pool, of upstream: Upstream) {
         self.pool = pool
@@ -33,6 +41,7 @@ final class Dial: UpstreamConnection.Owner {
 
     /// Gives up; the upstream is told nothing.
     func cancel() {
+        roomTimer?.cancel()
         timer?.cancel()
         timer = nil
         connection?.close()
@@ -45,6 +54,7 @@ final class Dial: UpstreamConnection.Owner {
         switch upstream.network.connect(to: address) {
         case .failure(let error):
             lastFailure = .connect(address, error)
+            if error.isLackOfDescriptors, awaitDescriptor(for: address) { return }
             tryNext()
         case .success(let transport):
             let secured = upstream.secured(transport, for: pool.version)
@@ -52,7 +62,20 @@ final class Dial: UpstreamConnection.Owner {
         }
     }
 
+    /// Has idle connections of callers closed, and tries the address again then.
+    private func awaitDescriptor(for address: SocketAddress) -> Bool {
+        guard let descriptors = upstream.context.descriptors, waits < Self.mostWaits else { return false }
+        waits += 1
+        addresses = [address] + addresses
+        descriptors.makeRoomSoon()
+        let timer = roomTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in tryNext() }
+        roomTimer = timer
+        timer.arm(after: Self.wait)
+        return true
+    }
+
     private func timedOut() {
+        roomTimer?.disarm()
         lastFailure = .connectTimeout
         let connection = connection
         self.connection = nil
@@ -86,6 +109,7 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {
+        roomTimer?.cancel()
         timer?.cancel()
         timer = nil
         connection = nil

@@ -16,6 +16,10 @@ package final class WireContext {
     let http1: HTTP1SessionPool
     /// What HTTP/2 connections share.
     let http2: HTTP2Resources
+    /// What unfinished heads may hold, in the whole process.
+    let memory: MemoryBudget
+    /// Sees to it that callers leave descriptors to others; nil if they need not.
+    let descriptors: DescriptorKeeper?
     /// Where everything that arrives is read to first, so that an idle connection holds no buffer.
     let scratch = ByteQueue(keeping: WireContext.readSize)
     /// Where what arrives encrypted is read to first; empty but while a transport reads.
@@ -27,8 +31,15 @@ package final class WireContext {
     static let readSize = 72 * 1024
 
     /// Makes what a thread needs around its loop.
-    package init(loop: EventLoop) {
+    package convenience init(loop: EventLoop) {
+        self.init(loop: loop, memory: MemoryBudget(), descriptors: nil)
+    }
+
+    /// Makes what a thread needs that shares budgets with others.
+    init(loop: EventLoop, memory: MemoryBudget, descriptors: DescriptorKeeper?) {
         self.loop = loop
+        self.memory = memory
+        self.descriptors = descriptors
         http1 = HTTP1SessionPool(heads: heads)
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }

@@ -101,7 +101,7 @@ final class AdminPages {
                 .certificateReloadSuccessful,
                 daemon.certificateSamples { .number($0.problem == nil ? 1 : 0) }
             ),
-        ] + daemon.credentialFamilies + [
+        ] + daemon.credentialFamilies + daemon.budgets.families + [
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
             MetricFamily(.configGeneration, .number(reloads.generation)),
             MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),

@@ -10,6 +10,10 @@ enum Check {
             let loaded = try file.load()
             let settings = loaded.settings
             loaded.warnings.forEach(Terminal.complain)
+            let needs = DescriptorNeeds(settings)
+            if needs.isMeant, let shortage = needs.shortage(DescriptorBudget(limit: DescriptorLimit.hard)) {
+                Terminal.complain("\(file.name): \(shortage)")
+            }
             lacks(loaded).forEach { Terminal.complain("\(file.name): not yet on this machine: \($0)") }
             Terminal.print(
                 "\(file.name): good: \(counted(settings.listeners, "listener")), \(counted(settings.upstreams, "upstream")), "

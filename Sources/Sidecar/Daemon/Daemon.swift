@@ -21,6 +21,8 @@ final class Daemon {
 
     private let mailbox = Mailbox<Daemon>()
     private let lineWriters = LineWriters()
+    /// What the workers share.
+    let budgets = Budgets()
     private let manager: ServiceManager
     /// What systemd has passed, or why that cannot be used.
     private let passed: Result<SystemdSockets, ListenError>
@@ -148,7 +150,8 @@ final class Daemon {
             loop: loop,
             control: mailbox,
             lineWriters: lineWriters,
-            registry: file.registry
+            registry: file.registry,
+            budgets: budgets
         )
         workers = pool
         let limit = manager.watchdogHalf ?? 10 * .second
@@ -249,6 +252,9 @@ final class Daemon {
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
+        budgets.use(settings)
+        let needs = DescriptorNeeds(settings)
+        if let shortage = needs.shortage(budgets.descriptors) { log.log(needs.isMeant ? .warn : .info, shortage) }
         listeners?.commit(change)
         workers?.tell(each: { index in
             let routes = RouteTable(settings.routes)

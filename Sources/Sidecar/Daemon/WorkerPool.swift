@@ -18,13 +18,21 @@ final class WorkerPool {
     }
 
     /// Starts `count` workers; their answers come by `control`, which `loop` opens.
-    init(count: Int, loop: EventLoop, control: Mailbox<Daemon>, lineWriters: LineWriters, registry: Registry) {
+    init(
+        count: Int,
+        loop: EventLoop,
+        control: Mailbox<Daemon>,
+        lineWriters: LineWriters,
+        registry: Registry,
+        budgets: Budgets
+    ) {
         self.loop = loop
         self.control = control
-        let limits = LimitStore()
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
-            WorkerThread(name: Self.name(of: index)) { Self.work(mailbox, control, lineWriters, registry, limits) }
+            WorkerThread(name: Self.name(of: index)) {
+                Self.work(index, mailbox, control, lineWriters, registry, budgets)
+            }
         }
     }
 
@@ -36,21 +44,25 @@ final class WorkerPool {
 
     /// The life of a worker's thread.
     private static func work(
+        _ index: Int,
         _ mailbox: Mailbox<Worker>,
         _ control: Mailbox<Daemon>,
         _ lineWriters: LineWriters,
         _ registry: Registry,
-        _ limits: LimitStore
+        _ budgets: Budgets
     ) {
         let loop = EventLoop()
         let worker = Worker(
             loop: loop,
             lineWriters: lineWriters,
-            limits: limits,
+            limits: budgets.limits,
+            descriptors: budgets.descriptors,
+            memory: budgets.memory,
             kinds: registry,
             orders: { order in control.post { $0.credentials?.take(order) } },
             discard: { routes in control.post { _ in routes.empty() } },
-            tell: { notice in control.post { $0.log.log(notice) } }
+            tell: { notice in control.post { $0.log.log(notice) } },
+            askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } }
         )
         let slot = MailSlot(mailbox, for: worker, on: loop)
         withExtendedLifetime(slot) { loop.run() }
@@ -59,6 +71,11 @@ final class WorkerPool {
     /// Lets every worker do something.
     func tell(_ letter: @escaping @Sendable (Worker) -> Void) {
         for mailbox in mailboxes { mailbox.post(letter) }
+    }
+
+    /// Lets every worker but one do something.
+    func tell(others index: Int, _ letter: @escaping @Sendable (Worker) -> Void) {
+        for (other, mailbox) in mailboxes.enumerated() where other != index { mailbox.post(letter) }
     }
 
     /// Lets each worker do something of its own; the index is the worker's.

@@ -18,7 +18,8 @@ public struct CountersSnapshot: Sendable {
     static let opened = 0
     static let closed = 1
     static let tlsFailures = 2
-    static let listenerColumns = 3
+    static let evicted = 3
+    static let listenerColumns = 4
 
     /// How many calls had started and not ended.
     public internal(set) var inFlight = 0

@@ -170,6 +170,11 @@ public final class WorkerCounters {
         listeners[listener.row, CountersSnapshot.tlsFailures] &+= 1
     }
 
+    /// Counts a caller's idle connection that was closed since file descriptors were short.
+    public func connectionEvicted(_ listener: ListenerCounter) {
+        listeners[listener.row, CountersSnapshot.evicted] &+= 1
+    }
+
     // MARK: Trouble
 
     /// Counts a request that is not good HTTP; the reason is a label, so it comes from the code and never from a caller.

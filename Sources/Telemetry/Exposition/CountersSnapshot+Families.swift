@@ -18,6 +18,7 @@ extension CountersSnapshot {
             MetricFamily(.retriesSkipped, RetryObstacle.allCases.map(sample)),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
+            MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),
             MetricFamily(.tlsFailures, listeners.samples { .number(listeners[$0, Self.tlsFailures]) }),
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),

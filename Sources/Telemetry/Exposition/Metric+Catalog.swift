@@ -5,8 +5,8 @@ extension Metric {
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
         upstreamAttempts, upstreamResends, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
-        upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes,
-        connections, connectionsTotal, tlsFailures,
+        upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
+        connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
         logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
         configReloadTime, heapInUse,
@@ -132,6 +132,38 @@ extension Metric {
         .counter,
         "Connections of callers that were taken.",
         labels: ["listener"]
+    )
+    static let connectionsEvicted = Metric(
+        "martlet_connections_evicted_total",
+        .counter,
+        "Idle connections of callers that Martlet closed because it ran short of file descriptors.",
+        labels: ["listener"]
+    )
+    /// The open descriptors of a use, by `use`.
+    public static let descriptors = Metric(
+        "martlet_descriptors",
+        .gauge,
+        "File descriptors that the connections of callers take.",
+        labels: ["use"]
+    )
+    /// The descriptors that there are for a use, by `use`.
+    public static let descriptorsLimit = Metric(
+        "martlet_descriptors_limit",
+        .gauge,
+        "File descriptors by what they are for: callers beyond theirs lose idle connections; the rest is reserved.",
+        labels: ["use"]
+    )
+    /// The bytes that count for `limits.memory`.
+    public static let heldMemory = Metric(
+        "martlet_held_memory_bytes",
+        .gauge,
+        "Memory that unfinished heads of callers hold."
+    )
+    /// The bytes of `limits.memory`.
+    public static let heldMemoryLimit = Metric(
+        "martlet_held_memory_limit_bytes",
+        .gauge,
+        "Memory that unfinished heads of callers may hold: limits.memory, or its default."
     )
     static let tlsFailures = Metric(
         "martlet_tls_failures_total",

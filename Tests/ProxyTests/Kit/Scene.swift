@@ -31,7 +31,16 @@ final class Scene {
     /// How many tables of routes are not asked any more.
     private(set) var discardedTables = 0
 
-    init(_ stage: Stage, _ yaml: String, limits: LimitStore = LimitStore()) {
+    /// How often the worker has asked others for descriptors.
+    private(set) var callsForDescriptors = 0
+
+    init(
+        _ stage: Stage,
+        _ yaml: String,
+        limits: LimitStore = LimitStore(),
+        descriptors: DescriptorBudget? = nil,
+        memory: MemoryBudget = MemoryBudget()
+    ) {
         self.stage = stage
         loop = EventLoop(clock: .manual(clock))
         let kinds = Registry.builtIn.adding([Probe.kind(diary), GateInterceptor.kind(diary, gates)])
@@ -40,10 +49,13 @@ final class Scene {
             loop: loop,
             lineWriters: lineWriters,
             limits: limits,
+            descriptors: descriptors,
+            memory: memory,
             network: network,
             kinds: kinds,
             orders: { [orders] in orders.note($0) },
-            discard: { [unowned self] _ in discardedTables += 1 }
+            discard: { [unowned self] _ in discardedTables += 1 },
+            askForDescriptors: { [unowned self] in callsForDescriptors += 1 }
         )
         for listener in use(yaml).listeners { listen(listener) }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// An upstream's address, and what becomes of those who connect to it.
 final class ScriptedUpstream {
-    enum Behaviour { case accepts, refuses, hangs, isUnreachable }
+    enum Behaviour { case accepts, refuses, hangs, isUnreachable, lacksDescriptors }
 
     var behaviour = Behaviour.accepts
     /// How many times somebody has begun to connect.
@@ -63,6 +63,7 @@ final class ScriptedUpstream {
         connects += 1
         switch behaviour {
         case .isUnreachable: return .failure(SystemError(ENETUNREACH))
+        case .lacksDescriptors: return .failure(SystemError(EMFILE))
         case .hangs:
             hanging.append(scene.watched(.pending))
             return .success(hanging.last!)

@@ -1,0 +1,44 @@
+package import Events
+package import HTTP
+
+/// Serves the requests of accepted connections.
+package protocol ConnectionService: AnyObject {
+    /// A request has begun; answers who uses its stream. The head belongs to the user from now on.
+    func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
+    /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
+    /// A caller went beyond a limit of HTTP/2.
+    func exceeded(_ limit: HTTP2Limit, by peer: Peer)
+    /// A caller took none of the last bytes that waited for it.
+    func stalled(_ peer: Peer)
+    /// A caller did not finish a head for which there is no memory.
+    func outOfMemory(_ peer: Peer)
+    /// TLS with a caller has failed; says why.
+    func tlsFailed(_ reason: String, with peer: Peer)
+    /// How long a head may take to arrive, in nanoseconds; nil for ever.
+    var headTimeout: Nanoseconds? { get }
+    /// How long a connection may be idle, in nanoseconds; nil for ever.
+    var idleTimeout: Nanoseconds? { get }
+    /// How long a caller may take nothing of what waits for it, in nanoseconds; nil for ever.
+    var stalledTimeout: Nanoseconds? { get }
+    /// What is taken in of a caller.
+    var limits: HTTPLimits { get }
+    /// Whether the systemd units of callers matter.
+    var asksForUnits: Bool { get }
+    /// What carries the bytes of an accepted connection: itself, or TLS over it.
+    func secured(_ connection: any Transport, context: WireContext) -> any Transport
+}
+
+extension ConnectionService {
+    /// They do not.
+    package var asksForUnits: Bool { false }
+
+    /// Nothing, where there is no limit.
+    package func outOfMemory(_ peer: Peer) {}
+
+    /// Nothing, on a listener that has no TLS.
+    package func tlsFailed(_ reason: String, with peer: Peer) {}
+
+    /// The connection itself.
+    package func secured(_ connection: any Transport, context: WireContext) -> any Transport { connection }
+}

@@ -1,0 +1,23 @@
+"""A daemon that may open few files."""
+
+import resource
+import select
+
+
+def limited_to(soft, hard=None):
+    """Options for a daemon that starts with this limit of descriptors."""
+    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or soft))}
+
+
+def limits(pid):
+    """The soft and the hard limit of a process."""
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)
+
+
+def ended(peers):
+    """The places in the list of those that the other side has closed; nothing that came is read."""
+    poll = select.poll()
+    for peer in peers:
+        poll.register(peer.socket, select.POLLRDHUP)
+    places = {peer.socket.fileno(): place for place, peer in enumerate(peers)}
+    return sorted(places[fd] for fd, event in poll.poll(0) if event & (select.POLLRDHUP | select.POLLHUP))

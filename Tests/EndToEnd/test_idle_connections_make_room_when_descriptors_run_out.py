@@ -1,0 +1,143 @@
+"""More idle connections than descriptors: those that have been idle longest are closed, and new callers are served at once."""
+
+import time
+
+import pytest
+
+from support import h2_peer
+from support.descriptors import ended, limited_to, limits
+from support.patience import eventually
+from support.peer import connect
+from support.recorder import OK
+
+CROWD = 1003
+CALLERS = 1024 - 256  # a quarter is reserved
+REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
+
+
+def start(martlet, recorder, address="127.0.0.1:0", workers=1, limit=(1024, 1024), tls="", more=""):
+    return martlet(
+        f"""
+        listeners: [ {{ address: "{address}"{tls} }} ]
+        upstreams: {{ default: {{ url: "{recorder(OK).url}", timeouts: {{ idle: 100ms }} }} }}
+        interceptors: [ metrics ]
+        workers: {workers}
+        {more}
+        """,
+        **limited_to(*limit),
+    )
+
+
+def crowd(proxy, count=CROWD, words=b""):
+    peers = []
+    for _ in range(count):
+        peers.append(proxy.connect())
+        if words:
+            peers[-1].send(words)
+    return peers
+
+
+def within_a_second(function):
+    began = time.monotonic()
+    result = function()
+    assert time.monotonic() - began < 1
+    return result
+
+
+def call(peer):
+    peer.send(REQUEST)
+    return peer.answer().status
+
+
+def everybody_is_served(proxy, command):
+    for _ in range(5):
+        assert within_a_second(lambda: call(proxy.connect())) == 200
+    assert within_a_second(lambda: command("healthcheck", "-c", proxy.file)).code == 0
+    return within_a_second(proxy.metrics)
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_one_worker(martlet, recorder, command, tmp_path, kind):
+    proxy = start(martlet, recorder, "127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path}/in.sock")
+    settled = proxy.connect()
+    assert call(settled) == 200
+    peers = crowd(proxy, CROWD - 1)
+    eventually(lambda: ended(peers), what="the end of idle connections")
+    metrics = everybody_is_served(proxy, command)
+    gone = ended(peers)
+    assert gone == list(range(len(gone))), "those that were idle longest"
+    assert settled.has_ended()
+    assert all(call(peer) == 200 for peer in peers[len(gone) :: 20])
+    assert CROWD - CALLERS <= metrics.total("martlet_connections_evicted_total") <= CROWD - CALLERS + 60
+    assert metrics.total("martlet_descriptors", use="callers") == metrics.total("martlet_connections") <= CALLERS
+    assert metrics.total("martlet_descriptors_limit", use="callers") == CALLERS
+    assert metrics.total("martlet_limit_hits_total") == 0
+    proxy.stderr.wait(r"warn file descriptors run short; closing the connections that have been idle longest closed=\d+")
+
+
+def test_two_workers_and_a_reload(martlet, recorder, command):
+    proxy = start(martlet, recorder, workers=2)
+    peers = crowd(proxy)
+    proxy.reload()
+    peers += crowd(proxy, 500)
+    metrics = everybody_is_served(proxy, command)
+    gone = ended(peers)
+    assert len(gone) >= CROWD + 500 - CALLERS
+    # Each worker closes its own first.
+    assert max(gone) < len(peers) - 400
+    assert metrics.total("martlet_limit_hits_total", limit="connections") == 0
+
+
+def test_idle_http_2_connections(martlet, recorder, command):
+    """They are told goodbye, and go; a caller with a call under way stays."""
+    proxy = start(martlet, recorder)
+    words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0"
+    peers = crowd(proxy, CALLERS, words)
+    eventually(lambda: proxy.metrics().total("martlet_connections") == CALLERS, what="the crowd")
+    new = proxy.connect_h2()
+    assert within_a_second(lambda: new.finish(new.open(h2_peer.request(), end=True))).status == 200
+    eventually(lambda: ended(peers), what="the end of idle connections")
+    gone = ended(peers)
+    assert gone == list(range(len(gone)))
+    assert b"\x07\0\0\0\0\0" in peers[0].rest(), "GOAWAY"
+    everybody_is_served(proxy, command)
+
+
+def test_tls(martlet, recorder, command, authority):
+    """Callers who never begin a handshake make room for those who do."""
+    identity = authority().issue()
+    tls = f', tls: {{ certificate: "{identity.certificate}", key: "{identity.key}" }}'
+    proxy = start(martlet, recorder, tls=tls)
+    peers = [connect(proxy.address) for _ in range(CROWD)]
+    eventually(lambda: ended(peers), what="the end of idle connections")
+    assert ended(peers)[0] == 0
+    assert within_a_second(lambda: command("healthcheck", "-c", proxy.file)).code == 0
+
+
+def test_the_limit_is_raised_as_far_as_it_goes(martlet, recorder, command):
+    proxy = start(martlet, recorder, limit=(1024, 4096))
+    assert limits(proxy.pid) == (4096, 4096)
+    peers = crowd(proxy)
+    metrics = everybody_is_served(proxy, command)
+    assert ended(peers) == []
+    assert metrics.total("martlet_connections_evicted_total") == 0
+    assert metrics.total("martlet_descriptors_limit", use="reserve") == 1024
+
+
+def test_a_program_has_the_limit_that_martlet_was_started_with(martlet, recorder, tmp_path):
+    script = tmp_path / "token"
+    # The limit is set while the program is being loaded.
+    script.write_text("#!/bin/sh\nsleep 0.1\nulimit -Sn\n")
+    script.chmod(0o755)
+    upstream = recorder(OK)
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstream: {upstream.url}
+        interceptors: [ token: {{ exec: {{ command: [{script}] }} }} ]
+        """,
+        **limited_to(1000, 2000),
+    )
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    assert upstream.requests[-1].header("authorization") == "Bearer 1000"

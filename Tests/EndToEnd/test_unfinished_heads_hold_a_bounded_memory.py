@@ -1,0 +1,52 @@
+"""Heads that never end hold as much memory as `limits.memory` lets them; who would have more is told, and others are served."""
+
+from support.health import Health
+from support.patience import eventually
+from support.peer import connect
+from support.recorder import OK
+
+CALLERS = 1000
+PART = b"GET / HTTP/1.1\r\nhost: a.example\r\nx-padding: " + 60_000 * b"x"
+MIB = 1 << 20
+FULL = b'{"code":"resource_exhausted","message":"unfinished heads hold as much memory as limits.memory lets them"}'
+
+
+def test_heads(martlet, recorder):
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{recorder(OK).url}", timeouts: {{ idle: 100ms }} }} }}
+        limits: {{ memory: 8MiB }}
+        workers: 2
+        """
+    )
+    health = Health(proxy)
+    before = proxy.own_memory()
+    callers = []
+    for _ in range(CALLERS):
+        callers.append(connect(proxy.address))
+        callers[-1].send(PART)
+    eventually(
+        lambda: proxy.metrics().total("martlet_limit_hits_total", limit="memory") >= CALLERS - 8 * MIB // 61440,
+        what="the refusal of all but some",
+    )
+    metrics = proxy.metrics()
+    assert 7 * MIB < metrics.total("martlet_held_memory_bytes") <= 8 * MIB
+    assert metrics.total("martlet_held_memory_limit_bytes") == 8 * MIB
+    assert proxy.own_memory() < before + 32 * MIB
+    refused = callers[-1].answer()
+    assert (refused.status, refused.body) == (503, FULL)
+    assert callers[-1].has_ended()
+    proxy.stderr.wait(r"warn unfinished heads of callers hold all the memory of limits.memory bytes=8388608 peer=")
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+    for caller in callers:
+        caller.reset()
+    eventually(lambda: proxy.metrics().total("martlet_held_memory_bytes") == 0, what="the memory given back")
+    # It is given back to the system within a minute.
+    health.check(memory=16 * MIB)
+
+
+def test_the_default_is_half_of_what_there_is(martlet, recorder):
+    proxy = martlet(upstream=recorder(OK).url)
+    assert proxy.metrics().total("martlet_held_memory_limit_bytes") > 0

@@ -1,0 +1,96 @@
+import HTTP2Kit
+import Testing
+
+@testable import Proxy
+
+/// What the unfinished heads of all callers may hold.
+@Suite struct HeadMemoryTests {
+    private let memory = MemoryBudget(limit: 16 * 1024)
+    private static let line = "x-padding: \(String(repeating: "x", count: 987))\r\n"
+
+    private func play(_ yaml: String = plain, _ script: (Scene) -> Void) {
+        for stage in Stage.allCases {
+            let scene = Scene(stage, yaml, memory: memory)
+            script(scene)
+            scene.finish()
+            #expect(memory.used == 0)
+        }
+    }
+
+    private func hits(_ scene: Scene) -> String? {
+        scene.metrics("martlet_limit_hits_total{limit=\"memory\"}").first.map { String($0.split(separator: " ").last!) }
+    }
+
+    /// Begins a head of about so many KiB, in lines or in one.
+    private func begin(_ caller: ScriptedPeer, _ scene: Scene, lines: Int, long: Int = 0) {
+        caller.send("GET / HTTP/1.1\r\nhost: a\r\n" + String(repeating: Self.line, count: lines))
+        if long > 0 { caller.send("x-long: " + String(repeating: "y", count: long * 1024)) }
+        scene.settle()
+    }
+
+    @Test func `heads hold memory until they are whole`() {
+        play { scene in
+            let caller = scene.caller()
+            begin(caller, scene, lines: 3)
+            #expect(memory.used == 4096)
+            begin(scene.caller(), scene, lines: 1, long: 6)
+            #expect(memory.used == 3 * 4096)
+            caller.send("\r\n")
+            _ = scene.upstream().accept().head()
+            #expect(memory.used == 2 * 4096)
+        }
+    }
+
+    @Test func `a head that comes at once counts for nothing`() {
+        play { scene in
+            scene.caller().send("GET / HTTP/1.1\r\nhost: a\r\n" + String(repeating: Self.line, count: 30) + "\r\n")
+            _ = scene.upstream().accept().head()
+            #expect(memory.used == 0)
+            #expect(hits(scene) == "0")
+        }
+    }
+
+    @Test func `a head beyond the limit is refused, and the others are served`() {
+        play { scene in
+            let first = scene.caller()
+            begin(first, scene, lines: 11)
+            #expect(memory.used == 12 * 1024)
+            let second = scene.caller()
+            begin(second, scene, lines: 1, long: 8)
+            #expect(second.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+            let text = "unfinished heads hold as much memory as limits.memory lets them"
+            second.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
+            second.expectEnd()
+            #expect(hits(scene) == "1")
+            #expect(memory.used == 12 * 1024)
+            first.send("\r\n")
+            _ = scene.upstream().accept().head()
+        }
+    }
+
+    @Test func `callers that vanish give the memory back`() {
+        play { scene in
+            let callers = [scene.caller(), scene.caller()]
+            for caller in callers { begin(caller, scene, lines: 3) }
+            #expect(memory.used == 2 * 4096)
+            callers[0].close()
+            callers[1].reset()
+            scene.until { memory.used == 0 }
+            #expect(memory.used == 0)
+        }
+    }
+
+    @Test func `a head of HTTP/2 in several frames counts as well`() {
+        play(http2Plain) { scene in
+            begin(scene.caller(), scene, lines: 3)
+            let caller = scene.http2Caller()
+            let fields = (0..<20).flatMap { HPACK.literal("x-\($0)", String(repeating: "z", count: 1000)) }
+            caller.send(Frame(.headers, flags: 0, stream: 1, Array(fields.prefix(16_000))))
+            scene.settle()
+            scene.until { caller.frames.contains { $0.kind == .goaway } }
+            #expect(caller.frames.contains { $0.kind == .goaway })
+            #expect(hits(scene) == "1")
+            #expect(memory.used == 4096)
+        }
+    }
+}
