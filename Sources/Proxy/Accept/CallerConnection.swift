@@ -1,5 +1,5 @@
 internal import Bytes
-package import Events
+internal import Events
 private import Glibc
 package import HTTP
 
