@@ -169,16 +169,16 @@ def test_a_descriptor_that_is_no_listener_is_given_up(serve, port):
     call(("127.0.0.1", port))
 
 
-def test_a_start_that_fails_leaves_the_sockets_to_the_next(serve, tmp_path, port):
+def test_a_start_that_fails_leaves_the_sockets_to_the_next(serve, tmp_path):
     path = tmp_path / "rpc.sock"
     good = configuration(f"unix:{path}")
     service = serve(good)
     service.start()
     service.begin_stop()
     assert service.daemon.exit_code() == 0
-    with socket.create_server(("127.0.0.1", port)):
-        service.configuration = configuration(f"unix:{path}", f"127.0.0.1:{port}")
-        assert service.start(wait=False).exit_code() == 1
+    # Not a port that is taken: a service waits for that.
+    service.configuration = configuration(f"unix:{path}", f"unix:{tmp_path}/none/rpc.sock")
+    assert service.start(wait=False).exit_code() == 1
     caller = connect(str(path))
     caller.send(REQUEST)
     service.configuration = good
