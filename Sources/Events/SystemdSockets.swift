@@ -43,14 +43,14 @@ public struct SystemdSockets: Equatable, Sendable {
     /// Call once, at start, before there are other threads: the environment is not locked. A descriptor that is not a
     /// listening stream socket is an error.
     public static func take() throws(ListenError) -> SystemdSockets {
-        let sockets = SystemdSockets(
+        var sockets = SystemdSockets(
             listenPID: variable("LISTEN_PID"),
             listenFDs: variable("LISTEN_FDS"),
             listenFDNames: variable("LISTEN_FDNAMES"),
             process: getpid()
         )
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
-        for one in sockets.stored { _ = fcntl(one.descriptor, F_SETFD, FD_CLOEXEC) }
+        sockets.stored.removeAll { fcntl($0.descriptor, F_SETFD, FD_CLOEXEC) != 0 }
         for (name, descriptors) in sockets.byName {
             for descriptor in descriptors {
                 guard isListening(descriptor) else {

@@ -7,6 +7,8 @@ enum Run {
     static func run(file: String?, watches: Bool, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Refusal) {
+            // Before anything is opened: a number that is not open, whatever the environment says, would be one of ours.
+            let passed = Result { () throws(ListenError) in try SystemdSockets.take() }
             // Before there is a secret in the memory.
             Crash.watch(program: "martlet \(Version.number)")
             // Before there are other threads.
@@ -15,7 +17,7 @@ enum Run {
             Signals.ignoreHangUp()
             let loaded = try file.load()
             Crash.setCoreDumps(allowed: loaded.settings.coreDumps)
-            let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel)
+            let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel, passed: passed)
             return daemon.run(loaded, watches: watches)
         } catch {
             error.lines.forEach(Terminal.complain)

@@ -51,12 +51,12 @@ final class Daemon {
     private var exit = Exit.success
     private var isOver = false
 
-    init(file: ConfigurationFile, logLevel: LogLevel) {
+    init(file: ConfigurationFile, logLevel: LogLevel, passed: Result<SystemdSockets, ListenError>) {
         self.file = file
+        self.passed = passed
         startTime = loop.now
         // Before there are other threads, of which the log is the first: the environment is not locked.
         manager = ServiceManager(loop: loop)
-        passed = Result { () throws(ListenError) in try SystemdSockets.take() }
         Memory.keepFreed()
         log = OperationalLog(lineWriters, level: logLevel)
     }
