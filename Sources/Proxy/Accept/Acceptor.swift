@@ -17,7 +17,7 @@ package final class Acceptor: ListenerOwner {
     /// Whether each connection, also of those that are still to come, closes after its next call.
     private(set) var isClosing = false
 
-    /// The most connections that are open at a time; one more is answered 503 and closed.
+    /// The most connections that are open at a time; one more is answered 503 and closed, unless the service makes room.
     package var limit: Int
 
     /// Starts to accept on `descriptor`, which stays the caller's.
@@ -110,7 +110,7 @@ package final class Acceptor: ListenerOwner {
 
     /// Takes a connection; `isLast` says that it has one of the last descriptors.
     func accept(_ transport: any Transport, from peer: Peer, isLast: Bool = false) {
-        guard connections.count < limit else {
+        guard connections.count < limit || service.makesRoom && makeRoom() else {
             tell(.refused)
             return refuse(transport, Self.tooMany)
         }
@@ -122,6 +122,15 @@ package final class Acceptor: ListenerOwner {
         connection.position = connections.count
         connections.append(connection)
         tell(.accepted)
+    }
+
+    /// Closes the connection that has been without a call longest; false if each has one.
+    private func makeRoom() -> Bool {
+        guard let oldest = connections.filter({ !$0.hasCall }).min(by: { $0.idleSince < $1.idleSince }) else {
+            return false
+        }
+        oldest.cutOff()
+        return true
     }
 
     private func refuse(_ transport: any Transport, _ refusal: [UInt8]) {

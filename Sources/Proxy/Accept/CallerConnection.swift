@@ -101,6 +101,14 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether no call is under way, and none is coming, as far as is known.
     var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !isDraining && session?.isBusy != true }
 
+    /// Whether a call is under way whose head has come whole.
+    var hasCall: Bool { session?.isBusy == true && !isReadingHead }
+
+    /// Closes the connection at once, whatever has come of a call.
+    func cutOff() {
+        wire?.abort()
+    }
+
     /// Closes the connection if it is idle, since its descriptor is needed.
     ///
     /// - Returns: false if a call has come, or the connection is closing anyway.

@@ -23,6 +23,8 @@ package protocol ConnectionService: AnyObject {
     var stalledTimeout: Nanoseconds? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
+    /// Whether a connection without a call is closed for a new one where there are too many.
+    var makesRoom: Bool { get }
     /// Whether the systemd units of callers matter.
     var asksForUnits: Bool { get }
     /// What carries the bytes of an accepted connection: itself, or TLS over it.
@@ -30,6 +32,9 @@ package protocol ConnectionService: AnyObject {
 }
 
 extension ConnectionService {
+    /// It is not; the new one is refused.
+    package var makesRoom: Bool { false }
+
     /// They do not.
     package var asksForUnits: Bool { false }
 

@@ -1,0 +1,30 @@
+"""A crowd on the admin socket that says nothing, or half of a request, keeps no operator and no probe from looking."""
+
+import socket
+
+import pytest
+
+from support.martlet import Command
+
+CONFIGURATION = "listen: 127.0.0.1:0\ninterceptors: [ { respond: { body: ok } } ]\n"
+MORE_THAN_THE_LIMIT = 100
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /healthz HTTP/1.1\r\nhost: "], ids=["silent", "half a head"])
+def test_who_says_nothing_makes_room(martlet, said):
+    proxy = martlet(CONFIGURATION)
+    crowd = []
+    for _ in range(MORE_THAN_THE_LIMIT):
+        caller = socket.socket(socket.AF_UNIX)
+        caller.connect(str(proxy.admin_socket))
+        caller.send(said)
+        crowd.append(caller)
+    for command in ["healthcheck", "status", "reload"]:
+        ended = Command(command, "--admin", f"unix:{proxy.admin_socket}")
+        assert ended.exit_code() == 0, ended.stderr.text
+    # The newest of the crowd are still connected.
+    crowd[-1].setblocking(False)
+    with pytest.raises(BlockingIOError):
+        crowd[-1].recv(1)
+    for caller in crowd:
+        caller.close()
