@@ -38,8 +38,8 @@ bool martlet_peer_has_ended(int fd) {
     return has_ended;
 }
 
-int martlet_send_descriptor(int socket, const void *address, uint32_t length, const void *bytes, size_t count,
-                            int descriptor) {
+int martlet_send_datagram(int socket, const void *address, uint32_t length, const void *bytes, size_t count,
+                          int descriptor) {
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof descriptor)];
@@ -51,10 +51,10 @@ int martlet_send_descriptor(int socket, const void *address, uint32_t length, co
         .msg_namelen = length,
         .msg_iov = &text,
         .msg_iovlen = 1,
-        .msg_control = &control,
-        .msg_controllen = sizeof control,
+        .msg_control = descriptor < 0 ? NULL : &control,
+        .msg_controllen = descriptor < 0 ? 0 : sizeof control,
     };
-    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 bool martlet_hung_up(int fd) {

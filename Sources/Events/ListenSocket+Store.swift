@@ -1,5 +1,4 @@
-public import Bytes
-private import CLinux
+internal import Bytes
 private import Glibc
 
 extension ListenSocket {
@@ -34,22 +33,5 @@ extension ListenSocket {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &value, &length) == 0 && value != 0
-    }
-
-    /// Sends `text` with the socket in it, as one datagram from `sender` to a Unix socket.
-    ///
-    /// - Returns: whether it went out.
-    public func send(with text: String, from sender: Int32, to address: SocketAddress) -> Bool {
-        let text = Array(text.utf8)
-        return unsafe address.bytes.withUnsafeBytes { target in
-            unsafe martlet_send_descriptor(
-                sender,
-                target.baseAddress!,
-                UInt32(target.count),
-                text,
-                text.count,
-                descriptor
-            ) == 0
-        }
     }
 }

@@ -27,6 +27,23 @@ def test_the_life_of_a_service(martlet, notify, abstract):
     assert proxy.exit_code() == 0
 
 
+def test_a_manager_that_does_not_read_holds_nothing_up(martlet, notify):
+    manager = notify()
+    manager.fill()
+    proxy = martlet(CONFIGURATION, environment=manager.environment)
+    for _ in range(20):
+        proxy.reload()
+    assert proxy.admin("/healthz").status_code == 200
+    # Nothing of it is lost, nor out of order.
+    assert manager.next("READY")["STATUS"] == "serving"
+    for generation in range(2, 22):
+        assert manager.next("RELOADING")["RELOADING"] == "1"
+        assert manager.next("READY")["STATUS"] == f"serving, generation {generation}"
+    proxy.signal(signal.SIGTERM)
+    assert manager.next("STOPPING")["STOPPING"] == "1"
+    assert proxy.exit_code() == 0
+
+
 def test_the_watchdog(martlet, notify):
     manager = notify()
     # Only a shell that becomes the daemon knows its process id beforehand.

@@ -22,9 +22,9 @@ int martlet_peer_credentials(int fd, uid_t *_Nonnull uid, gid_t *_Nonnull gid, p
 // Whether the process that connected to a Unix socket has ended; false as well where the kernel cannot say (before 6.5).
 bool martlet_peer_has_ended(int fd);
 
-// Sends a datagram with a descriptor in it (SCM_RIGHTS) to a Unix socket.
-int martlet_send_descriptor(int socket, const void *_Nonnull address, uint32_t length, const void *_Nonnull bytes,
-                            size_t count, int descriptor);
+// Sends a datagram to a Unix socket, with a descriptor in it (SCM_RIGHTS) unless that is negative; does not wait for room.
+int martlet_send_datagram(int socket, const void *_Nonnull address, uint32_t length, const void *_Nonnull bytes,
+                          size_t count, int descriptor);
 
 // Whether the peer of a stream socket is gone or sends no more, without reading what it has sent.
 bool martlet_hung_up(int fd);

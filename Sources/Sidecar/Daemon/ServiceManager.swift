@@ -1,13 +1,11 @@
-internal import Bytes
 internal import Events
 private import Glibc
 
-/// Tells systemd what the daemon does: one datagram at a time to `$NOTIFY_SOCKET` (sd_notify(3)).
+/// Tells systemd what the daemon does, over `$NOTIFY_SOCKET` (sd_notify(3)).
 ///
 /// Without the variable all of it does nothing.
 final class ServiceManager {
-    private let address: SocketAddress?
-    private let descriptor: Int32
+    private let socket: NotifySocket?
     private let loop: EventLoop
     private var watchdog: Timer?
     /// Half the time within which systemd expects a sign of life (`WatchdogSec=`); none if it expects none.
@@ -16,20 +14,14 @@ final class ServiceManager {
     var isHealthy: () -> Bool = { true }
 
     /// Whether a service manager started the daemon and is told what it does.
-    var isThere: Bool { address != nil }
+    var isThere: Bool { socket != nil }
 
     /// Takes the variables from the environment, so that no child sees them.
     init(loop: EventLoop) {
         self.loop = loop
-        address = Self.takeAddress()
-        descriptor = address == nil ? -1 : socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        socket = Environment.value("NOTIFY_SOCKET").flatMap { NotifySocket(to: $0, loop: loop) }
         startWatchdog()
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
-    }
-
-    private static func takeAddress() -> SocketAddress? {
-        guard let name = Environment.value("NOTIFY_SOCKET") else { return nil }
-        return name.hasPrefix("@") ? .abstract(name: String(name.dropFirst())) : .unix(path: name)
     }
 
     /// The daemon serves.
@@ -56,10 +48,10 @@ final class ServiceManager {
     /// Has the manager hold a listening socket, also when this process has ended, and give it to the next one.
     ///
     /// Afterwards the socket counts as held. A unit without `FileDescriptorStoreMax=` does not hold it, and does not say so.
-    func store(_ socket: ListenSocket) {
-        guard let address, descriptor >= 0 else { return }
-        let text = "FDSTORE=1\nFDNAME=\(socket.storeName)\nFDPOLL=0"
-        if socket.send(with: text, from: descriptor, to: address) { socket.hold() }
+    func store(_ listener: ListenSocket) {
+        guard let socket else { return }
+        socket.send("FDSTORE=1\nFDNAME=\(listener.storeName)\nFDPOLL=0", with: listener)
+        listener.hold()
     }
 
     /// Has the manager close what it holds under a name.
@@ -73,7 +65,7 @@ final class ServiceManager {
         let half = min(interval, .max / 1000) * 1000 / 2
         watchdogHalf = half
         let timer = Timer(on: loop.timers) { [unowned self] in
-            if isHealthy() { send("WATCHDOG=1") }
+            if isHealthy(), socket?.isBehind == false { send("WATCHDOG=1") }
             watchdog?.arm(after: half / 2)
         }
         watchdog = timer
@@ -81,17 +73,6 @@ final class ServiceManager {
     }
 
     private func send(_ text: String) {
-        guard let address, descriptor >= 0 else { return }
-        let message = Array(text.utf8)
-        _ = unsafe address.bytes.withUnsafeBytes { bytes in
-            unsafe sendto(
-                descriptor,
-                message,
-                message.count,
-                Int32(MSG_NOSIGNAL),
-                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
-                socklen_t(bytes.count)
-            )
-        }
+        socket?.send(text)
     }
 }

@@ -28,6 +28,16 @@ class Notify:
             if key in self.seen[-1]:
                 return self.seen[-1]
 
+    def fill(self):
+        """Leaves no room for another datagram until the next one is read."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            try:
+                while True:
+                    sender.sendto(b"FILLED=1", self._socket.getsockname())
+            except BlockingIOError:
+                pass
+
     def wait_for_silence(self, key, seconds):
         """Waits until no datagram with a line for `key` has come for so many seconds."""
         while True:
@@ -35,6 +45,7 @@ class Notify:
                 self.next(key, within=seconds)
             except TimeoutError:
                 return
+
     def _hold(self, message, descriptors):
         if "FDSTOREREMOVE" in message and (old := self.store.pop(message["FDNAME"], None)) is not None:
             os.close(old)
