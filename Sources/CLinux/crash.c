@@ -136,7 +136,15 @@ static void stop_others(pid_t self) {
 static void raise_again(int number, siginfo_t *info) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(number, &standard, NULL);
-    syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info);
+    // The kernel drops a signal without a handler that is sent to the first process of a container; an error of its own it does not.
+    if (getpid() == 1 && info->si_code <= 0) _exit(128 + number);
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), number, info) == 0) return;
+    // A filter of system calls may forbid it. Without a signal the other threads would stay stopped for good.
+    if (syscall(SYS_tgkill, getpid(), gettid(), number) != 0) _exit(128 + number);
+}
+
+static void give_up(int number) {
+    _exit(128 + number);
 }
 
 static void __attribute__((unused)) on_fatal_signal(int number, siginfo_t *info, void *data) {
@@ -145,7 +153,9 @@ static void __attribute__((unused)) on_fatal_signal(int number, siginfo_t *info,
     pid_t nobody = 0;
     if (!atomic_compare_exchange_strong(&reporter, &nobody, self)) stop_here(context);
 
-    // Whatever goes wrong with the report, the process ends.
+    // Whatever goes wrong with the report, the process ends; also if its parent had the alarm ignored.
+    struct sigaction action = {.sa_handler = give_up};
+    sigaction(SIGALRM, &action, NULL);
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);

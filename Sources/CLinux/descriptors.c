@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/resource.h>
 
@@ -21,8 +22,13 @@ void martlet_raise_descriptor_limit(void) {
     raised = inherited.rlim_cur < inherited.rlim_max && setrlimit(RLIMIT_NOFILE, &all) == 0;
 }
 
-// posix_spawn has no attribute for it, and to lower the limit of this process meanwhile would fail what other threads open.
-// So the program has the higher limit for its first microseconds, in which it is still being loaded.
-void martlet_restore_descriptor_limit(pid_t pid) {
-    if (raised) prlimit(pid, RLIMIT_NOFILE, &inherited, NULL);
+void martlet_restore_descriptor_limit(void) {
+    if (raised) setrlimit(RLIMIT_NOFILE, &inherited);
+}
+
+// A standard stream that is closed would become the first descriptor that is opened, and get what is written for people.
+__attribute__((constructor)) static void open_standard_streams(void) {
+    for (int stream = 0; stream <= 2; stream++) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) != stream) return;
+    }
 }

@@ -78,6 +78,18 @@ void martlet_drop_file_pages(void) {
     dl_iterate_phdr(drop_pages, NULL);
 }
 
+bool martlet_join_thread(unsigned long thread, long long nanoseconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += nanoseconds / 1000000000;
+    end.tv_nsec += nanoseconds % 1000000000;
+    if (end.tv_nsec >= 1000000000) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000;
+    }
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end) == 0;
+}
+
 void martlet_set_thread_name(const char *name) {
     // A longer name is refused, not cut.
     char kept[16];

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,28 +13,38 @@
 #define SYS_pidfd_open 434
 #endif
 
-// Puts the output on a pipe, and all else on /dev/null: what a program says of a secret shall not get into a log.
-static int start(pid_t *pid, int output, const char *const argv[], const char *const envp[]) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
+// What the child does before it becomes the program. Until then it has the memory of its parent, so it calls the kernel alone.
+static _Noreturn void become(int output, const char *const argv[], const char *const envp[], volatile int *error) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
     // A group of its own, so that whatever it starts ends with it.
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(pid, argv[0], &actions, &attributes, (char *const *)argv, (char *const *)envp);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
+    setpgid(0, 0);
+    // The output is on a pipe, and all else on /dev/null: what a program says of a secret shall not get into a log.
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 && dup2(nothing, 2) >= 0) {
+        martlet_restore_descriptor_limit();
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execve(argv[0], (char *const *)argv, (char *const *)envp);
+    }
+    *error = errno;
+    _exit(127);
+}
+
+// Not posix_spawn, which cannot set a limit of resources.
+static int start(pid_t *pid, int output, const char *const argv[], const char *const envp[]) {
+    volatile int error = 0;
+    sigset_t all, before;
+    sigfillset(&all);
+    // No handler of ours runs in the child.
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t child = vfork();
+    if (child == 0) become(output, argv, envp, &error);
+    if (child < 0) error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error && child > 0) waitpid(child, NULL, 0);
+    *pid = child;
     return error;
 }
 
@@ -47,7 +57,6 @@ int martlet_spawn(const char *const argv[], const char *const envp[], martlet_ch
         close(ends[0]);
         return error;
     }
-    martlet_restore_descriptor_limit(child->pid);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     child->output = ends[0];
     child->handle = (int)syscall(SYS_pidfd_open, child->pid, 0);

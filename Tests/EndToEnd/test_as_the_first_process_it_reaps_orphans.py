@@ -1,6 +1,7 @@
-"""As the first process of a container Martlet inherits processes whose parents have ended, and leaves no zombie of them."""
+"""As the first process of a container Martlet reaps orphans, and ends of a fatal signal, which the kernel would drop."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -34,7 +35,9 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-@pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")
+pytestmark = pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")
+
+
 def test_orphans(martlet, recorder, tmp_path):
     count = tmp_path / "count"
     program = tmp_path / "program"
@@ -54,3 +57,14 @@ def test_orphans(martlet, recorder, tmp_path):
     eventually(lambda: not children(first), what="the end of all orphans, with no zombie left")
     with proxy.http() as http:
         assert http.get("/").text == "ok"
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV], ids=lambda number: number.name)
+@pytest.mark.parametrize("core_dumps", ["true", "false"])
+def test_a_fatal_signal_ends_it(martlet, recorder, number, core_dumps):
+    configuration = f"listen: 127.0.0.1:0\nupstream: {recorder().url}\ncore_dumps: {core_dumps}\n"
+    proxy = martlet(configuration, through=in_a_namespace())
+    (first,) = children(proxy.pid)
+    os.kill(first, number)
+    assert proxy.exit_code() == 128 + number
+    assert any(f"ended by {number.name} from process" in line for line in proxy.stderr)

@@ -51,6 +51,9 @@ void martlet_sem_wait(void *_Nonnull semaphore, int seconds);
 // Names the calling thread, as `ps -L` and `perf` show it; the kernel keeps 15 bytes.
 void martlet_set_thread_name(const char *_Nonnull name);
 
+// Waits for the end of a thread, by its pthread_t; false if it has not ended in time.
+bool martlet_join_thread(unsigned long thread, long long nanoseconds);
+
 // The text of an errno in English; safe on any thread, never freed.
 const char *_Nonnull martlet_error_text(int error);
 
@@ -114,9 +117,9 @@ long martlet_descriptor_limit(bool hard);
 // Raises the soft limit of descriptors to the hard one. To be called before there are other threads.
 void martlet_raise_descriptor_limit(void);
 
-// Gives a program that was started the limits of descriptors that this process was started with: it may use select(2),
-// which takes no descriptor from 1024 on, or close all that it could have.
-void martlet_restore_descriptor_limit(pid_t pid);
+// Gives this process, a child that is about to become a program, the limit of descriptors that its parent was started with: the
+// program may use select(2), which takes no descriptor from 1024 on, or close all that it could have.
+void martlet_restore_descriptor_limit(void);
 
 // A program that was started.
 typedef struct {
