@@ -6,8 +6,10 @@ private import Glibc
 public protocol ListenerOwner: AnyObject {
     /// A connection has come, from `address`; the address of a Unix caller is nil.
     func accepted(_ socket: Socket, from address: SocketAddress?)
-    /// The process or the system has no descriptor left; the listener rests for a while.
-    func outOfDescriptors()
+    /// The process or the system has no descriptor left.
+    ///
+    /// - Returns: whether there is one again; else the listener rests for a while.
+    func outOfDescriptors() -> Bool
 }
 
 /// Takes connections from a listening socket, which it does not own, on one loop.
@@ -81,8 +83,8 @@ public final class Listener: Watcher {
 
     private func failed(errno: Int32) {
         guard errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM else { return }
+        guard unsafe !owner.outOfDescriptors() else { return }
         watch?.wantsRead = false
         restTimer?.arm(after: Self.rest)
-        unsafe owner.outOfDescriptors()
     }
 }

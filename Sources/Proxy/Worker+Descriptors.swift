@@ -11,7 +11,8 @@ extension Worker {
 
     /// Closes the idle connections that have been so longest, since another worker has none.
     package func closeIdleConnections() {
-        _ = context.descriptors?.closeIdle()
+        guard let keeper = context.descriptors else { return }
+        _ = keeper.closeIdle(max(1, keeper.budget.excess + 1))
     }
 
     private func closed(_ count: Int, by keeper: DescriptorKeeper) {

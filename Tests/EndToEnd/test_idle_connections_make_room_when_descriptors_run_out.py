@@ -1,5 +1,6 @@
 """More idle connections than descriptors: those that have been idle longest are closed, and new callers are served at once."""
 
+import socket
 import time
 
 import pytest
@@ -28,12 +29,15 @@ def start(martlet, recorder, address="127.0.0.1:0", workers=1, limit=(1024, 1024
     )
 
 
-def crowd(proxy, count=CROWD, words=b""):
+def crowd(proxy, count=CROWD, words=b"", used=False):
+    """Connections that say some words, or have had a call: those that have not are new for a second, and stay longer."""
     peers = []
     for _ in range(count):
         peers.append(proxy.connect())
         if words:
             peers[-1].send(words)
+        if used:
+            assert call(peers[-1]) == 200
     return peers
 
 
@@ -61,7 +65,7 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
     proxy = start(martlet, recorder, "127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path}/in.sock")
     settled = proxy.connect()
     assert call(settled) == 200
-    peers = crowd(proxy, CROWD - 1)
+    peers = crowd(proxy, CROWD - 1, used=True)
     eventually(lambda: ended(peers), what="the end of idle connections")
     metrics = everybody_is_served(proxy, command)
     gone = ended(peers)
@@ -77,9 +81,9 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
 
 def test_two_workers_and_a_reload(martlet, recorder, command):
     proxy = start(martlet, recorder, workers=2)
-    peers = crowd(proxy)
+    peers = crowd(proxy, used=True)
     proxy.reload()
-    peers += crowd(proxy, 500)
+    peers += crowd(proxy, 500, used=True)
     metrics = everybody_is_served(proxy, command)
     gone = ended(peers)
     assert len(gone) >= CROWD + 500 - CALLERS
@@ -141,3 +145,45 @@ def test_a_program_has_the_limit_that_martlet_was_started_with(martlet, recorder
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     assert upstream.requests[-1].header("authorization") == "Bearer 1000"
+
+
+@pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
+def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, command, kind):
+    """Then idle callers go earlier: none waits, and the last descriptors stay for the operator."""
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as silent:
+        proxy = martlet(
+            f"""
+            listen: 127.0.0.1:0
+            upstreams: {{ good: {recorder(OK).url}, silent: "http://127.0.0.1:{silent.getsockname()[1]}" }}
+            routes: [ {{ match: {{ path: /silent }}, upstream: silent }}, {{ upstream: good }} ]
+            workers: 1
+            """,
+            **limited_to(256),
+        )
+        busy = crowd(proxy, 70, REQUEST.replace(b"GET /", b"GET /silent"))
+        eventually(lambda: proxy.metrics().total("martlet_upstream_connections", state="active") == 70, what="busy calls")
+        crowd(proxy, 400, h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0" if kind == "HTTP/2" else b"")
+        everybody_is_served(proxy, command)
+        assert proxy.metrics().total("process_open_fds") < 256 - 8
+        assert ended(busy) == []
+
+
+def test_programs_have_the_limit_that_martlet_was_started_with(martlet, recorder, tmp_path):
+    """Also those that start others at once, which inherit it."""
+    said = tmp_path / "said"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n(ulimit -n >>{said})\necho token\n")
+    program.chmod(0o755)
+    for number in range(8):
+        proxy = martlet(
+            f"""
+            listen: 127.0.0.1:0
+            upstream: {recorder(OK).url}
+            interceptors: [ {{ token: {{ exec: {{ command: [{program}] }} }} }} ]
+            """,
+            **limited_to(512, 4096),
+        )
+        with proxy.http() as http:
+            assert http.get("/").status_code == 200
+        assert said.read_text().split() == ["512"] * (number + 1)
+        proxy.stop()

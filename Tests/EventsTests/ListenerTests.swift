@@ -76,5 +76,5 @@ private final class Host: ListenerOwner {
         whenAccepted()
     }
 
-    func outOfDescriptors() {}
+    func outOfDescriptors() -> Bool { false }
 }

@@ -19,13 +19,15 @@ import Testing
         }
     }
 
-    /// Callers that connect one after the other, and say nothing.
-    private func crowd(_ scene: Scene, _ count: Int) -> [ScriptedPeer] {
-        (0..<count).map { _ in
+    /// Callers that connect one after the other, and say nothing; then `time` passes.
+    private func crowd(_ scene: Scene, _ count: Int, idle time: Duration = .seconds(1)) -> [ScriptedPeer] {
+        let callers = (0..<count).map { _ in
             let caller = scene.caller()
             scene.pass(.milliseconds(15))
             return caller
         }
+        scene.pass(time)
+        return callers
     }
 
     private func gone(_ callers: [ScriptedPeer]) -> [Int] {
@@ -105,28 +107,40 @@ import Testing
 
     @Test func `where nobody is idle others are asked, half of the reserve is used, and then callers are refused`() {
         play { scene in
-            let callers = crowd(scene, 48)
-            #expect(gone(callers).count == 16)
-            for caller in callers where caller.end == nil { caller.send("GET / HT") }
-            scene.settle()
-            scene.pass(.milliseconds(20))
-            let more = crowd(scene, 16)
-            for caller in more where caller.end == nil { caller.send("GET / HT") }
-            scene.settle()
-            let asked = scene.callsForDescriptors
-            let busy = (0..<16).map { _ in
-                let caller = scene.caller()
-                caller.send("GET / HT")
-                scene.settle()
-                return caller
+            var busy: [ScriptedPeer] = []
+            func add(_ count: Int) {
+                for _ in 0..<count {
+                    busy.append(scene.caller())
+                    busy.last?.send("GET / HT")
+                    scene.settle()
+                }
             }
+            add(32)
+            #expect(scene.callsForDescriptors == 0)
+            add(16)
+            #expect(scene.callsForDescriptors > 0)
+            #expect(gone(busy) == [])
             let refused = scene.caller()
-            _ = (asked, busy)
             #expect(refused.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             let text = "no file descriptor is left for another connection"
             refused.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
-            #expect(scene.callsForDescriptors > 0)
+            #expect(gone(busy) == [])
             #expect(scene.metrics("martlet_limit_hits_total{limit=\"descriptors\"}").first?.hasSuffix(" 0") == false)
+        }
+    }
+
+    @Test func `a new connection is not closed before its first bytes as long as there is a reserve`() {
+        play { scene in
+            let busy = crowd(scene, 32)
+            for caller in busy { caller.send("GET / HT") }
+            scene.settle()
+            let new = crowd(scene, 16, idle: .zero)
+            #expect(gone(new) == [])
+            // Now only they could make room, and the eldest does.
+            let last = crowd(scene, 4, idle: .zero)
+            #expect(gone(new) == [0, 1, 2, 3])
+            #expect(gone(last) == [])
+            #expect(gone(busy) == [])
         }
     }
 

@@ -61,6 +61,11 @@ package final class Acceptor: ListenerOwner {
         listener = nil
     }
 
+    /// Takes the connections that wait on another socket of the same address.
+    func takeWaiting(on descriptor: Int32) {
+        Listener(descriptor, on: context.loop, owner: self).finish()
+    }
+
     /// Has each connection close after its next call and say so in the response; takes new ones all the same.
     ///
     /// With `movesOn` somebody goes on accepting on the socket, so a GOAWAY sends HTTP/2 callers there now.
@@ -94,13 +99,13 @@ package final class Acceptor: ListenerOwner {
         let credentials = address == nil ? socket.peerCredentials : nil
         let peer = Peer(address: address, credentials: credentials)
         if service.asksForUnits { peer.settleUnit(over: socket) }
-        let isLast = context.descriptors.map { socket.number >= $0.budget.firstOfLast } ?? false
-        accept(service.secured(socket, context: context), from: peer, isLast: isLast)
+        let number = socket.number
+        accept(service.secured(socket, context: context), from: peer, descriptor: number)
     }
 
-    package func outOfDescriptors() {
-        context.descriptors?.makeRoom()
+    package func outOfDescriptors() -> Bool {
         tell(.outOfDescriptors)
+        return context.descriptors?.makeRoom(for: 1, atOnce: true) ?? false
     }
 
     /// TLS with a caller has failed.
@@ -108,13 +113,13 @@ package final class Acceptor: ListenerOwner {
         tell(.tlsFailed)
     }
 
-    /// Takes a connection; `isLast` says that it has one of the last descriptors.
-    func accept(_ transport: any Transport, from peer: Peer, isLast: Bool = false) {
+    /// Takes a connection; `descriptor` is its number, if it has any.
+    func accept(_ transport: any Transport, from peer: Peer, descriptor: Int = 0) {
         guard connections.count < limit || service.makesRoom && makeRoom() else {
             tell(.refused)
             return refuse(transport, Self.tooMany)
         }
-        guard context.descriptors?.admit(isLast: isLast) ?? true else {
+        guard context.descriptors?.admit(descriptor) ?? true else {
             tell(.noDescriptor)
             return refuse(transport, Self.noDescriptor)
         }
@@ -138,9 +143,10 @@ package final class Acceptor: ListenerOwner {
         transport.close()
     }
 
-    /// The connections that have had no call under way since before `time`.
-    func connections(idleBefore time: Nanoseconds) -> [CallerConnection] {
-        connections.filter { $0.isIdle && $0.idleSince < time }
+    /// The connections that have had no call under way since before `time`; new ones on which nothing has come are among
+    /// them only with `new`.
+    func connections(idleBefore time: Nanoseconds, new: Bool) -> [CallerConnection] {
+        connections.filter { $0.isIdle && $0.idleSince < time && (new || !$0.isNew) }
     }
 
     /// An idle connection is about to be closed, since descriptors are short.

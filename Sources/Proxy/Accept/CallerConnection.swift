@@ -101,6 +101,9 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether no call is under way, and none is coming, as far as is known.
     var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !isDraining && session?.isBusy != true }
 
+    /// Whether nothing has come yet, and the first request may be on its way, or the handshake of TLS.
+    var isNew: Bool { version == nil && context.loop.now - idleSince < Self.goodbyeTime }
+
     /// Whether a call is under way whose head has come whole.
     var hasCall: Bool { session?.isBusy == true && !isReadingHead }
 
@@ -111,13 +114,19 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Closes the connection if it is idle, since its descriptor is needed.
     ///
+    /// - Parameter atOnce: whether an HTTP/2 caller is told, but not waited for.
     /// - Returns: false if a call has come, or the connection is closing anyway.
-    func closeIfIdle() -> Bool {
+    func closeIfIdle(atOnce: Bool) -> Bool {
         wire?.readable()
         guard isIdle, let wire else { return false }
         isEvicted = true
         acceptor.evicts()
-        if version != .http2, wire.output.isEmpty { wire.close() } else { sayGoodbye() }
+        if version != .http2, wire.output.isEmpty {
+            wire.close()
+        } else {
+            sayGoodbye()
+            if atOnce { wire.flushAndClose() }
+        }
         return true
     }
 

@@ -22,6 +22,7 @@ final class DescriptorKeeper: EndOfTurn {
     private let loop: EventLoop
     private let askOthers: () -> Void
     private var restUntil = Nanoseconds.min
+    private var restOfNewUntil = Nanoseconds.min
     private var isDue = false
 
     /// `askOthers` has the other workers call `closeIdle`.
@@ -35,11 +36,14 @@ final class DescriptorKeeper: EndOfTurn {
     ///
     /// Not to be called by a connection that has work to do, since it may be another that is closed.
     ///
-    /// - Parameter isLast: whether the connection has one of the last descriptors, so that it stays only if others go.
+    /// - Parameter number: the connection's descriptor. With one of the last it stays only if others are closed at once.
     /// - Returns: false if it cannot stay.
-    func admit(isLast: Bool) -> Bool {
-        guard isLast || budget.excess >= 0 else { return budget.take() }
-        return (makeRoom() || !isLast) && budget.take()
+    func admit(_ number: Int) -> Bool {
+        let excess = budget.excess(at: number)
+        let isLast = number >= budget.firstOfLast
+        guard isLast || excess >= 0 else { return budget.take() }
+        if (makeRoom(for: excess + 1, atOnce: isLast) || !isLast) && budget.take() { return true }
+        return makeRoomOfNew() && budget.take()
     }
 
     /// There is no descriptor left: closes connections when the callbacks of this turn are over.
@@ -51,30 +55,45 @@ final class DescriptorKeeper: EndOfTurn {
 
     func endOfTurn() {
         isDue = false
-        makeRoom()
+        makeRoom(for: 1, atOnce: true)
     }
 
     /// Closes idle connections here, or on other workers if there are none here.
     ///
+    /// - Parameters:
+    ///   - count: how many are to be closed at the least.
+    ///   - atOnce: whether HTTP/2 callers are not waited for, which hear of the end otherwise.
     /// - Returns: whether some were closed here.
     @discardableResult
-    func makeRoom() -> Bool {
+    func makeRoom(for count: Int, atOnce: Bool) -> Bool {
         guard loop.now >= restUntil else { return false }
-        if closeIdle() > 0 { return true }
+        if closeIdle(count, atOnce: atOnce) > 0 { return true }
         restUntil = loop.now + Self.pause
         askOthers()
         return false
     }
 
-    /// Closes the connections that have been idle longest: as many as are too many, and some more.
+    /// Closes connections on which nothing has come yet: the last resort, since they may be in the handshake of TLS.
+    private func makeRoomOfNew() -> Bool {
+        guard loop.now >= restOfNewUntil else { return false }
+        if closeIdle(1, new: true, atOnce: true) > 0 { return true }
+        restOfNewUntil = loop.now + Self.pause
+        return false
+    }
+
+    /// Closes the connections that have been idle longest: `wanted`, and some more, so that the next callers cost nothing.
     ///
-    /// - Returns: how many.
-    func closeIdle() -> Int {
-        var idle = acceptors().flatMap { $0.connections(idleBefore: loop.now - Self.grace) }
+    /// - Parameters:
+    ///   - wanted: how many are to be closed at the least.
+    ///   - new: whether also those are closed on which nothing has come yet.
+    ///   - atOnce: whether HTTP/2 callers are not waited for.
+    /// - Returns: how many were closed.
+    func closeIdle(_ wanted: Int, new: Bool = false, atOnce: Bool = false) -> Int {
+        var idle = acceptors().flatMap { $0.connections(idleBefore: loop.now - Self.grace, new: new) }
         idle.sort { $0.idleSince < $1.idleSince }
-        let most = max(1, budget.excess + 1, idle.count / Self.part)
+        let most = max(wanted, idle.count / Self.part)
         var count = 0
-        for connection in idle where count < most && connection.closeIfIdle() { count += 1 }
+        for connection in idle where count < most && connection.closeIfIdle(atOnce: atOnce) { count += 1 }
         if count > 0 { closed(count) }
         return count
     }

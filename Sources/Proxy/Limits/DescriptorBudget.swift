@@ -13,6 +13,10 @@ package final class DescriptorBudget: Sendable {
     package let reserve: Int
     /// The number of the first descriptor that is neither for a caller nor for a connection to an upstream.
     package let firstOfLast: Int
+    /// The number of the first descriptor at which the last ones are near, whatever has taken the others.
+    ///
+    /// The system gives the lowest number that is free, so all below the number of a new descriptor are taken.
+    private let firstOfFew: Int
     private let taken = Atomic(0)
     private let leaving = Atomic(0)
 
@@ -25,7 +29,9 @@ package final class DescriptorBudget: Sendable {
     init(limit: Int, firstOfLast: Int?) {
         self.limit = limit
         reserve = min(max(limit / 4, 32), 4096, limit / 2)
-        self.firstOfLast = firstOfLast ?? limit - min(max(reserve / 4, 8), 64)
+        let last = min(max(reserve / 4, 8), 64)
+        self.firstOfLast = firstOfLast ?? limit - last
+        firstOfFew = self.firstOfLast - last
     }
 
     /// The connections of callers from which on idle ones are closed.
@@ -36,6 +42,12 @@ package final class DescriptorBudget: Sendable {
 
     /// How many connections more than their share callers have, without those that are being closed; else below zero.
     var excess: Int { used - leaving.load(ordering: .relaxed) - callerShare }
+
+    /// How many connections are to be closed for one with the descriptor `number`, beside those that are being closed; below
+    /// zero if none are.
+    func excess(at number: Int) -> Int {
+        max(excess, number - leaving.load(ordering: .relaxed) - firstOfFew)
+    }
 
     /// Counts one more connection of a caller, if it may take a descriptor.
     func take() -> Bool {

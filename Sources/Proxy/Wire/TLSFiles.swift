@@ -69,7 +69,7 @@ struct TLSFiles {
             contents.append(content)
             return content
         case .failure(let error):
-            diagnostics.report("\(file.text): cannot be read: \(error.text); name a file in PEM", at: file.mark)
+            diagnostics.report("\(file.text): cannot be read: \(error.text)", at: file.mark)
             return nil
         }
     }

@@ -126,6 +126,13 @@ final class Wire: Watcher, EndOfTurn {
         close()
     }
 
+    /// Sends what the transport takes now, and closes.
+    func flushAndClose() {
+        if case .open = state { owner.wireWillSend() }
+        flush()
+        close()
+    }
+
     /// Ends the connection at once; unsent output is lost.
     func close() {
         if case .closed = state { return }
