@@ -82,6 +82,15 @@ public final class LineWriter: Sendable {
         stopped.wait(atMost: seconds)
     }
 
+    /// Why this process cannot write a log file; nil if it can, as far as is known.
+    ///
+    /// Nothing is created.
+    public static func error(openingFile path: String) -> SystemError? {
+        if unsafe access(path, F_OK) == 0 { return unsafe access(path, W_OK) == 0 ? nil : SystemError(errno) }
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
+        return unsafe access(folder, W_OK | X_OK) == 0 ? nil : SystemError(errno)
+    }
+
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target, mode: state.withLock { $0.mode })
         /// Whether the file could not be opened: that is tried again with the next lines.

@@ -130,6 +130,9 @@ public final class ListenSocket: Sendable {
         return ListenSocket(adopting: copy, isCopy: true)
     }
 
+    /// The port of a TCP socket.
+    public var port: UInt16? { SocketAddress(localOf: descriptor)?.port }
+
     /// Gives the file of a Unix socket another mode, owner or group; does nothing to other sockets.
     public func setPermissions(_ permissions: SocketPermissions) throws(ListenError) {
         guard let file else { return }
@@ -158,9 +161,14 @@ public final class ListenSocket: Sendable {
         Glibc.close(descriptor)
     }
 
+    /// Lets nobody connect any more; the socket stays open.
+    public func shutDown() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
     /// Closes the socket, and nobody listens on it any more, not even if the service manager holds it.
     public func discard() {
-        if heldElsewhere.exchange(false, ordering: .relaxed) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        if heldElsewhere.exchange(false, ordering: .relaxed) { shutDown() }
         close()
     }
 

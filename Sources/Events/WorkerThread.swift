@@ -48,8 +48,10 @@ public final class WorkerThread {
         pthread_detach(thread)
     }
 
-    /// Waits until the function has returned.
-    public func join() {
-        pthread_join(thread, nil)
+    /// Waits until the function has returned, for at most `limit`.
+    ///
+    /// - Returns: false if it has not; it may be waited for again then.
+    public func join(within limit: Nanoseconds) -> Bool {
+        martlet_join_thread(thread, limit)
     }
 }

@@ -8,6 +8,8 @@ package struct Blueprint {
     package let settings: Settings
     /// The files that tokens come from.
     package let tokenFiles: [String]
+    /// The files that logs go to.
+    package let logFiles: [MarkedString]
     /// The credentials that interceptors name.
     package let credentials: [NamedCredential]
     /// What the settings of TLS came to.
@@ -33,6 +35,7 @@ package struct Blueprint {
         tls = TLSContexts(settings, into: diagnostics)
         tokenFiles = context.credentials.paths
         credentials = context.credentials.named
+        logFiles = context.logFiles
     }
 }
 

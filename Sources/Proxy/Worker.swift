@@ -253,6 +253,11 @@ package final class Worker {
         acceptors[name]?.acceptor.limit = settings.limits.connections
     }
 
+    /// Takes the connections that wait on another socket of a listener's address; the socket stays the caller's.
+    package func takeWaiting(on descriptor: Int32, listener name: String) {
+        acceptors[name]?.acceptor.takeWaiting(on: descriptor)
+    }
+
     /// Takes what the files of these settings have come to now; new connections go by it.
     package func updateTLS(_ settings: ListenerTLSSettings, _ new: ListenerTLS) {
         tls.listeners[settings] = new

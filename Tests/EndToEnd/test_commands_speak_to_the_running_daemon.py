@@ -1,6 +1,9 @@
 """healthcheck, status and reload find the daemon by its file or by the address of its admin socket."""
 
+import os
 import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -55,6 +58,23 @@ def test_a_draining_daemon_is_not_healthy_for_long(martlet, command):
     assert command("healthcheck", "--admin", f"unix:{proxy.admin_socket}").code == 1
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="root alone can become another user")
+def test_a_user_who_may_not_ask_is_told_so(martlet, command):
+    proxy = martlet(CONFIGURATION)
+    for directory in [proxy.directory, *proxy.directory.parents]:
+        directory.chmod(directory.stat().st_mode | 0o111)
+    result = command("status", "--admin", f"unix:{proxy.admin_socket}", preexec_fn=lambda: os.setuid(65534))
+    assert result.code == 1 and f"permission denied at unix:{proxy.admin_socket}" in result.stderr.text
+
+
+def test_a_change_that_takes_a_restart_is_told(martlet, command):
+    proxy = martlet(CONFIGURATION + "workers: 1\n")
+    proxy.write(CONFIGURATION + "workers: 2\n")
+    assert command("reload", "-c", proxy.file).stdout.text == '{"generation":2,"needs_restart":["workers"]}'
+    told = command("status", "-c", proxy.file).stdout.text
+    assert "last reload: good; a restart is needed for the change of workers\n" in told
+
+
 def test_nobody_there(command, tmp_path):
     for name in ("healthcheck", "status", "reload"):
         result = command(name, "--admin", f"unix:{tmp_path}/none.sock")
@@ -73,7 +93,7 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file)
     assert result.code == 78 and f"{file} names no admin socket" in result.stderr.text
-    assert "unix:/run/martlet/admin.sock; add --admin ADDRESS" in result.stderr.text
+    assert "or --admin ADDRESS here" in result.stderr.text
 
 
 def test_a_service_that_does_not_run_does_not_answer(command, tmp_path):
@@ -107,8 +127,47 @@ def test_a_daemon_that_runs_by_an_earlier_file_is_found(martlet, command, tmp_pa
 def test_a_user_finds_a_service_of_their_own(martlet, command, tmp_path):
     runtime = tmp_path / "runtime" / "martlet"
     runtime.mkdir(parents=True)
-    proxy = martlet(CONFIGURATION, environment={"RUNTIME_DIRECTORY": str(runtime)}, admin=False)
-    assert command("status", "-c", proxy.file, environment={"XDG_RUNTIME_DIR": str(runtime.parent)}).code == 0
+    martlet(CONFIGURATION, environment={"RUNTIME_DIRECTORY": str(runtime)}, admin=False)
+    file = tmp_path / "config" / "martlet" / "martlet.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(CONFIGURATION)
+    environment = {"XDG_RUNTIME_DIR": str(runtime.parent), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    assert command("status", "-c", file, environment=environment).code == 0
+
+
+def test_a_command_does_not_reach_the_daemon_of_another_file(martlet, command, tmp_path):
+    runtime = tmp_path / "runtime"
+    runtime.mkdir()
+    other = martlet(CONFIGURATION, environment={"RUNTIME_DIRECTORY": str(runtime)}, admin=False)
+    file = tmp_path / "mine.yaml"
+    file.write_text(CONFIGURATION + f"admin: unix:{tmp_path}/mine.sock\n")
+    environment = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    (tmp_path / "martlet").symlink_to(runtime)
+    for name in ("healthcheck", "status", "reload"):
+        result = command(name, "-c", file, environment=environment)
+        assert result.code == 1 and f"nobody answers at unix:{tmp_path}/mine.sock" in result.stderr.text
+    assert " reloaded " not in other.stderr.text
+
+
+def test_a_reload_that_is_slow_is_asked_for_once(command, tmp_path):
+    path = tmp_path / "admin.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        file = tmp_path / "martlet.yaml"
+        file.write_text(CONFIGURATION + f"admin: unix:{path}\n")
+        environment = {"RUNTIME_DIRECTORY": str(tmp_path)}
+        with ThreadPoolExecutor() as pool:
+            asked = pool.submit(command, "reload", "-c", file, environment=environment)
+            connection, _ = listener.accept()
+            assert connection.recv(1024).startswith(b"POST /reload ")
+            # A daemon that ends in the middle of it; one that is stuck is told of by the same words, ten seconds later.
+            connection.close()
+            result = asked.result()
+        assert result.code == 1 and f"no response from unix:{path}: the daemon is stuck" in result.stderr.text
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
 
 
 def test_an_admin_socket_that_nobody_asked_for_may_be_missing(martlet, recorder, tmp_path):
@@ -117,6 +176,8 @@ def test_an_admin_socket_that_nobody_asked_for_may_be_missing(martlet, recorder,
     proxy.stderr.wait(r" warn no admin socket reason=.*/none/admin\.sock: the directory does not exist")
     with proxy.http() as http:
         assert http.get("/").text == "ok"
+    proxy.reload()
+    assert "a change of admin takes a restart" not in proxy.stderr.text
 
 
 def test_a_file_that_is_no_yaml_is_told_so(command, tmp_path):

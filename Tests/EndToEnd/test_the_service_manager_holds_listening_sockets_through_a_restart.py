@@ -95,6 +95,30 @@ def test_the_number_of_workers_may_change(serve, port, workers):
         call(endpoint(address))
 
 
+@pytest.mark.parametrize("hosts", [("127.0.0.1", "0.0.0.0"), ("0.0.0.0", "127.0.0.1")], ids=["wider", "narrower"])
+def test_the_host_of_a_port_may_change(serve, port, hosts):
+    service = serve(configuration(f"{hosts[0]}:{port}", more=", allow_remote: true"))
+    service.start()
+    service.configuration = configuration(f"{hosts[1]}:{port}", more=", allow_remote: true")
+    assert service.restart() == 0
+    call(("127.0.0.1", port))
+
+
+def test_fewer_workers_take_the_callers_that_wait_for_all(serve, port):
+    service = serve(configuration(f"127.0.0.1:{port}", workers=4))
+    service.start()
+    service.begin_stop()
+    assert service.daemon.exit_code() == 0
+    waiting = [connect(("127.0.0.1", port)) for _ in range(40)]  # the kernel spreads them over all four
+    for caller in waiting:
+        caller.send(REQUEST)
+    service.configuration = configuration(f"127.0.0.1:{port}", workers=1)
+    service.start()
+    for caller in waiting:
+        assert caller.answer().body == b"ok"
+    service.wait_for_removal(1)
+
+
 def test_a_socket_that_the_file_has_no_use_for_is_given_up(serve, tmp_path, port):
     kept, dropped = f"127.0.0.1:{port}", f"unix:{tmp_path}/rpc.sock"
     service = serve(configuration(kept, dropped))

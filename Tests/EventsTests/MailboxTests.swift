@@ -14,7 +14,7 @@ import Testing
             mailbox.post { $0.stop() }
         }
         loop.run()
-        thread.join()
+        #expect(thread.join(within: 10 * .second))
         #expect(opened.withLock { $0 } == Array(0..<1000))
         #expect(opener.count >= 1)
     }
@@ -38,7 +38,7 @@ import Testing
             }
         }
         loop.run()
-        for thread in threads { thread.join() }
+        for thread in threads { #expect(thread.join(within: 10 * .second)) }
         #expect(opened.withLock { $0 } == 1000)
         #expect(opener.count >= 1)
     }

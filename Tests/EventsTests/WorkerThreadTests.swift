@@ -10,7 +10,7 @@ import Testing
         let thread = WorkerThread(name: "worker") {
             isElsewhere.withLock { $0 = pthread_equal(pthread_self(), starter) == 0 }
         }
-        thread.join()
+        #expect(thread.join(within: 10 * .second))
         #expect(isElsewhere.withLock { $0 })
     }
 
@@ -24,7 +24,7 @@ import Testing
             let isBlocked = unsafe sigismember(&set, SIGTERM) == 1 && sigismember(&set, SIGHUP) == 1
             blocked.withLock { $0 = isBlocked }
         }
-        thread.join()
+        #expect(thread.join(within: 10 * .second))
         #expect(name.withLock { $0 } == "martlet-7\n")
         #expect(blocked.withLock { $0 })
     }
@@ -36,7 +36,7 @@ import Testing
                 for _ in 0..<10_000 { count.withLock { $0 += 1 } }
             }
         }
-        for thread in threads { thread.join() }
+        for thread in threads { #expect(thread.join(within: 10 * .second)) }
         #expect(count.withLock { $0 } == 40_000)
     }
 }

@@ -55,6 +55,8 @@ public final class CompileContext {
     let lineWriters: LineWriters?
     /// The permission bits that log files get, by path.
     var logModes: [String: UInt32] = [:]
+    /// The files that logs go to, in the order of the configuration.
+    var logFiles: [MarkedString] = []
     /// The limits that all workers share.
     let limits: LimitStore
     /// The kinds that there are.

@@ -28,6 +28,7 @@ final class LineSink: EndOfTurn {
                 let problem = "\(Diagnostic.quote(path)) is no place for a log"
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
+            context.logFiles.append(MarkedString(path, at: section.mark(of: key)))
         }
         let mode = modeKey.flatMap { Self.mode($0, of: target, section, context) }
         writer = context.lineWriters?.writer(to: target, mode: mode)

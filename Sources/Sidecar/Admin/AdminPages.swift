@@ -77,7 +77,7 @@ final class AdminPages {
         daemon.workers?.ask({ $0.recentCalls }) { calls in
             let queue = ByteQueue()
             queue.append("{\"calls\":[")
-            for (index, call) in calls.flatMap({ $0 }).sorted(by: { $0.time > $1.time }).enumerated() {
+            for (index, call) in calls.values.flatMap({ $0 }).sorted(by: { $0.time > $1.time }).enumerated() {
                 queue.append(index == 0 ? "\n" : ",\n")
                 // Each is a line.
                 queue.append(call.text.span.extracting(0..<call.text.count - 1))
@@ -103,6 +103,7 @@ final class AdminPages {
             ),
         ] + daemon.credentialFamilies + daemon.budgets.families + [
             MetricFamily(.buildInfo, .number(1), labels: [Version.number]),
+            MetricFamily(.ready, .number(daemon.readiness.isReady ? 1 : 0)),
             MetricFamily(.configGeneration, .number(reloads.generation)),
             MetricFamily(.configGenerationsLive, .number(report.liveGenerations)),
             MetricFamily(
@@ -145,13 +146,18 @@ final class AdminPages {
     }
 
     private func reload(_ answer: @escaping (AdminAnswer) -> Void) {
-        daemon.reload { result in
+        daemon.reload { [daemon] result in
             switch result {
             case .success(let generation):
                 let queue = ByteQueue()
                 queue.append("{\"generation\":")
                 queue.append(decimal: generation)
-                queue.append("}")
+                let keys = daemon.reloads.needsRestart
+                for (index, key) in keys.enumerated() {
+                    queue.append(index == 0 ? ",\"needs_restart\":[" : ",")
+                    queue.append(json: key)
+                }
+                queue.append(keys.isEmpty ? "}" : "]}")
                 answer(.json(queue))
             case .failure(let refusal):
                 answer(.text(refusal.lines.joined(separator: "\n"), status: 422))

@@ -1,5 +1,4 @@
 internal import Configuration
-private import Glibc
 
 extension AdminSettings {
     /// The admin sockets that a daemon opens: those of the file, and one in the runtime directory that a service manager or
@@ -15,18 +14,26 @@ extension AdminSettings {
         Environment.runtimeDirectory.map { AdminSettings(path: "\($0)/admin.sock") }
     }
 
-    /// Where a command looks for the daemon of `file`, in this order, if the file names no admin socket that serves all pages.
+    /// Where the daemon of `file` serves its admin pages if the file names no socket that serves all of them; nil if that
+    /// is not known.
     ///
     /// A service has `/run/martlet`, an instance of `martlet@.service` a directory of its own below it, and a service of a
-    /// user one below `$XDG_RUNTIME_DIR`.
-    static func usualPlaces(for file: ConfigurationFile) -> [AdminSettings] {
-        let directories = [
-            Environment.runtimeDirectory,
-            instance(of: file.path).map { "/run/martlet/\($0)" },
-            "/run/martlet",
-            Environment.value("XDG_RUNTIME_DIR").map { "\($0)/martlet" },
-        ]
-        return directories.compactMap { $0 }.map { AdminSettings(path: "\($0)/admin.sock") }
+    /// user one below `$XDG_RUNTIME_DIR`. A file elsewhere may belong to any daemon, and a command must not reach another's.
+    static func usualPlace(for file: ConfigurationFile) -> AdminSettings? {
+        if let inRuntimeDirectory { return inRuntimeDirectory }
+        let directory: String? =
+            switch file.path {
+            case nil, ConfigurationFile.usualPath: "/run/martlet"
+            case usersPath: Environment.value("XDG_RUNTIME_DIR").map { "\($0)/martlet" }
+            default: instance(of: file.path).map { "/run/martlet/\($0)" }
+            }
+        return directory.map { AdminSettings(path: "\($0)/admin.sock") }
+    }
+
+    /// The file that a service of the user reads.
+    private static var usersPath: String? {
+        let directory = Environment.value("XDG_CONFIG_HOME") ?? Environment.value("HOME").map { "\($0)/.config" }
+        return directory.map { "\($0)/martlet/martlet.yaml" }
     }
 
     /// The instance of `martlet@.service` that reads the file: `shop` for `/etc/martlet/shop.yaml`.
@@ -34,12 +41,6 @@ extension AdminSettings {
         let (directory, suffix) = ("/etc/martlet/", ".yaml")
         guard let path, path.hasPrefix(directory), path.hasSuffix(suffix) else { return nil }
         let name = path.dropFirst(directory.count).dropLast(suffix.count)
-        return name.isEmpty || name.contains("/") || name == "martlet" ? nil : String(name)
-    }
-
-    /// Whether the socket's file is there; an address of TCP always is.
-    var isThere: Bool {
-        guard case .unix(let path) = address else { return true }
-        return unsafe access(path, F_OK) == 0
+        return name.isEmpty || name.contains("/") ? nil : String(name)
     }
 }

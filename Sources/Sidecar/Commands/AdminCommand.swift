@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Configuration
-private import Glibc
 internal import Proxy
 
 /// The commands that speak to the admin socket of a running Martlet.
@@ -29,17 +28,26 @@ enum AdminCommand: Equatable {
             case .status: ("GET", "/status")
             case .healthcheck(let ready): ("GET", ready ? "/readyz" : "/healthz")
             }
-        guard let answer = Self.exchange(method, path, withFirstOf: targets) else {
-            Terminal.complain("martlet: nobody answers at \(targets.map(\.description).joined(separator: " or "))")
+        switch AdminClient.ask(method, path, firstOf: targets) {
+        case .nobodyListens:
+            let places = targets.map(\.description).joined(separator: " or ")
+            Terminal.complain("martlet: nobody answers at \(places); is Martlet running?")
             return .failure
-        }
-        let text = answer.body.hasSuffix("\n") ? String(answer.body.dropLast()) : answer.body
-        guard answer.status == 200 else {
-            Terminal.complain(text)
+        case .notAllowed(let address):
+            Terminal.complain("martlet: permission denied at \(address); ask as root, or as the user of the service")
             return .failure
+        case .noResponse(let address):
+            Terminal.complain("martlet: no response from \(address): the daemon is stuck or has ended")
+            return .failure
+        case .response(let status, let body):
+            let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
+            guard status == 200 else {
+                Terminal.complain(text)
+                return .failure
+            }
+            Terminal.print(text)
+            return .success
         }
-        Terminal.print(text)
-        return .success
     }
 
     /// Where to ask, in this order; empty if that is not known, which is told.
@@ -57,9 +65,8 @@ enum AdminCommand: Equatable {
         do throws(ConfigurationFile.Refusal) {
             let admins = try file.admins()
             guard admins.isEmpty else { return admins.map { "\($0.address)" } }
-            let places = AdminSettings.usualPlaces(for: file).map { "\($0.address)" }.joined(separator: " or ")
             Terminal.complain(
-                "martlet: \(file.name) names no admin socket, and there is none at \(places); add --admin ADDRESS"
+                "martlet: \(file.name) names no admin socket; add `admin:` to it, or --admin ADDRESS here"
             )
         } catch {
             error.lines.forEach(Terminal.complain)
@@ -74,58 +81,5 @@ enum AdminCommand: Equatable {
             SocketAddress(literal: host == "localhost" ? "127.0.0.1" : host, port: port)
         case .abstract, .systemd, nil: nil
         }
-    }
-
-    /// The answer of the first that answers; nil if none does.
-    ///
-    /// Each is asked at most once: a second request would reload again.
-    private static func exchange(_ method: String, _ path: String, withFirstOf targets: [SocketAddress]) -> (
-        status: Int, body: String
-    )? {
-        for target in targets {
-            if let answer = exchange(method, path, with: target) { return answer }
-        }
-        return nil
-    }
-
-    /// One request and its answer, with ten seconds for each step.
-    private static func exchange(_ method: String, _ path: String, with address: SocketAddress) -> (
-        status: Int, body: String
-    )? {
-        let descriptor = socket(
-            Int32(address.family.rawValue),
-            Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-            0
-        )
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        let connected = unsafe address.bytes.withUnsafeBytes { bytes in
-            unsafe connect(
-                descriptor,
-                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
-                socklen_t(bytes.count)
-            )
-        }
-        guard connected == 0 else { return nil }
-        let request = Array(
-            "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
-        )
-        // Whoever refuses a connection answers without having read, so a request that cannot be sent may have an answer.
-        _ = unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
-        var answer: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
-        while answer.count < 1 << 20 {
-            let count = unsafe recv(descriptor, &piece, piece.count, 0)
-            guard count > 0 else { break }
-            answer += piece[..<count]
-        }
-        let text = String(decoding: answer, as: UTF8.self)
-        guard let status = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
-        guard let gap = text.firstRange(of: "\r\n\r\n") else { return nil }
-        return (status, String(text[gap.upperBound...]))
     }
 }

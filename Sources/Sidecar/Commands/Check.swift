@@ -41,6 +41,9 @@ enum Check {
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
             return "no token in \(path): \(error.text)"
         }
-        return sockets + tokens
+        let logs = loaded.logFiles.compactMap { log in
+            LineWriter.error(openingFile: log.text).map { "cannot write the log \(log.text): \($0.text)" }
+        }
+        return sockets + tokens + logs
     }
 }

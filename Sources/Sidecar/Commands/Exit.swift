@@ -16,6 +16,11 @@ enum Exit: Int32 {
     static func now(_ exit: Exit) -> Never {
         Glibc.exit(exit.rawValue)
     }
+
+    /// Ends the process while other threads run: what libraries do at the end of a process would take things from them.
+    static func atOnce(_ exit: Exit) -> Never {
+        _exit(exit.rawValue)
+    }
 }
 
 /// The standard streams of the commands.
@@ -25,9 +30,10 @@ enum Terminal {
         write(line + "\n", to: STDOUT_FILENO)
     }
 
-    /// Writes a line to standard error.
-    static func complain(_ line: String) {
-        write((Journal.takesStandardError ? "<3>" : "") + line + "\n", to: STDERR_FILENO)
+    /// Writes lines to standard error.
+    static func complain(_ lines: String) {
+        let lead = Journal.takesStandardError ? "<3>" : ""
+        for line in lines.split(separator: "\n") { write(lead + line + "\n", to: STDERR_FILENO) }
     }
 
     private static func write(_ text: String, to descriptor: Int32) {

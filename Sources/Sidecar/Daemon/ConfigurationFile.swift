@@ -11,6 +11,8 @@ struct ConfigurationFile {
         let settings: Settings
         /// The files that tokens come from.
         let tokenFiles: [String]
+        /// The files that logs go to.
+        let logFiles: [MarkedString]
         /// The credentials that interceptors name.
         let credentials: [NamedCredential]
         /// What the settings of TLS came to.
@@ -24,6 +26,9 @@ struct ConfigurationFile {
         let lines: [String]
     }
 
+    /// Where the file of the service is.
+    static let usualPath = "/etc/martlet/martlet.yaml"
+
     /// The path; nil for the built-in demo.
     let path: String?
     /// The kinds of interceptors that it may name.
@@ -31,9 +36,9 @@ struct ConfigurationFile {
 
     /// The file that the command line names, or the environment, or the one in its usual place, or the demo.
     static func find(_ named: String?, _ registry: Registry) -> ConfigurationFile {
-        let usual = "/etc/martlet/martlet.yaml"
         let path = named ?? Environment.value("MARTLET_CONFIG")
-        return ConfigurationFile(path: path ?? (unsafe access(usual, F_OK) == 0 ? usual : nil), registry: registry)
+        let isThere = unsafe access(usualPath, F_OK) == 0
+        return ConfigurationFile(path: path ?? (isThere ? usualPath : nil), registry: registry)
     }
 
     /// How the file is called in logs.
@@ -50,31 +55,40 @@ struct ConfigurationFile {
         return Loaded(
             settings: blueprint.settings,
             tokenFiles: blueprint.tokenFiles,
+            logFiles: blueprint.logFiles,
             credentials: blueprint.credentials,
             tls: blueprint.tls,
             warnings: diagnostics.warnings.map { $0.line(file: name) }
         )
     }
 
-    /// The admin sockets that a command asks until one answers: the one that the file names, whatever else is wrong with it,
-    /// since a running daemon may well be fine, and those that are there in the usual places: the daemon may run by an
-    /// earlier file.
+    /// The admin sockets that a command asks, the second only if nobody listens on the first.
+    ///
+    /// The file names the socket, whatever else is wrong with it, since a running daemon may well be fine. In a service the
+    /// daemon may still run by an earlier file that named none.
     func admins() throws(Refusal) -> [AdminSettings] {
         let diagnostics = Diagnostics()
-        var refusal: Refusal?
-        var named: [AdminSettings] = []
         do throws(Refusal) {
             let root = YAML.parse(try text(), into: diagnostics)
             guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
-            named = Settings(root, into: diagnostics).admin.filter(\.servesAllPages)
+            if let named = Settings(root, into: diagnostics).admin.first(where: \.servesAllPages) {
+                return [named] + [AdminSettings.inRuntimeDirectory].compactMap { $0 }
+            }
+            return [AdminSettings.usualPlace(for: self)].compactMap { $0 }
         } catch {
-            refusal = error
+            guard let place = AdminSettings.usualPlace(for: self) else { throw error }
+            return [place]
         }
-        let usual = AdminSettings.usualPlaces(for: self).filter(\.isThere)
-        if let refusal, usual.isEmpty { throw refusal }
-        // In a service or a container it is known where the daemon has to be, so a health check there says that it is not.
-        if named.isEmpty, usual.isEmpty, let expected = AdminSettings.inRuntimeDirectory { return [expected] }
-        return named.prefix(1) + usual
+    }
+
+    /// Checks that this process can write the log files, before a configuration is put to use.
+    func checkLogs(of loaded: Loaded) throws(Refusal) {
+        let lines = loaded.logFiles.compactMap { log in
+            LineWriter.error(openingFile: log.text).map { error in
+                Diagnostic(mark: log.mark, message: "cannot write the log \(log.text): \(error.text)").line(file: name)
+            }
+        }
+        guard lines.isEmpty else { throw Refusal(lines: lines) }
     }
 
     private func text() throws(Refusal) -> [UInt8] {

@@ -23,7 +23,7 @@ final class Daemon {
     private let lineWriters = LineWriters()
     /// What the workers share.
     let budgets = Budgets()
-    private let manager: ServiceManager
+    let manager: ServiceManager
     /// What systemd has passed, or why that cannot be used.
     private let passed: Result<SystemdSockets, ListenError>
     private var slot: MailSlot<Daemon>?
@@ -33,18 +33,24 @@ final class Daemon {
     private(set) var namedCredentials: [NamedCredential] = []
     private(set) var credentials: CredentialKeeper?
     private(set) var certificates: CertificateFiles?
+    /// What was asked for at the start; a socket that nobody has asked for may not be among those that are open.
+    var adminSettings: [AdminSettings] = []
     private var admin: [AdminServer] = []
     private var memory: MemoryKeeper?
     private var health: WorkerHealth?
     /// The last report of each worker, by its index.
     var lastReports: [Int: Report] = [:]
     /// The configuration that cannot be served yet, since a port is taken for example.
-    private var pending: ConfigurationFile.Loaded?
-    private var startRetry = StartRetry()
-    private var startTimer: Timer?
+    var pending: ConfigurationFile.Loaded?
+    var startRetry = StartRetry()
+    var startTimer: Timer?
     private var fileWatch: SettledFiles?
+    /// Who waits for the reload that is on its way to the workers.
+    var currentReload: ReloadCompletion?
     /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
-    private var waitingReloads: [ReloadCompletion]?
+    var waitingReloads: [ReloadCompletion]?
+    /// The file has changed while a worker was stuck.
+    var isReloadDue = false
     private var stopping: Drain?
     /// Whether a signal has asked for the end; a second one means it.
     private var wasToldToEnd = false
@@ -68,11 +74,15 @@ final class Daemon {
     /// With `watches`, a change of the file is a reload, as where nobody can send a signal: in a pod whose ConfigMap changes.
     func run(_ loaded: ConfigurationFile.Loaded, watches: Bool) -> Exit {
         if watches, let path = file.path {
-            fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in reload() }
+            fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in
+                isReloadDue = healthProblem != nil
+                reload()
+            }
             _ = fileWatch?.use([path])
         }
         let numbers = [SIGHUP, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD]
         signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
+        Signals.releaseEnds()
         attemptStart(loaded)
         if !isOver { loop.run() }
         return finish()
@@ -81,8 +91,14 @@ final class Daemon {
     /// Starts to serve, or says why that cannot be.
     ///
     /// Under a service manager a cause that may pass by itself is waited out: a program at a prompt ends with the error.
-    private func attemptStart(_ loaded: ConfigurationFile.Loaded) {
+    func attemptStart(_ loaded: ConfigurationFile.Loaded) {
         pending = nil
+        do throws(ConfigurationFile.Refusal) {
+            try file.checkLogs(of: loaded)
+        } catch {
+            for line in error.lines { log.log(.error, "cannot start", ("reason", line)) }
+            return stop(.failure)
+        }
         do throws(ListenError) {
             try start(loaded)
         } catch {
@@ -101,12 +117,20 @@ final class Daemon {
 
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
         let count = loaded.settings.workers ?? Machine.workers
-        if listeners == nil { listeners = ListenerSet(workers: count, passed: try passed.get(), manager: manager) }
+        if listeners == nil {
+            let new = ListenerSet(workers: count, passed: try passed.get(), manager: manager)
+            for name in new.unused(by: loaded.settings.listeners) {
+                let advice = "write listen: systemd:\(name)"
+                log.log(.warn, "systemd passed a socket that no listener names", ("name", name), ("advice", advice))
+            }
+            listeners = new
+        }
         let listeners = listeners!
         listeners.workers = count
         let change = try listeners.plan(loaded.settings.listeners)
+        adminSettings = AdminSettings.effective(loaded.settings)
         do throws(ListenError) {
-            admin = try openAdmin(AdminSettings.effective(loaded.settings))
+            admin = try openAdmin(adminSettings)
         } catch {
             listeners.undo(change)
             throw error
@@ -155,7 +179,7 @@ final class Daemon {
         )
         workers = pool
         let limit = manager.watchdogHalf ?? 10 * .second
-        health = WorkerHealth(pool, loop: loop, limit: limit, log: log)
+        health = WorkerHealth(pool, loop: loop, limit: limit, log: log) { [unowned self] in healthChanged() }
         manager.isHealthy = { [unowned self] in healthProblem == nil }
     }
 
@@ -174,77 +198,10 @@ final class Daemon {
         )
     }
 
-    // MARK: Reload
-
-    typealias ReloadCompletion = (Result<Int, ConfigurationFile.Refusal>) -> Void
-
-    /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
-    ///
-    /// What is asked for while a reload is under way is one more after it: until all workers go by a file, the sockets of
-    /// the one before are still open.
-    func reload(then: @escaping ReloadCompletion = { _ in }) {
-        guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
-        guard pending == nil else { return startAgain() }
-        if let healthProblem { return then(.failure(.init(lines: ["\(file.name): \(healthProblem)"]))) }
-        guard waitingReloads == nil else {
-            waitingReloads?.append(then)
-            return
-        }
-        manager.reloading()
-        do throws(ConfigurationFile.Refusal) {
-            let loaded = try file.load()
-            let change = try plan(loaded.settings)
-            apply(loaded, change) { [self] number in
-                for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
-                log.log(.info, "reloaded", ("generation", "\(number)"))
-                manager.ready("serving, generation \(number)")
-                then(.success(number))
-            }
-        } catch {
-            reloads.refused(error.lines)
-            log.log(.error, "reload refused", ("file", file.name), ("errors", "\(error.lines.count)"))
-            for line in error.lines { log.log(.error, line) }
-            manager.ready("serving, generation \(reloads.generation); the last reload was refused")
-            then(.failure(error))
-        }
-    }
-
-    /// Starts with what the file says now, before the pause is over.
-    private func startAgain() {
-        do throws(ConfigurationFile.Refusal) {
-            let loaded = try file.load()
-            startTimer?.cancel()
-            attemptStart(loaded)
-        } catch {
-            for line in error.lines { log.log(.error, line) }
-        }
-    }
-
-    private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
-        warnOfFixed(settings)
-        do throws(ListenError) {
-            return try listeners!.plan(settings.listeners)
-        } catch {
-            throw ConfigurationFile.Refusal(lines: ["\(file.name): \(error)"])
-        }
-    }
-
-    /// What is fixed at start is not changed by a reload, and somebody should know.
-    private func warnOfFixed(_ settings: Settings) {
-        if (settings.workers ?? Machine.workers) != workers?.count {
-            log.log(.warn, "a change of workers takes a restart")
-        }
-        if AdminSettings.effective(settings) != admin.map(\.settings) {
-            log.log(.warn, "a change of admin takes a restart")
-        }
-        if settings.coreDumps != Crash.dumpsCore {
-            log.log(.warn, "a change of core_dumps takes a restart")
-        }
-    }
+    // MARK: A new configuration
 
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.
-    private func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void)
-    {
+    func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void) {
         waitingReloads = []
         let number = reloads.succeeded()
         let values = tokens?.use(loaded.tokenFiles) ?? [:]
@@ -266,14 +223,23 @@ final class Daemon {
         watchCertificates(tls)
         namedCredentials = loaded.credentials
         credentials?.use(loaded.credentials)
-        workers?.ask { _ in
-            true
-        } then: { [self] _ in
-            listeners?.settle(change)
+        workers?.ask({ _ in true }, within: nil) { [self] _ in
+            settle(change)
             done(number)
             let waiting = waitingReloads.take() ?? []
             if !waiting.isEmpty { reload { result in for then in waiting { then(result) } } }
         }
+    }
+
+    /// All workers go by a new configuration: what it has no use for is closed.
+    private func settle(_ change: ListenerSet.Change) {
+        guard let workers, let listeners else { return }
+        let surplus = listeners.surplus
+        guard !surplus.isEmpty else { return listeners.settle(change) }
+        workers.tell(each: { index in
+            { worker in if index == 0 { worker.takeWaiting(on: surplus) } }
+        })
+        workers.ask(0) { listeners.settle(change) }
     }
 
     /// Watches the listeners' certificates, where there are any.
@@ -337,13 +303,14 @@ final class Daemon {
 
     private func finish() -> Exit {
         credentials?.end()
-        if let healthProblem {
-            // A thread that is stuck cannot be waited for.
-            log.log(.error, "stopped", ("reason", healthProblem))
+        let stuck = workers?.stop() ?? []
+        guard stuck.isEmpty else {
+            // It may use anything still, so nothing is taken down.
+            let names = stuck.joined(separator: ", ")
+            log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not end"))
             lineWriters.finish()
-            Exit.now(.failure)
+            Exit.atOnce(.failure)
         }
-        workers?.stop()
         listeners?.close()
         for server in admin { server.close() }
         if workers != nil { log.log(.info, "stopped") }

@@ -13,9 +13,6 @@ final class Drain {
     }
 
     private static let interval = 20 * Nanoseconds.millisecond
-    /// How long a worker is waited for, which may be stuck.
-    private static let patience = Nanoseconds.second
-
     /// How long the stop may take; nil is for ever.
     let limit: Nanoseconds?
 
@@ -58,8 +55,7 @@ final class Drain {
     /// Asks the workers how far they are, and takes the next step.
     private func look() {
         workers.ask(
-            { Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount) },
-            within: Self.patience
+            { Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount) }
         ) { [self] answers in
             let counts = answers.values
             // A worker that does not answer may have calls.
@@ -77,8 +73,9 @@ final class Drain {
         case .closeOwn:
             let held = held
             workers.tell { $0.stopListening(except: held) }
-            workers.ask({ _ in true }, within: Self.patience) { [self] _ in
-                listeners.close(except: held)
+            workers.ask({ _ in true }) { [self] answers in
+                // A worker that has not answered may still use them; they close with the process then.
+                if answers.count == workers.count { listeners.close(except: held) }
                 look()
             }
         case .cutOff:

@@ -49,13 +49,20 @@ final class ListenerSet {
     /// The names of the listeners whose sockets systemd holds too.
     var held: Set<String> { Set(open.values.filter(\.isHeld).map(\.name)) }
 
+    /// The names of sockets that systemd has opened and none of these listeners uses.
+    func unused(by listeners: [ListenerSettings]) -> [String] {
+        passed.keys.filter { name in !listeners.contains { $0.address == .systemd(name: name) } }.sorted()
+    }
+
     /// Opens what a configuration asks for and is not open yet, and gives kept files their new permissions.
     ///
     /// If any of it fails, everything stays as it is.
     func plan(_ listeners: [ListenerSettings]) throws(ListenError) -> Change {
         var change = Change()
         var sibling: ListenSocket?
-        for (key, settings) in keyed(listeners) {
+        let keyed = keyed(listeners)
+        stored.makeWay(for: keyed.map(\.0.address))
+        for (key, settings) in keyed {
             do throws(ListenError) {
                 // The second address of `localhost` comes right behind the first.
                 if key.address == settings.address.expanded[0] { sibling = nil }
@@ -117,6 +124,9 @@ final class ListenerSet {
         open = Dictionary((change.kept + change.opened).map { ($0.key, $0) }) { first, _ in first }
     }
 
+    /// Sockets that nobody accepts on and where callers may wait, until the first change is settled.
+    var surplus: [ListenSocket] { stored.surplus(of: open.values) }
+
     /// Ends a change that all workers have made: what it drops is closed for good, and systemd holds what is in use.
     func settle(_ change: Change) {
         for listener in change.dropped { listener.sockets.forEach(stored.discard) }
@@ -157,6 +167,14 @@ extension Worker {
         for listener in change.kept { update(listener: listener.name, settings: listener.settings) }
         for listener in change.opened {
             listen(on: listener.sockets[index].descriptor, name: listener.name, settings: listener.settings)
+        }
+    }
+
+    /// Takes the callers that wait on sockets of an earlier process, which had more workers, and closes those to others.
+    func takeWaiting(on surplus: [ListenSocket]) {
+        for socket in surplus {
+            takeWaiting(on: socket.descriptor, listener: socket.localAddress)
+            socket.shutDown()
         }
     }
 }

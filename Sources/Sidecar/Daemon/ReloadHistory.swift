@@ -8,6 +8,8 @@ final class ReloadHistory {
     private(set) var lastRefusal: [String]?
     /// The time of day of the last load that went well, in nanoseconds since 1970.
     private(set) var lastSuccess: Nanoseconds = 0
+    /// The keys that the last load has changed and that only a restart puts to use.
+    var needsRestart: [String] = []
     /// How many reloads were refused.
     private(set) var refusals = 0
 
@@ -16,7 +18,10 @@ final class ReloadHistory {
 
     /// How the last load went, for people: a word, and below it what was wrong, up to ten lines of it.
     var lastOutcome: String {
-        guard let lastRefusal else { return "good" }
+        guard let lastRefusal else {
+            let keys = needsRestart.joined(separator: ", ")
+            return needsRestart.isEmpty ? "good" : "good; a restart is needed for the change of \(keys)"
+        }
         let more = lastRefusal.count > 10 ? ["and \(lastRefusal.count - 10) more; see martlet check"] : []
         return (["refused"] + (lastRefusal.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
     }

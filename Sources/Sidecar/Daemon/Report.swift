@@ -31,12 +31,9 @@ struct Report: Sendable {
 }
 
 extension Daemon {
-    /// How long the workers have to report.
-    private static let patience = 2 * Nanoseconds.second
-
     /// Asks all workers for their reports; that of a worker which is stuck is the last that it has made.
     func ask(_ then: @escaping (Report) -> Void) {
-        workers?.ask(Report.init, within: Self.patience) { [self] reports in
+        workers?.ask(Report.init) { [self] reports in
             lastReports.merge(reports) { $1 }
             var all = Report()
             for report in lastReports.values { all.merge(report) }

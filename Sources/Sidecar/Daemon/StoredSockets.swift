@@ -25,6 +25,30 @@ final class StoredSockets {
         return Array(left.filter { $0.localAddress == name }.prefix(count))
     }
 
+    /// Closes what an earlier process has left on ports that are wanted at other addresses: while 127.0.0.1:80 is open,
+    /// 0.0.0.0:80 is taken.
+    func makeWay(for wanted: some Sequence<ListenAddress>) {
+        let names = Set(wanted.compactMap(\.localName))
+        let ports = Set(wanted.compactMap(\.port))
+        left.removeAll { socket in
+            guard let port = socket.port, ports.contains(port), !names.contains(socket.localAddress) else {
+                return false
+            }
+            discard(socket)
+            return true
+        }
+    }
+
+    /// What an earlier process has left on addresses in use, beside the sockets in use: callers may wait there.
+    func surplus(of open: some Collection<ListenerSet.Open>) -> [ListenSocket] {
+        unused(by: open).filter { socket in open.contains { $0.name == socket.localAddress } }
+    }
+
+    private func unused(by open: some Collection<ListenerSet.Open>) -> [ListenSocket] {
+        let used = open.flatMap(\.sockets)
+        return left.filter { socket in !used.contains { $0 === socket } }
+    }
+
     /// Closes a socket that was opened in vain, but not one that an earlier process has left.
     func close(_ socket: ListenSocket) {
         if !left.contains(where: { $0 === socket }) { socket.close() }
@@ -35,8 +59,7 @@ final class StoredSockets {
         for listener in open where listener.key.address.canBeStored {
             for socket in listener.sockets where !socket.isCopy && !socket.isHeld { manager.store(socket) }
         }
-        let used = open.flatMap(\.sockets)
-        for socket in left where !used.contains(where: { $0 === socket }) { discard(socket) }
+        for socket in unused(by: open) { discard(socket) }
         for name in useless { manager.forget(name) }
         left = []
         useless = []
@@ -44,8 +67,10 @@ final class StoredSockets {
 
     /// Closes a socket that no worker uses any more, here and at the manager.
     func discard(_ socket: ListenSocket) {
-        if socket.isHeld { manager.forget(socket.storeName) }
+        let name = socket.isHeld ? socket.storeName : nil
+        // First, or a caller could still connect when the manager knows of the socket no more.
         socket.discard()
+        if let name { manager.forget(name) }
     }
 }
 
@@ -57,5 +82,9 @@ extension ListenAddress {
         case .unix, .abstract: true
         case .systemd: false
         }
+    }
+
+    fileprivate var port: UInt16? {
+        if case .tcp(_, let port) = self { port } else { nil }
     }
 }

@@ -11,13 +11,17 @@ final class WorkerHealth {
 
     private let pool: WorkerPool
     private let log: OperationalLog
+    private let changed: () -> Void
     private let interval: Nanoseconds
     private var timer: Timer?
     /// For each worker the rounds that its answer is missing; none if it has answered.
     private var missing: [Int?]
 
     /// Starts to ask; a worker that does not answer for `limit` is stuck.
-    init(_ pool: WorkerPool, loop: EventLoop, limit: Nanoseconds, log: OperationalLog) {
+    ///
+    /// `changed` is called when a worker is stuck, and when it answers again.
+    init(_ pool: WorkerPool, loop: EventLoop, limit: Nanoseconds, log: OperationalLog, changed: @escaping () -> Void) {
+        self.changed = changed
         self.pool = pool
         self.log = log
         interval = limit / Nanoseconds(Self.rounds)
@@ -47,7 +51,10 @@ final class WorkerHealth {
         for index in missing.indices {
             if let rounds = missing[index] {
                 missing[index] = rounds + 1
-                if rounds + 1 == Self.rounds, let problem { log.log(.error, "worker stuck", ("reason", problem)) }
+                if rounds + 1 == Self.rounds, let problem {
+                    log.log(.error, "worker stuck", ("reason", problem))
+                    changed()
+                }
             } else {
                 missing[index] = 0
                 pool.ask(index) { [weak self] in self?.answered(index) }
@@ -57,7 +64,10 @@ final class WorkerHealth {
     }
 
     private func answered(_ index: Int) {
-        if isStuck(index) { log.log(.info, "worker turns again", ("worker", WorkerPool.name(of: index))) }
+        let wasStuck = isStuck(index)
         missing[index] = nil
+        guard wasStuck else { return }
+        log.log(.info, "worker turns again", ("worker", WorkerPool.name(of: index)))
+        changed()
     }
 }

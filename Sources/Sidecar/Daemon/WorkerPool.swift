@@ -3,6 +3,9 @@ internal import Proxy
 
 /// The workers, each on a thread of its own, reached by letters.
 final class WorkerPool {
+    /// How long a worker is waited for that does not answer.
+    static let patience = 2 * Nanoseconds.second
+
     private let mailboxes: [Mailbox<Worker>]
     private let control: Mailbox<Daemon>
     private var threads: [WorkerThread] = []
@@ -83,16 +86,13 @@ final class WorkerPool {
         for (index, mailbox) in mailboxes.enumerated() { mailbox.post(letter(index)) }
     }
 
-    /// Asks all workers; `then` gets the answers when all are there, on the control thread.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (Worker) -> Answer, then: @escaping ([Answer]) -> Void) {
-        ask(question, within: nil) { answers in then(Array(answers.values)) }
-    }
-
-    /// Asks all workers; `then` gets the answers, by the indices of the workers, when all are there, or those that are there
-    /// after `limit`: a worker may be stuck.
+    /// Asks all workers; `then` gets the answers, by the indices of the workers, on the control thread.
+    ///
+    /// It is called when all are there, or with those that are there after `limit`, since a worker may be stuck; without a
+    /// limit all of them are waited for.
     func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (Worker) -> Answer,
-        within limit: Nanoseconds?,
+        within limit: Nanoseconds? = patience,
         then: @escaping ([Int: Answer]) -> Void
     ) {
         let number = nextQuestion
@@ -136,14 +136,16 @@ final class WorkerPool {
         gathering.then(gathering.answers)
     }
 
-    /// Ends the calls that are left and all loops, and waits for the threads.
-    func stop() {
+    /// Ends the calls that are left and all loops, and waits for the threads, but not for long.
+    ///
+    /// - Returns: the names of the threads that have not ended.
+    func stop() -> [String] {
         tell { worker in
             worker.abandon()
             // After this turn, in which what the calls' ends have written goes out.
             worker.context.loop.stop()
         }
-        for thread in threads { thread.join() }
-        threads = []
+        let end = Clock.system.now + Self.patience
+        return threads.indices.filter { !threads[$0].join(within: max(0, end - Clock.system.now)) }.map(Self.name)
     }
 }

@@ -8,7 +8,8 @@ extension Metric {
         upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
-        logLinesDropped, buildInfo, configGeneration, configGenerationsLive, configReloads, configReloadSuccessful,
+        logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
+        configReloadSuccessful,
         configReloadTime, heapInUse,
         processCPU, processMemory, processVirtualMemory, processFiles, processMaxFiles, processThreads,
         processStartTime,
@@ -238,6 +239,8 @@ extension Metric {
         "Always 1; the label tells which version is running.",
         labels: ["version"]
     )
+    /// Whether new calls should be sent to the daemon.
+    public static let ready = Metric("martlet_ready", .gauge, "Whether /readyz says ready: 1 if it does, else 0.")
     /// The number of the configuration in use.
     public static let configGeneration = Metric(
         "martlet_config_generation",

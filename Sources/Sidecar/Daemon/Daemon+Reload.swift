@@ -1,0 +1,93 @@
+internal import Configuration
+internal import Events
+internal import Proxy
+
+/// How the file is loaded again: as a whole, or not at all.
+extension Daemon {
+    typealias ReloadCompletion = (Result<Int, ConfigurationFile.Refusal>) -> Void
+
+    /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
+    ///
+    /// What is asked for while a reload is under way is one more after it: until all workers go by a file, the sockets of
+    /// the one before are still open.
+    func reload(then: @escaping ReloadCompletion = { _ in }) {
+        guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
+        guard pending == nil else { return startAgain() }
+        if let healthProblem { return refuse(["\(file.name): \(healthProblem)"], then) }
+        guard waitingReloads == nil else {
+            waitingReloads?.append(then)
+            return
+        }
+        manager.reloading()
+        do throws(ConfigurationFile.Refusal) {
+            let loaded = try file.load()
+            try file.checkLogs(of: loaded)
+            let change = try plan(loaded.settings)
+            noteFixed(loaded.settings)
+            apply(loaded, change) { [self] number in
+                for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
+                log.log(.info, "reloaded", ("generation", "\(number)"))
+                manager.ready("serving, generation \(number)")
+                currentReload.take()?(.success(number))
+            }
+            currentReload = then
+        } catch {
+            refuse(error.lines, then)
+        }
+    }
+
+    private func refuse(_ lines: [String], _ then: ReloadCompletion) {
+        reloads.refused(lines)
+        log.log(.error, "reload refused", ("file", file.name), ("errors", "\(lines.count)"))
+        for line in lines { log.log(.error, line) }
+        manager.ready("serving, generation \(reloads.generation); the last reload was refused")
+        then(.failure(.init(lines: lines)))
+    }
+
+    /// A worker is stuck, or is no longer.
+    ///
+    /// Nobody waits for a worker that is stuck to go by a new configuration: it will when it turns again.
+    func healthChanged() {
+        if let healthProblem {
+            let waiting = [currentReload.take()].compactMap { $0 } + (waitingReloads ?? [])
+            guard !waiting.isEmpty else { return }
+            waitingReloads = []
+            manager.ready("serving; \(healthProblem)")
+            for then in waiting { then(.failure(.init(lines: ["\(file.name): \(healthProblem)"]))) }
+        } else if isReloadDue {
+            isReloadDue = false
+            reload()
+        }
+    }
+
+    /// Starts with what the file says now, before the pause is over.
+    private func startAgain() {
+        do throws(ConfigurationFile.Refusal) {
+            let loaded = try file.load()
+            startTimer?.cancel()
+            startRetry = StartRetry()
+            noteFixed(loaded.settings)
+            attemptStart(loaded)
+        } catch {
+            for line in error.lines { log.log(.error, line) }
+        }
+    }
+
+    private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
+        do throws(ListenError) {
+            return try listeners!.plan(settings.listeners)
+        } catch {
+            throw ConfigurationFile.Refusal(lines: ["\(file.name): \(error)"])
+        }
+    }
+
+    /// What is fixed at start is not changed by a reload, and somebody should know.
+    private func noteFixed(_ settings: Settings) {
+        var changed: [String] = []
+        if let workers, (settings.workers ?? Machine.workers) != workers.count { changed.append("workers") }
+        if workers != nil, AdminSettings.effective(settings) != adminSettings { changed.append("admin") }
+        if settings.coreDumps != Crash.dumpsCore { changed.append("core_dumps") }
+        for key in changed { log.log(.warn, "a change of \(key) takes a restart") }
+        reloads.needsRestart = changed
+    }
+}
