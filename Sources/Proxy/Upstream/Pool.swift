@@ -17,6 +17,8 @@ final class Pool: UpstreamConnection.Owner {
     private var waiting: [any ConnectionSeeker] = []
     private var dials: [Dial] = []
     private(set) var open = 0
+    /// The connections that have reached their greatest age and end with the exchanges under way.
+    private var aged = 0
     private var isDraining = false
     /// When a connection beside the open ones may be tried again.
     private var restUntil = Nanoseconds.min
@@ -87,7 +89,7 @@ final class Pool: UpstreamConnection.Owner {
     /// A connection that has no room and no call either is about to close, and counts as active.
     var usage: PoolUsage {
         let idle = available.count { !$0.isBusy }
-        return PoolUsage(idle: idle, active: open - idle, waiting: waiting.count)
+        return PoolUsage(idle: idle, active: open + aged - idle, waiting: waiting.count)
     }
 
     // MARK: Dialing
@@ -242,12 +244,13 @@ final class Pool: UpstreamConnection.Owner {
     /// being made.
     func aged(_ connection: UpstreamConnection) {
         open -= 1
+        aged += 1
         remove(connection)
         dialIfNeeded()
     }
 
     func closed(_ connection: UpstreamConnection) {
-        if !connection.hasAged { open -= 1 }
+        if connection.hasAged { aged -= 1 } else { open -= 1 }
         remove(connection)
         let isNoFailure = connection.hasBeenOfUse || connection.hasAged || waiting.isEmpty
         if isNoFailure { dialIfNeeded() } else { fail(connection.failure) }
