@@ -59,6 +59,8 @@ package protocol HTTPClientSession: HTTPSession {
     var isForeign: Bool { get }
     /// How many more exchanges can be begun now.
     var room: Int { get }
+    /// Whether so much waits for the users of exchanges that others had better go by another connection.
+    var holdsMuch: Bool { get }
     /// Whether none will be begun any more: the connection ends with those under way.
     var isRetired: Bool { get }
     /// Asks the peer for a sign of life, if the protocol has one.
@@ -116,6 +118,6 @@ package protocol HTTPServerOwner: HTTPSessionOwner {
 
 /// The owner of a connection to an upstream.
 package protocol HTTPClientOwner: HTTPSessionOwner {
-    /// An exchange is over, or the peer allows more than before: `isReady`, `room` or `isBusy` may have changed.
+    /// An exchange is over, or the peer allows more than before: `isReady`, `room`, `holdsMuch` or `isBusy` may have changed.
     func sessionHasRoom()
 }

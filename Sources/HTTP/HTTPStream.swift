@@ -87,4 +87,10 @@ package protocol HTTPStreamUser: AnyObject {
     func wasReset(_ reason: HTTPReset)
     /// The peer has taken what was queued.
     func drained()
+    /// Whether much of what the user was given waits where it has gone to: it is not given more at a time then.
+    var isBehind: Bool { get }
+}
+
+extension HTTPStreamUser {
+    package var isBehind: Bool { false }
 }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct BackPressureTests {
     private static let mebibyte = [UInt8](repeating: 0x61, count: 1 << 20)
     /// What is read ahead of a paused side, what may wait behind it, and one read more.
-    private static let most = 4 * 128 * 1024 + 256 * 1024
+    private static let most = 4 * 128 * 1024 + 64 * 1024
     /// What the buffers of two sockets hold.
     private static let kernel = 24 << 20
 

@@ -7,6 +7,9 @@ package import Bytes
 ///                   → reading the answer  ─┘
 /// ```
 package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
+    /// What waits here waits for the one exchange that there is.
+    package var holdsMuch: Bool { false }
+
     private enum Writing { case head, body, done }
     private enum Reading { case nothing, head, body, done }
 

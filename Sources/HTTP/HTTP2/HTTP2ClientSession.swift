@@ -94,6 +94,8 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         upstream.sessionHasRoom()
     }
 
+    override func holdsMuchChanged() { upstream.sessionHasRoom() }
+
     override func receivedSettings() {
         isReady = true
         let allowed = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)

@@ -73,15 +73,9 @@ extension HTTP2Session {
 
     func received(body: Span<UInt8>, id: Int32) -> Int32 {
         guard !isClosed else { return Self.giveUp }
-        // At once, or a slow reader of one stream would hold all others back; unless many streams together hold too much.
-        let before = held
         stream(id)?.received(body)
         guard !isClosed else { return Self.giveUp }
-        if held > before, before >= Self.mostHeld {
-            owed += body.count
-        } else {
-            unsafe _ = nghttp2_session_consume_connection(engine, body.count)
-        }
+        unsafe _ = nghttp2_session_consume_connection(engine, body.count)
         return Self.goOn
     }
 
@@ -95,17 +89,13 @@ extension HTTP2Session {
         return count(.emptyData)
     }
 
-    /// Bytes that were held have gone to their user, or are not wanted any more.
-    func release(_ count: Int) {
-        held -= count
-        guard owed > 0, held < Self.mostHeld, !isClosed else { return }
-        unsafe _ = nghttp2_session_consume_connection(engine, owed)
-        owed = 0
-    }
-
     /// The other side of a call has taken bytes of a stream's body: the peer may send as many more.
     func consume(_ count: Int, of stream: HTTP2Stream) {
         guard !isClosed else { return }
+        if stream.growsWindow(by: count) {
+            let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+            unsafe _ = nghttp2_session_set_local_window_size(engine, none, stream.id, stream.window)
+        }
         unsafe _ = nghttp2_session_consume_stream(engine, stream.id, count)
         if !isReading { hasOutput() }
     }

@@ -9,15 +9,17 @@ internal import CNghttp2
 /// HTTP2Session+Writing.swift.
 @safe
 package class HTTP2Session: HTTPSession {
-    /// How many bytes of a stream's body may be on their way to us.
-    static let streamWindow: Int32 = 256 * 1024
-    /// Likewise for all streams together.
+    /// How many bytes of a stream's body may be on their way to us at first; the window grows as the user takes them.
+    static let streamWindow: Int32 = 64 * 1024
+    /// How far the window of a stream grows.
+    static let maxStreamWindow: Int32 = 256 * 1024
+    /// How many bytes of all streams may be on their way to us.
     ///
-    /// What comes is taken out of this window at once, or a slow reader of one stream
-    /// would hold all others back.
+    /// What comes is taken out of this window at once: the slow reader of one stream holds nobody else back, whatever the
+    /// streams hold for it.
     static let connectionWindow: Int32 = 8 * 1024 * 1024
-    /// How much may wait for users who do not want it yet before the window of the connection shrinks by it.
-    static let mostHeld = 4 * 1024 * 1024
+    /// How many bytes may wait for users before the connection is one that holds much.
+    static let maxHeld = 1024 * 1024
     /// How much may wait in all streams before each of them is to be sent no more.
     static let mostWaiting = 8 * 1024 * 1024
     /// How many frames may wait to be read beside four for each stream that may be open.
@@ -51,9 +53,7 @@ package class HTTP2Session: HTTPSession {
     /// How many bytes wait in all streams for the peer to take them.
     var waiting = 0
     /// How many bytes wait that users do not want yet.
-    var held = 0
-    /// How many bytes the window of the connection is smaller for that.
-    var owed = 0
+    private(set) var held = 0
     /// Bytes that are being sent without having been queued, and the stream that they are sent on.
     var direct: UnsafeBufferPointer<UInt8>?
     var directStream: HTTP2Stream?
@@ -176,6 +176,8 @@ package class HTTP2Session: HTTPSession {
     func receivedSettings() {}
     /// A stream is gone; there may be room for another.
     func streamGone() {}
+    /// The connection holds much for its users, or does so no longer.
+    func holdsMuchChanged() {}
 
     /// The message is out as a whole, and the peer has not ended its own.
     func answeredEarly(_ stream: HTTP2Stream) {}
@@ -193,6 +195,25 @@ package class HTTP2Session: HTTPSession {
         let copy = heads.take()
         copy.copy(head)
         return copy
+    }
+
+    // MARK: What users do not take
+
+    /// Whether so much waits for users that new exchanges had better go by another connection.
+    package var holdsMuch: Bool { held >= Self.maxHeld }
+
+    /// Bytes wait for the user of a stream.
+    func hold(_ count: Int) {
+        let before = holdsMuch
+        held += count
+        if holdsMuch != before { holdsMuchChanged() }
+    }
+
+    /// Bytes that waited have gone to their user, or are not wanted any more.
+    func release(_ count: Int) {
+        let before = holdsMuch
+        held -= count
+        if holdsMuch != before, !isClosed { holdsMuchChanged() }
     }
 
     // MARK: The list of streams

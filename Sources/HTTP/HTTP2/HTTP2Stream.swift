@@ -38,6 +38,10 @@ final class HTTP2Stream: HTTPStream {
     /// The time at which the peer last took something, or nothing was waiting.
     var progress: Int64 = 0
 
+    /// How many bytes the peer may have on their way.
+    private(set) var window = HTTP2Session.streamWindow
+    /// How many bytes the user has taken since the window was made as large as it is.
+    private var taken = 0
     private var inbound: ByteQueue?
     private var inboundTrailers: HTTPHead?
     private var endIsWaiting = false
@@ -137,11 +141,23 @@ final class HTTP2Stream: HTTPStream {
         guard pauses.isEmpty else {
             let queue = inbound ?? session.takeQueue()
             inbound = queue
-            session.held += body.count
+            session.hold(body.count)
             return queue.append(body)
         }
         session.consume(body.count, of: self)
         user.received(body: body)
+    }
+
+    /// Counts bytes that the user takes.
+    ///
+    /// - Returns: whether the window has grown: the user has taken a whole one, and is not behind with what it took.
+    func growsWindow(by count: Int) -> Bool {
+        guard window < HTTP2Session.maxStreamWindow else { return false }
+        taken += count
+        guard taken >= Int(window), user?.isBehind == false else { return false }
+        taken = 0
+        window *= 2
+        return true
     }
 
     /// Nobody wants what has come; too much of it is refused.

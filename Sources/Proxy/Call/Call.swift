@@ -13,7 +13,9 @@ internal import Telemetry
 /// is in CallPath.swift, how it ends in CallEnd.swift.
 public final class Call: HTTPStreamUser, EndOfTurn {
     /// How many bytes may wait on one side before the other is paused.
-    static let highWater = 256 * 1024
+    static let highWater = 64 * 1024
+    /// How many bytes wait on one side that is behind the other.
+    static let lowWater = 16 * 1024
     /// How often a call is tried, where trying again is safe at all.
     static let mostAttempts = 3
     /// How long the head of an answer waits for what follows, where that may lead to another attempt.
@@ -234,6 +236,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     package func drained() {
         attempt?.resume(.slowPeer)
     }
+
+    package var isBehind: Bool { outbox != nil || attempt?.queuedBytes ?? 0 > Self.lowWater }
 
     // MARK: Replay
 

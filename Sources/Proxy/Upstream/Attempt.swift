@@ -198,4 +198,9 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func drained() {
         call.caller.resume(.slowPeer)
     }
+
+    var isBehind: Bool { call.caller.queuedBytes > Call.lowWater }
+
+    /// How many bytes wait for the upstream to take them.
+    var queuedBytes: Int { stream?.queuedBytes ?? 0 }
 }

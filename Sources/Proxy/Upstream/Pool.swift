@@ -12,7 +12,8 @@ final class Pool: UpstreamConnection.Owner {
     let version: HTTPVersion
     private unowned let upstream: Upstream
     private let idleTimeout: Nanoseconds?
-    /// The connections that can begin another exchange; the last one is taken first.
+    /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
+    /// calls which do not take it.
     private var available: [UpstreamConnection] = []
     private var waiting: [any ConnectionSeeker] = []
     private var dials: [Dial] = []
@@ -47,6 +48,7 @@ final class Pool: UpstreamConnection.Owner {
     func acquire(for attempt: any ConnectionSeeker) {
         while let connection = available.last {
             let room = connection.room
+            if room > 0, connection.isLastChoice, mayDial { break }
             if room > 0 { return use(connection, with: room, for: attempt) }
             // One that is just ending tells the calls that it had, which may come back here before it is off the list.
             remove(connection)
@@ -136,7 +138,11 @@ final class Pool: UpstreamConnection.Owner {
     /// by: then it is a while before another is tried.
     private func fail(_ failure: UpstreamFailure) {
         upstream.notConnected(failure)
-        if version == .http2, open > 0 { return rest() }
+        if version == .http2, open > 0 {
+            rest()
+            // Those that would have had it to themselves share one with calls that take nothing.
+            return serveWaiting()
+        }
         if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
@@ -225,13 +231,11 @@ final class Pool: UpstreamConnection.Owner {
             connection.hasBeenOfUse = true
             endBackoff()
         }
-        while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
+        serveWaiting(by: connection)
         if connection.room > 0 {
             guard !isDraining else { return connection.drain() }
-            if connection.poolPosition == nil {
-                connection.poolPosition = available.count
-                available.append(connection)
-            }
+            if connection.poolPosition != nil, connection.isLastChoice != connection.holdsMuch { remove(connection) }
+            if connection.poolPosition == nil { add(connection) }
         } else {
             remove(connection)
         }
@@ -262,10 +266,31 @@ final class Pool: UpstreamConnection.Owner {
         if room == 1, connection.room == 0 { remove(connection) }
     }
 
+    private func serveWaiting() {
+        for connection in available.reversed() { serveWaiting(by: connection) }
+    }
+
+    private func serveWaiting(by connection: UpstreamConnection) {
+        while !waiting.isEmpty, connection.room > 0, !connection.holdsMuch || !mayDial && dials.isEmpty {
+            waiting.removeFirst().connected(connection)
+        }
+    }
+
+    private func add(_ connection: UpstreamConnection) {
+        connection.isLastChoice = connection.holdsMuch
+        let position = connection.isLastChoice ? 0 : available.count
+        available.insert(connection, at: position)
+        number(from: position)
+    }
+
     private func remove(_ connection: UpstreamConnection) {
         guard let position = connection.poolPosition else { return }
         connection.poolPosition = nil
         available.remove(at: position)
+        number(from: position)
+    }
+
+    private func number(from position: Int) {
         for index in position..<available.count { available[index].poolPosition = index }
     }
 }

@@ -18,6 +18,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var owner: any Owner
     /// Where the pool keeps the connection while it has room.
     var poolPosition: Int?
+    /// Whether it stands there before those that do not hold much.
+    var isLastChoice = false
     /// Where the connection leads.
     let address: SocketAddress
     /// Whether it has ever had room for an exchange.
@@ -68,6 +70,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     /// How many more exchanges can be begun now.
     var room: Int { session?.room ?? 0 }
+
+    /// Whether calls do not take what waits for them here, so that others had better go by another connection.
+    var holdsMuch: Bool { session?.holdsMuch ?? false }
 
     /// Why the connection is of no use, as far as it is known.
     var failure: UpstreamFailure {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HTTP2ExchangeTests {
     @Test func `the session begins with its settings and a window for the connection`() {
         let caller = HTTP2Caller(limits: HTTPLimits(head: 1024, streams: 7), begins: false)
-        #expect(caller.takes() == ["SETTINGS 3=7 4=262144 6=1024 9=1", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
+        #expect(caller.takes() == ["SETTINGS 3=7 4=65536 6=1024 9=1", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
         caller.sends(FrameReader.preface)
         caller.sends(.settings([.window: 1000]))
         #expect(caller.takes() == ["SETTINGS/ack"])

@@ -8,7 +8,7 @@ import Testing
 
     @Test func `the session begins with the preface, its settings and a window for the connection`() {
         let upstream = HTTP2Upstream(begins: false)
-        #expect(upstream.takes() == ["SETTINGS 2=0 4=262144 6=65536", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
+        #expect(upstream.takes() == ["SETTINGS 2=0 4=65536 6=65536", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
         upstream.answers(.settings())
         #expect(upstream.takes() == ["SETTINGS/ack"])
     }

@@ -8,6 +8,8 @@ final class ScriptedUser: HTTPStreamUser {
     private(set) var wasReset = false
     /// Whether it is noted that the peer has taken what was queued.
     var notesDrained = true
+    /// Whether it says that what it was given waits where it has gone to.
+    var isBehind = false
     /// What to do when something is told, while it is being told.
     var whenHead: (any HTTPStream) -> Void = { _ in }
     var whenBody: (any HTTPStream) -> Void = { _ in }

@@ -56,7 +56,7 @@ final class HTTP2Peer {
     /// How many bytes the worker has allowed until now, on a stream or on the connection.
     private func window(_ stream: Int) -> Int {
         let opened = reader.frames.filter { $0.kind == .window && $0.stream == stream }
-        return (stream == 0 ? 65535 : 262144) + opened.reduce(0) { $0 + $1.payload.bigEndian }
+        return (stream == 0 ? 65535 : 65536) + opened.reduce(0) { $0 + $1.payload.bigEndian }
     }
 
     /// Answers the last PING that has come.

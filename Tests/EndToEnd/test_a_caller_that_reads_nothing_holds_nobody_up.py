@@ -1,0 +1,57 @@
+"""Whatever the calls of one caller leave unread, those of another go on, by the same upstream connection or by one beside it."""
+
+import time
+
+import pytest
+from hyperframe.frame import SettingsFrame
+
+from support import h2_peer
+from support.patience import settled
+
+FLOOD = 1 << 20
+STALLED = 90
+
+
+@pytest.fixture
+def upstream(h2_recorder):
+    """Sends each call as much of a mebibyte as the windows allow, and `ok` to those who ask for that."""
+
+    def script(peer):
+        floods = {}
+        while stream := upstream.next_stream(peer):
+            peer.headers(stream.id, h2_peer.response())
+            if stream.path == "/ok":
+                peer.data(stream.id, b"ok", end=True)
+            else:
+                floods[stream.id] = FLOOD
+            for flooded, left in floods.items():
+                if (size := min(peer.may_send(flooded), left)) > 0:
+                    peer.data(flooded, bytes(size))
+                    floods[flooded] -= size
+
+    upstream = h2_recorder(script=script)
+    return upstream
+
+
+@pytest.mark.parametrize("connections", ["1", "10"])
+def test_calls_of_others_go_on(martlet, upstream, connections):
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{upstream.url}", limits: {{ connections: {connections} }} }} }}
+        workers: 1
+        """
+    )
+    bystander = proxy.connect_h2()
+    assert bystander.finish(bystander.open(h2_peer.request("/ok"), end=True)).body == b"ok"
+    stalled = proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})
+    for _ in range(STALLED):
+        stalled.open(h2_peer.request("/flood"), end=True)
+    settled(lambda: proxy.own_memory())
+    for _ in range(20):
+        began = time.monotonic()
+        assert bystander.finish(bystander.open(h2_peer.request("/ok"), end=True)).body == b"ok"
+        assert time.monotonic() - began < 1
+    # What they hold is a window of each, and as much again on its way.
+    assert proxy.own_memory() < STALLED * 200 * 1024
+    assert len(upstream.connections) == (1 if connections == "1" else 2)
