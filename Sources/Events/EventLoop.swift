@@ -22,6 +22,9 @@ public final class EventLoop {
     private var alarmTime = Nanoseconds.max
     private var atEnd: [any EndOfTurn] = []
     private var doing: [any EndOfTurn] = []
+    /// What was put off in the turn before, and what is put off in this one.
+    private var due: [any EndOfTurn] = []
+    private var later: [any EndOfTurn] = []
     private var kept: [AnyObject] = []
     private var stopping = false
     /// Whether the time has been read in this turn.
@@ -65,6 +68,16 @@ public final class EventLoop {
         atEnd.append(work)
     }
 
+    /// Does `work` at the end of the next turn, which comes at once: what is ready meanwhile gets its turn before.
+    public func atNextTurn(_ work: any EndOfTurn) {
+        later.append(work)
+    }
+
+    /// Whether this turn has taken so long that what can be put off should wait for others.
+    public var hasRunLong: Bool { clock.now - now > Self.longTurn }
+
+    private static let longTurn = 2 * Nanoseconds.millisecond
+
     /// Keeps an object until this turn is over, because it may be what called.
     public func keep(_ object: AnyObject) {
         kept.append(object)
@@ -87,7 +100,7 @@ public final class EventLoop {
     /// - Parameter waiting: whether to wait until something is ready.
     public func turn(waiting: Bool = true) {
         // A loop without any event would not wait at all.
-        let wait = waiting && atEnd.isEmpty ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK
+        let wait = waiting && atEnd.isEmpty && due.isEmpty ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK
         unsafe event_base_loop(base, EVLOOP_ONCE | wait)
         finishTurn()
     }
@@ -95,12 +108,17 @@ public final class EventLoop {
     /// Does what is due now, after a manual clock was turned.
     public func finishTurn() {
         timers.advance(to: clock.now)
+        if !due.isEmpty {
+            atEnd.append(contentsOf: due)
+            due.removeAll()
+        }
         while !atEnd.isEmpty {
             swap(&atEnd, &doing)
             // Taken out one by one, the first from the end: what stays in an array is counted once more to be called.
             doing.reverse()
             while let work = doing.popLast() { work.endOfTurn() }
         }
+        if !later.isEmpty { swap(&due, &later) }
         releaseKept()
         isAwake = false
         setAlarm()

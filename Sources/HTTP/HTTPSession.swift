@@ -92,6 +92,10 @@ package protocol HTTPSessionOwner: AnyObject {
     func sessionSends(_ body: Span<UInt8>)
     /// The session can use bytes that it left before.
     func sessionWantsInput()
+    /// The session can use bytes that it left, but others should get their turn before.
+    func sessionYields()
+    /// Whether so much has been done in this turn that others should get theirs.
+    var hasRunLong: Bool { get }
     /// The session is over.
     func sessionEnded(_ end: SessionEnd)
     /// The peer went beyond a limit of HTTP/2, and the connection ends, or the request is refused.

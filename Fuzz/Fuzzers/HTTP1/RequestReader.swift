@@ -84,6 +84,8 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     func sessionHasOutput() {}
     func sessionSends(_ body: Span<UInt8>) {}
     func sessionWantsInput() {}
+    func sessionYields() {}
+    var hasRunLong: Bool { false }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     var now: Int64 { 1_000_000_000 }
 

@@ -24,6 +24,8 @@ package class HTTP2Session: HTTPSession {
     static let mostWaiting = 8 * 1024 * 1024
     /// How many frames may wait to be read beside four for each stream that may be open.
     private static let mostReplies = 4000
+    /// How many heads are read before it is looked whether that takes long.
+    private static let headsBeforeYield = 4
     /// How much of the output may wait before streams have to.
     static let mostQueued = 128 * 1024
 
@@ -57,6 +59,9 @@ package class HTTP2Session: HTTPSession {
     /// Bytes that are being sent without having been queued, and the stream that they are sent on.
     var direct: UnsafeBufferPointer<UInt8>?
     var directStream: HTTP2Stream?
+    /// How many heads have begun in what is being read, and whether the rest of it waits for the next turn.
+    private var headsInTurn = 0
+    private(set) var yields = false
     var isReading = false
     var isWriting = false
     private(set) var isDraining = false
@@ -118,19 +123,33 @@ package class HTTP2Session: HTTPSession {
 
     package var isBusy: Bool { !streams.isEmpty && !isClosed }
 
-    /// Streams hold back for themselves; the connection never does.
-    package var isHoldingBack: Bool { false }
+    /// Streams hold back for themselves; the connection does only to let others have their turn.
+    package var isHoldingBack: Bool { yields }
 
     package func receive(_ bytes: Span<UInt8>) -> Int {
         guard !isClosed, !isBroken else { return bytes.count }
+        (yields, headsInTurn) = (false, 0)
         isReading = true
-        let result = unsafe bytes.withUnsafeBufferPointer {
+        var result = unsafe bytes.withUnsafeBufferPointer {
             unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
+        }
+        // Nothing would be left to be given again.
+        if yields, result == bytes.count {
+            yields = false
+            result = unsafe nghttp2_session_mem_recv(engine, nil, 0)
         }
         isReading = false
         if result < 0 { broke(result) } else if waitingFrames > mostFrames { flooded() }
         hasOutput()
-        return bytes.count
+        guard yields, !isClosed, !isBroken else { return bytes.count }
+        owner.sessionYields()
+        return result
+    }
+
+    /// Counts the head of a message: each may cost much, and thousands may come in one read.
+    func countHead() {
+        headsInTurn += 1
+        if headsInTurn > Self.headsBeforeYield, owner.hasRunLong { yields = true }
     }
 
     /// How many frames wait to be written, DATA aside.

@@ -371,6 +371,12 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.redeliver()
     }
 
+    package func sessionYields() {
+        wire?.redeliverNextTurn()
+    }
+
+    package var hasRunLong: Bool { context.loop.hasRunLong }
+
     package func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)
     }

@@ -239,6 +239,12 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wire?.redeliver()
     }
 
+    func sessionYields() {
+        wire?.redeliverNextTurn()
+    }
+
+    var hasRunLong: Bool { context.loop.hasRunLong }
+
     func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)
     }

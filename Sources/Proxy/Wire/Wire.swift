@@ -94,6 +94,11 @@ final class Wire: Watcher, EndOfTurn {
         beDue()
     }
 
+    /// Gives the owner again what it left, at the end of the next turn.
+    func redeliverNextTurn() {
+        context.loop.atNextTurn(Redelivery(of: self))
+    }
+
     /// Sends what is in the output and closes; `lingering` reads on for a while, so that the last answer is not lost.
     func finish(lingering: Bool) {
         switch state {
@@ -354,5 +359,18 @@ final class Wire: Watcher, EndOfTurn {
         transport.wantsRead = false
         end = (true, errno)
         owner.wireEnded(errno: errno)
+    }
+}
+
+/// Has a wire give its owner again what it left.
+private final class Redelivery: EndOfTurn {
+    private let wire: Wire
+
+    init(of wire: Wire) {
+        self.wire = wire
+    }
+
+    func endOfTurn() {
+        wire.redeliver()
     }
 }

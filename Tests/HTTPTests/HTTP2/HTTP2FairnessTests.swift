@@ -67,4 +67,29 @@ import Testing
         let interim = caller.takes().filter { $0 == "3 HEADERS :status: 100" }
         #expect(1000..<5000 ~= interim.count)
     }
+
+    @Test(arguments: [1, 7, 1000])
+    func `requests that come together are read a few at a time when others wait`(piece: Int) {
+        let caller = HTTP2Caller()
+        caller.hasRunLong = true
+        let bytes = (0..<40).flatMap { Frame.request(2 * $0 + 1, end: true).bytes }
+        var taken = 0
+        var rounds = 0
+        while taken < bytes.count {
+            let before = caller.users.count
+            let more = caller.offers(Array(bytes[taken..<min(taken + piece, bytes.count)]))
+            #expect(more > 0)
+            #expect(caller.users.count - before <= 5)
+            taken += more
+            rounds += 1
+        }
+        #expect(caller.users.count == 40)
+        #expect(caller.users.allSatisfy { $0.saw == ["request POST / host=a", "end"] })
+        #expect(piece < 1000 || rounds >= 8)
+        #expect(!caller.isClosed && !caller.session.isHoldingBack)
+        // When there is time, all of them are read at once.
+        caller.hasRunLong = false
+        caller.sends((40..<80).flatMap { Frame.request(2 * $0 + 1, end: true).bytes })
+        #expect(caller.users.count == 80)
+    }
 }

@@ -105,6 +105,12 @@ final class HTTP2Upstream: HTTPClientOwner {
         transcript.note("wants input")
     }
 
+    var hasRunLong = false
+
+    func sessionYields() {
+        transcript.note("yields")
+    }
+
     func sessionSends(_ body: Span<UInt8>) {
         output.append(body)
     }

@@ -116,6 +116,10 @@ final class ScriptedCaller: HTTPServerOwner {
         wantsInput = true
     }
 
+    var hasRunLong: Bool { false }
+
+    func sessionYields() {}
+
     func sessionSends(_ body: Span<UInt8>) {
         output.append(body)
     }

@@ -84,6 +84,10 @@ final class ScriptedUpstream: HTTPClientOwner {
         wantsInput = true
     }
 
+    var hasRunLong: Bool { false }
+
+    func sessionYields() {}
+
     func sessionSends(_ body: Span<UInt8>) {
         output.append(body)
     }
