@@ -9,11 +9,14 @@ public final class BufferPool {
     /// The size of every buffer the pool hands out, in bytes.
     let size: Int
 
+    /// Counts what is in use, of these buffers and of larger ones of the same queues.
+    let meter: MemoryMeter
     private var free: FreeList<UnsafeMutablePointer<UInt8>>
     var limit: Int { unsafe free.limit }
 
     /// Makes an empty pool that keeps at most `limit` free buffers of `size` bytes.
-    public init(limit: Int = 256, size: Int = BufferPool.bufferSize) {
+    public init(limit: Int = 256, size: Int = BufferPool.bufferSize, meter: MemoryMeter = MemoryMeter()) {
+        self.meter = meter
         unsafe free = FreeList(limit: limit)
         self.size = size
     }

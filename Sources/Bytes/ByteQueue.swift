@@ -179,8 +179,12 @@ public final class ByteQueue {
     private func allocate(atLeast needed: Int) -> (UnsafeMutablePointer<UInt8>, Int) {
         var size = max(256, needed + needed / 2)
         if pool.limit > 0 {
-            if needed <= pool.size { return unsafe (pool.take(), pool.size) }
+            if needed <= pool.size {
+                pool.meter.add(pool.size)
+                return unsafe (pool.take(), pool.size)
+            }
             size = max(4 * pool.size, size)
+            pool.meter.add(size)
         }
         return (.allocate(capacity: size), size)
     }
@@ -194,6 +198,7 @@ public final class ByteQueue {
 
     private func freeBuffer() {
         if let base = unsafe base {
+            if pool.limit > 0 { pool.meter.add(-capacity) }
             if pool.limit > 0, capacity == pool.size {
                 unsafe pool.give(base)
             } else {

@@ -3,11 +3,13 @@
 /// Their buffers are small: hundreds of calls have one each for a message that is mostly small, and large buffers would
 /// lie a power of two apart, where they push each other out of the processor's caches. Belongs to one thread.
 public final class ByteQueuePool {
-    private let buffers = BufferPool(limit: 512, size: 1024)
+    private let buffers: BufferPool
     private var free = FreeList<ByteQueue>(limit: 512)
 
-    /// Makes an empty pool.
-    public init() {}
+    /// Makes an empty pool; `meter` counts what its queues hold.
+    public init(meter: MemoryMeter = MemoryMeter()) {
+        buffers = BufferPool(limit: 512, size: 1024, meter: meter)
+    }
 
     /// An empty queue.
     public func take() -> ByteQueue {

@@ -53,7 +53,7 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
         case .headTooLarge: "the head is larger than limits.head"
         case .tooManyFields: "the head has more fields than limits.fields"
         case .headTimeout: "the head did not arrive within timeouts.head"
-        case .outOfMemory: "unfinished heads hold as much memory as limits.memory lets them"
+        case .outOfMemory: "martlet is short of memory (limits.memory)"
         case .http2Message: "the message is not as HTTP/2 has it"
         case .unexpectedBytes: "there were bytes where no message was due"
         }

@@ -39,7 +39,7 @@ package protocol HTTPServerSession: HTTPSession {
     func headTimedOut()
     /// The bytes that the session holds of a head that has come in part, beside those that it leaves to its owner.
     var unfinishedHeadBytes: Int { get }
-    /// Refuses a request for whose head there is no memory, and ends the connection.
+    /// Refuses a request for whose head there is no memory; in HTTP/1.1 the connection ends.
     func refuseHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
     func endStalled(since time: Int64)
@@ -49,6 +49,8 @@ package protocol HTTPServerSession: HTTPSession {
     func endDiscarding(since time: Int64) -> Bool
     /// Ends the exchanges under way, which their users may still answer, and with them the connection.
     func abandon()
+    /// Calls `body` with the stream of each exchange, and with its user as long as it has one.
+    func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void)
 }
 
 /// The session of a connection to an upstream.
@@ -102,6 +104,8 @@ package protocol HTTPSessionOwner: AnyObject {
     func sessionExceeded(_ limit: HTTP2Limit)
     /// The monotonic time in nanoseconds.
     var now: Int64 { get }
+    /// Since when the peer has taken nothing of what waits to be sent; the end of time if nothing waits.
+    var lastTaken: Int64 { get }
 }
 
 /// The owner of a caller's connection.

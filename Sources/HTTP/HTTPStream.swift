@@ -66,6 +66,10 @@ package protocol HTTPStream: AnyObject {
     var queuedBytes: Int { get }
     /// Whether so much waits on the connection as a whole that the user should hold back before its own share is large.
     var isCrowded: Bool { get }
+    /// How many bytes wait, either for the peer or for the user.
+    var heldBytes: Int { get }
+    /// Whether bytes wait of which the peer has taken none since `time`, in nanoseconds.
+    func isStalled(since time: Int64) -> Bool
 }
 
 /// Who uses a stream: is told what arrives on it.
@@ -89,8 +93,17 @@ package protocol HTTPStreamUser: AnyObject {
     func drained()
     /// Whether much of what the user was given waits where it has gone to: it is not given more at a time then.
     var isBehind: Bool { get }
+    /// How many bytes the user holds of the exchange, or has others hold.
+    var heldBytes: Int { get }
+    /// Whether what it holds has not gone on since `time`, in nanoseconds.
+    func isStalled(since time: Int64) -> Bool
+    /// The exchange is to end, since it holds memory that others need.
+    func shed()
 }
 
 extension HTTPStreamUser {
     package var isBehind: Bool { false }
+    package var heldBytes: Int { 0 }
+    package func isStalled(since time: Int64) -> Bool { false }
+    package func shed() {}
 }

@@ -66,6 +66,7 @@ package final class Worker {
     ///   - discard: gets a table of routes that no call asks any more, to empty it on another thread.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
+    ///   - relieveMemory: has all workers end stalled calls; called on the worker's thread.
     package convenience init(
         loop: EventLoop,
         lineWriters: LineWriters,
@@ -76,7 +77,8 @@ package final class Worker {
         orders: @escaping (CredentialOrder) -> Void,
         discard: @escaping (RouteTable) -> Void,
         tell: @escaping @Sendable (Notice) -> Void,
-        askForDescriptors: @escaping () -> Void
+        askForDescriptors: @escaping () -> Void,
+        relieveMemory: @escaping () -> Void
     ) {
         self.init(
             loop: loop,
@@ -89,7 +91,8 @@ package final class Worker {
             orders: orders,
             discard: discard,
             tell: tell,
-            askForDescriptors: askForDescriptors
+            askForDescriptors: askForDescriptors,
+            relieveMemory: relieveMemory
         )
     }
 
@@ -105,7 +108,8 @@ package final class Worker {
         orders: @escaping (CredentialOrder) -> Void = { _ in },
         discard: @escaping (RouteTable) -> Void = { _ in },
         tell: @escaping @Sendable (Notice) -> Void = { _ in },
-        askForDescriptors: @escaping () -> Void = {}
+        askForDescriptors: @escaping () -> Void = {},
+        relieveMemory: @escaping () -> Void = {}
     ) {
         self.discard = discard
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
@@ -119,6 +123,7 @@ package final class Worker {
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
         keepDescriptors()
+        meterMemory(relieve: relieveMemory)
     }
 
     // MARK: For calls

@@ -34,10 +34,10 @@ import Testing
             begin(caller, scene, lines: 3)
             #expect(memory.used == 4096)
             begin(scene.caller(), scene, lines: 1, long: 6)
-            #expect(memory.used == 3 * 4096)
+            #expect(memory.used == 2 * 4096)
             caller.send("\r\n")
             _ = scene.upstream().accept().head()
-            #expect(memory.used == 2 * 4096)
+            #expect(memory.used == 4096)
         }
     }
 
@@ -45,7 +45,7 @@ import Testing
         play { scene in
             scene.caller().send("GET / HTTP/1.1\r\nhost: a\r\n" + String(repeating: Self.line, count: 30) + "\r\n")
             _ = scene.upstream().accept().head()
-            #expect(memory.used == 0)
+            #expect(memory.used <= Call.size)
             #expect(hits(scene) == "0")
         }
     }
@@ -58,7 +58,7 @@ import Testing
             let second = scene.caller()
             begin(second, scene, lines: 1, long: 8)
             #expect(second.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
-            let text = "unfinished heads hold as much memory as limits.memory lets them"
+            let text = "martlet is short of memory (limits.memory)"
             second.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
             second.expectEnd()
             #expect(hits(scene) == "1")
@@ -87,8 +87,13 @@ import Testing
             let fields = (0..<20).flatMap { HPACK.literal("x-\($0)", String(repeating: "z", count: 1000)) }
             caller.send(Frame(.headers, flags: 0, stream: 1, Array(fields.prefix(16_000))))
             scene.settle()
-            scene.until { caller.frames.contains { $0.kind == .goaway } }
-            #expect(caller.frames.contains { $0.kind == .goaway })
+            caller.expect("1 RST_STREAM REFUSED_STREAM")
+            // The rest of the head is nobody's, and the connection goes on.
+            caller.send(Frame(.continuation, flags: Frame.Flag.endHeaders, stream: 1, Array(fields.dropFirst(16_000))))
+            caller.send(.say(3, "text/plain", end: true))
+            scene.upstream().acceptHTTP2(in: scene).expect(
+                "1 HEADERS/end \(control()) | content-type: text/plain | x-trace: probe"
+            )
             #expect(hits(scene) == "1")
             #expect(memory.used == 4096)
         }

@@ -87,6 +87,7 @@ final class AnswerExchange: HTTPClientOwner, HTTPStreamUser {
     func sessionWantsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { false }
+    var lastTaken: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     var now: Int64 { 1_000_000_000 }
 }

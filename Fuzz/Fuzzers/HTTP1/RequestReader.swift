@@ -86,6 +86,7 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     func sessionWantsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { false }
+    var lastTaken: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     var now: Int64 { 1_000_000_000 }
 

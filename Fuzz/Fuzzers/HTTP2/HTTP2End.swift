@@ -111,6 +111,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     func sessionWantsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { choice & 32 != 0 }
+    var lastTaken: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     func sessionHasRoom() {}
 }

@@ -213,6 +213,10 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// There is nobody else.
     package var isCrowded: Bool { false }
 
+    package var heldBytes: Int { output.count }
+
+    package func isStalled(since time: Int64) -> Bool { owner.lastTaken < time }
+
     package func send(informational head: HTTPHead) {}
 
     package func send(head: HTTPHead, end: Bool) {

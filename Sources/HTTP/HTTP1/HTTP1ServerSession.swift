@@ -260,6 +260,14 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// There is nobody else.
     package var isCrowded: Bool { false }
 
+    package var heldBytes: Int { output.count }
+
+    package func isStalled(since time: Int64) -> Bool { owner.map { $0.lastTaken < time } ?? false }
+
+    package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
+        if isBusy || !output.isEmpty { body(self, user) }
+    }
+
     package func send(informational head: HTTPHead) {
         guard case .head = writing, !isOld else { return }
         if head.status == 100 { expectsContinue = false }

@@ -38,9 +38,11 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size }
 
+    /// Refuses the stream that the head is for; the others of the connection go on.
     package func refuseHead() {
-        terminate(.enhanceYourCalm)
-        hasOutput()
+        guard reader.head != nil, let stream = stream(readingID) else { return }
+        dropHead()
+        stream.reset(.unprocessed)
     }
 
     override func receivedSettings() { hasSettings = true }
@@ -143,6 +145,10 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         let last = unsafe nghttp2_session_get_last_proc_stream_id(engine)
         let code = HTTP2Code.noError.rawValue
         unsafe _ = nghttp2_submit_goaway(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, nil, 0)
+    }
+
+    package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
+        for stream in streams where !stream.isReset { body(stream, stream.user) }
     }
 
     package func abandon() {

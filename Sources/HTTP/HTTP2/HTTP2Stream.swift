@@ -70,6 +70,10 @@ final class HTTP2Stream: HTTPStream {
 
     var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.mostWaiting }
 
+    var heldBytes: Int { queuedBytes + (inbound?.count ?? 0) }
+
+    func isStalled(since time: Int64) -> Bool { queuedBytes > 0 && progress < time }
+
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
 

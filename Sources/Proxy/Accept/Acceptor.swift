@@ -155,6 +155,11 @@ package final class Acceptor: ListenerOwner {
         tell(.evicted)
     }
 
+    /// The calls that hold bytes nobody has taken any of since `time`.
+    func stalledCalls(since time: Nanoseconds) -> [StalledCall] {
+        connections.flatMap { $0.stalledCalls(since: time) }
+    }
+
     /// The connection is closed.
     func remove(_ connection: CallerConnection) {
         context.descriptors?.budget.release(hasLeft: connection.isEvicted)

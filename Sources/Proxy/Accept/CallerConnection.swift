@@ -144,6 +144,24 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         timer?.arm(after: left)
     }
 
+    /// The calls that hold bytes nobody has taken any of since `time`.
+    func stalledCalls(since time: Nanoseconds) -> [StalledCall] {
+        var calls: [StalledCall] = []
+        session?.forEachExchange { stream, user in
+            guard stream.isStalled(since: time) || user?.isStalled(since: time) == true else { return }
+            let bytes = stream.heldBytes + (user?.heldBytes ?? 0) + (version == .http1 ? wire?.heldInput ?? 0 : 0)
+            calls.append(StalledCall(bytes: bytes, stream: stream, user: user, connection: self))
+        }
+        return calls
+    }
+
+    /// Ends an exchange, since memory is short.
+    func shed(_ stream: any HTTPStream, _ user: (any HTTPStreamUser)?) {
+        if let user { return user.shed() }
+        // Its response is complete, and waits to be taken.
+        if version == .http1 { wire?.abort() } else { stream.reset(.code(.enhanceYourCalm)) }
+    }
+
     /// Ends the call under way now, with an answer if none has begun.
     func abandon() {
         guard let session else { return close() }
@@ -247,7 +265,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         }
         let used = session.receive(bytes)
         reading(session.isReadingHead || used < bytes.count && !session.isBusy)
-        if isReadingHead { hold(session.unfinishedHeadBytes + bytes.count - used) }
+        if isReadingHead, !session.isHoldingBack { hold(session.unfinishedHeadBytes, left: bytes.count - used) }
         if session.isBusy, !isReadingHead, !isDiscarding || version == .http2 { timer?.disarm() }
         return used
     }
@@ -264,8 +282,12 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     /// Counts what a head holds that has come in part, and refuses it if that is too much for the process.
-    private func hold(_ bytes: Int) {
-        guard !headMemory.grow(to: bytes, of: context.memory) else { return }
+    ///
+    /// What is left to the wire is counted there.
+    private func hold(_ bytes: Int, left: Int) {
+        guard !headMemory.grow(to: bytes, of: context.memory) || left > 0 && context.memory.isFullForHeads else {
+            return
+        }
         service.outOfMemory(peer)
         session?.refuseHead()
         headMemory.release(to: context.memory)
@@ -376,6 +398,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     package var hasRunLong: Bool { context.loop.hasRunLong }
+
+    package var lastTaken: Int64 { wire?.lastTaken ?? .max }
 
     package func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)

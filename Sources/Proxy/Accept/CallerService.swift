@@ -113,7 +113,7 @@ final class CallerService: ConnectionService {
         worker.counters.limitHit(.memory)
         let listener = String(decoding: name, as: UTF8.self)
         worker.notices.note(
-            "unfinished heads of callers hold all the memory of limits.memory",
+            "short of memory (limits.memory); rejecting a head that has come in part",
             about: "",
             ("bytes", "\(worker.context.memory.limit)"),
             ("peer", String(decoding: peer.text, as: UTF8.self)),

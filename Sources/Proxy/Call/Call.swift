@@ -171,6 +171,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         route = generation.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
+        worker.context.meter.add(Self.size)
         // Last: what is stored before something is called is counted once more.
         self.classified = classified
         self.worker = worker

@@ -184,6 +184,7 @@ extension Call {
     func finish(code: RPCCode, by decider: CallRecord.Decider) {
         guard !isOver else { return }
         isOver = true
+        worker.context.meter.add(-Self.size)
         heldAnswer = nil
         record.code = code
         record.decider = decider

@@ -20,6 +20,7 @@ internal import Telemetry
 extension Call {
     /// Takes the call from its head to the upstream, or to an answer of our own.
     func start() {
+        if worker.context.memory.isExhausted { return rejectForMemory() }
         if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.isTCP) {
             return refuse(refusal)
         }

@@ -3,6 +3,8 @@ internal import HTTP
 
 /// The caller of a call that is only explained: keeps what it is answered.
 final class ExplainedStream: HTTPStream {
+    var heldBytes: Int { 0 }
+    func isStalled(since time: Int64) -> Bool { false }
     let version: HTTPVersion
     /// The status of the answer; 0 as long as there is none.
     private(set) var status = 0

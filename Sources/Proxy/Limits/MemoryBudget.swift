@@ -1,8 +1,10 @@
+package import Events
 private import Synchronization
 
-/// The memory that peers can make the process hold: the same object for all workers.
+/// What the process holds for calls and for heads that have come in part: the same object for all workers.
 ///
-/// Safe on any thread. Who holds something keeps a `MemoryShare`.
+/// Safe on any thread. An unfinished head keeps a `MemoryShare`; what is held for calls is counted by the `MemoryMeter` of
+/// each worker.
 package final class MemoryBudget: Sendable {
     private let taken = Atomic(0)
     private let most: Atomic<Int>
@@ -21,9 +23,32 @@ package final class MemoryBudget: Sendable {
     /// The bytes that are held.
     package var used: Int { taken.load(ordering: .relaxed) }
 
-    /// Adds to what is held, if that is within the limit.
+    /// Whether more is held than may be: new calls have to be rejected.
+    package var isExhausted: Bool { used > limit }
+
+    /// For how long nobody has to have taken anything of what a call holds for it to be stalled, in nanoseconds: a tenth of a
+    /// second, and a tenth of that where a quarter more is held than may be.
+    package var patience: Nanoseconds {
+        used > limit + limit / 4 ? 10 * .millisecond : 100 * .millisecond
+    }
+
+    /// The bytes that are to be given up for there to be room for new calls again: an eighth of the limit is.
+    package var excess: Int { used - (limit - limit / 8) }
+
+    /// Adds to what is held, whether or not that is within the limit; takes away below zero.
+    func add(_ bytes: Int) {
+        taken.add(bytes, ordering: .relaxed)
+    }
+
+    /// The bytes from which on no head is waited for that has come in part: a quarter is left to requests that come whole.
+    private var headLimit: Int { limit - limit / 4 }
+
+    /// Whether so much is held that heads which have come in part get no more.
+    var isFullForHeads: Bool { used > headLimit }
+
+    /// Adds to what is held for a head, if there is room.
     fileprivate func take(_ bytes: Int) -> Bool {
-        guard taken.add(bytes, ordering: .relaxed).newValue > limit else { return true }
+        guard taken.add(bytes, ordering: .relaxed).newValue > headLimit else { return true }
         taken.subtract(bytes, ordering: .relaxed)
         return false
     }

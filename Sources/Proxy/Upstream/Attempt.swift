@@ -201,6 +201,12 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     var isBehind: Bool { call.caller.queuedBytes > Call.lowWater }
 
+    /// How many bytes wait, for the upstream or for the call.
+    var heldBytes: Int { stream?.heldBytes ?? 0 }
+
+    /// Whether bytes wait of which the upstream has taken none since `time`.
+    func isStalled(since time: Int64) -> Bool { stream?.isStalled(since: time) ?? false }
+
     /// How many bytes wait for the upstream to take them.
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }
 }

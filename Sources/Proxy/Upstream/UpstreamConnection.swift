@@ -245,6 +245,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     var hasRunLong: Bool { context.loop.hasRunLong }
 
+    var lastTaken: Int64 { wire?.lastTaken ?? .max }
+
     func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)
     }

@@ -58,6 +58,8 @@ final class Wire: Watcher, EndOfTurn {
     private var isDue = false
     private var wantsDelivery = false
     private var isStuck = false
+    /// When the peer last took some of what waits, or it began to wait.
+    private var takenAt = Nanoseconds.zero
     /// Why nothing can be sent any more, as an errno.
     private var breakage: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
@@ -79,6 +81,12 @@ final class Wire: Watcher, EndOfTurn {
 
     /// What both ends agreed to speak, if the connection is secured and has been made.
     var negotiatedProtocol: String? { transport.negotiatedProtocol }
+
+    /// Since when the peer has taken nothing of what waits; the end of time if nothing does.
+    var lastTaken: Nanoseconds { isStuck && !output.isEmpty ? takenAt : .max }
+
+    /// How many bytes the owner has left of what has come.
+    var heldInput: Int { input?.count ?? 0 }
 
     /// Whether all has been sent, and the wire waits for the peer to close.
     var isLingering: Bool { if case .lingering = state { true } else { false } }
@@ -314,10 +322,12 @@ final class Wire: Watcher, EndOfTurn {
         let output = output
         if breakage != nil { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
+        if !isStuck { takenAt = context.loop.now }
         if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
         case .bytes(let count):
             bytesSent += count
+            takenAt = context.loop.now
             output.drop(count)
         case .notNow, .end, .cutOff:
             break

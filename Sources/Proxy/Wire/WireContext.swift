@@ -6,17 +6,19 @@ package import HTTP
 package final class WireContext {
     /// The loop of the thread.
     package let loop: EventLoop
+    /// Counts what is held for calls.
+    let meter = MemoryMeter()
     /// Buffers for what waits to be sent.
-    package let buffers = BufferPool()
+    package let buffers: BufferPool
     /// Heads for the next messages.
     package let heads = HTTPHeadPool()
     /// Queues that a call or a wire needs for a while.
-    package let queues = ByteQueuePool()
+    package let queues: ByteQueuePool
     /// Sessions of HTTP/1.1 for the next calls.
     let http1: HTTP1SessionPool
     /// What HTTP/2 connections share.
     let http2: HTTP2Resources
-    /// What unfinished heads may hold, in the whole process.
+    /// What may be held for callers, in the whole process.
     let memory: MemoryBudget
     /// Sees to it that callers leave descriptors to others; nil if they need not.
     let descriptors: DescriptorKeeper?
@@ -40,6 +42,8 @@ package final class WireContext {
         self.loop = loop
         self.memory = memory
         self.descriptors = descriptors
+        buffers = BufferPool(meter: meter)
+        queues = ByteQueuePool(meter: meter)
         http1 = HTTP1SessionPool(heads: heads)
         http2 = HTTP2Resources(heads: heads, queues: queues)
     }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 private import Glibc
+internal import Proxy
 internal import Telemetry
 
 /// What `martlet status` prints: the state in one line, then the daemon, its sockets, upstreams, credentials and calls.
@@ -54,8 +55,19 @@ struct StatusPage {
         }
     }
 
+    private var memory: String {
+        let budget = daemon.budgets.memory
+        let short = budget.isExhausted ? "; new calls are rejected" : ""
+        return "memory held for calls: \(Self.size(budget.used)) of \(Self.size(budget.limit))\(short)"
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        bytes < 1 << 20 ? "\(max(0, bytes) >> 10) KiB" : "\(bytes >> 20) MiB"
+    }
+
     private var calls: [String] {
         [
+            memory,
             "connections: \(report.connections)",
             "calls in flight: \(report.counters.inFlight)",
             "log lines dropped: \(report.counters.logLinesDropped)",

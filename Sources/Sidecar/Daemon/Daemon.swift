@@ -37,6 +37,7 @@ final class Daemon {
     var adminSettings: [AdminSettings] = []
     private var admin: [AdminServer] = []
     private var memory: MemoryKeeper?
+    private var relief: MemoryRelief?
     private var health: WorkerHealth?
     /// The last report of each worker, by its index.
     var lastReports: [Int: Report] = [:]
@@ -178,9 +179,15 @@ final class Daemon {
             budgets: budgets
         )
         workers = pool
+        relief = MemoryRelief(of: budgets.memory, workers: pool, loop: loop)
         let limit = manager.watchdogHalf ?? 10 * .second
         health = WorkerHealth(pool, loop: loop, limit: limit, log: log) { [unowned self] in healthChanged() }
         manager.isHealthy = { [unowned self] in healthProblem == nil }
+    }
+
+    /// The process holds more for calls than it may.
+    func relieveMemory() {
+        relief?.relieve()
     }
 
     /// Where the admin pages are served.

@@ -65,7 +65,8 @@ final class WorkerPool {
             orders: { order in control.post { $0.credentials?.take(order) } },
             discard: { routes in control.post { _ in routes.empty() } },
             tell: { notice in control.post { $0.log.log(notice) } },
-            askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } }
+            askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } },
+            relieveMemory: { control.post { $0.relieveMemory() } }
         )
         let slot = MailSlot(mailbox, for: worker, on: loop)
         withExtendedLifetime(slot) { loop.run() }

@@ -24,7 +24,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case keys
     /// A caller took none of the last bytes that waited for it on a connection that was to be closed.
     case stalled
-    /// Callers' unfinished heads held as much memory as allowed.
+    /// Calls and unfinished heads held as much memory as allowed.
     case memory
 
     /// The value of the label.

@@ -158,13 +158,13 @@ extension Metric {
     public static let heldMemory = Metric(
         "martlet_held_memory_bytes",
         .gauge,
-        "Memory that unfinished heads of callers hold."
+        "Memory held for calls and for heads that have come in part."
     )
     /// The bytes of `limits.memory`.
     public static let heldMemoryLimit = Metric(
         "martlet_held_memory_limit_bytes",
         .gauge,
-        "Memory that unfinished heads of callers may hold: limits.memory, or its default."
+        "Memory that may be held for calls: limits.memory, or its default."
     )
     static let tlsFailures = Metric(
         "martlet_tls_failures_total",

@@ -132,6 +132,7 @@ final class HTTP2Caller: HTTPServerOwner {
     }
 
     var hasRunLong = false
+    var lastTaken: Int64 { .max }
 
     func sessionYields() {
         transcript.note("yields")

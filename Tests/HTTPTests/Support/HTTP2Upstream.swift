@@ -106,6 +106,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     }
 
     var hasRunLong = false
+    var lastTaken: Int64 { .max }
 
     func sessionYields() {
         transcript.note("yields")

@@ -117,6 +117,7 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     var hasRunLong: Bool { false }
+    var lastTaken: Int64 { .max }
 
     func sessionYields() {}
 

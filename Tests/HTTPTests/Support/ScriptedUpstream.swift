@@ -85,6 +85,7 @@ final class ScriptedUpstream: HTTPClientOwner {
     }
 
     var hasRunLong: Bool { false }
+    var lastTaken: Int64 { .max }
 
     func sessionYields() {}
 
