@@ -10,22 +10,22 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// When the last call ended, or the connection began.
     private(set) var idleSince: Nanoseconds
     /// Whether it is closed because descriptors are short.
-    private(set) var isEvicted = false
+    var isEvicted = false
 
-    private let acceptor: Acceptor
+    let acceptor: Acceptor
     private let peer: Peer
     private let limits: HTTPLimits
     private let security: TLSTransport?
-    private var wire: Wire?
+    private(set) var wire: Wire?
     /// None until the first bytes, nor between two calls of HTTP/1.1.
-    private var session: (any HTTPServerSession)?
+    private(set) var session: (any HTTPServerSession)?
     private var timer: Timer?
     private var stallTimer: Timer?
     private var discardTimer: Timer?
     /// How much had been sent when something was found waiting that the caller had not taken; nil if nothing was.
     private var stuckAt: Int?
     /// What is spoken, once that is known.
-    private var version: HTTPVersion?
+    private(set) var version: HTTPVersion?
     private var isReadingHead = false {
         didSet { if !isReadingHead, headMemory.bytes > 0 { headMemory.release(to: context.memory) } }
     }
@@ -41,7 +41,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isEnding = false
 
     /// How long a caller that is told goodbye is waited for.
-    private static let goodbyeTime = Nanoseconds.second
+    static let goodbyeTime = Nanoseconds.second
 
     init(_ transport: any Transport, peer: Peer, acceptor: Acceptor) {
         self.acceptor = acceptor
@@ -60,7 +60,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     private var service: any ConnectionService { acceptor.service }
-    private var context: WireContext { acceptor.context }
+    var context: WireContext { acceptor.context }
 
     /// How long the connection may be idle.
     private var idleTimeout: Nanoseconds? { isDraining ? Self.goodbyeTime : acceptor.idleTimeout }
@@ -101,9 +101,6 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether no call is under way, and none is coming, as far as is known.
     var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !isDraining && session?.isBusy != true }
 
-    /// Whether nothing has come yet, and the first request may be on its way, or the handshake of TLS.
-    var isNew: Bool { version == nil && context.loop.now - idleSince < Self.goodbyeTime }
-
     /// Whether a call is under way whose head has come whole.
     var hasCall: Bool { session?.isBusy == true && !isReadingHead }
 
@@ -112,26 +109,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.abort()
     }
 
-    /// Closes the connection if it is idle, since its descriptor is needed.
-    ///
-    /// - Parameter atOnce: whether an HTTP/2 caller is told, but not waited for.
-    /// - Returns: false if a call has come, or the connection is closing anyway.
-    func closeIfIdle(atOnce: Bool) -> Bool {
-        wire?.readable()
-        guard isIdle, let wire else { return false }
-        isEvicted = true
-        acceptor.evicts()
-        if version != .http2, wire.output.isEmpty {
-            wire.close()
-        } else {
-            sayGoodbye()
-            if atOnce { wire.flushAndClose() }
-        }
-        return true
-    }
-
     /// Has the session end when it can; one that waits for its caller to hear of it is not left waiting for long.
-    private func sayGoodbye() {
+    func sayGoodbye() {
         guard let session else { return version == nil ? awaitFirstCall() : close() }
         session.drain()
         if !session.isBusy, !isEnding { timer?.arm(after: Self.goodbyeTime) }
@@ -142,24 +121,6 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         let left = idleSince + Self.goodbyeTime - context.loop.now
         guard left > 0 else { return close() }
         timer?.arm(after: left)
-    }
-
-    /// The calls that hold bytes nobody has taken any of since `time`.
-    func stalledCalls(since time: Nanoseconds) -> [StalledCall] {
-        var calls: [StalledCall] = []
-        session?.forEachExchange { stream, user in
-            guard stream.isStalled(since: time) || user?.isStalled(since: time) == true else { return }
-            let bytes = stream.heldBytes + (user?.heldBytes ?? 0) + (version == .http1 ? wire?.heldInput ?? 0 : 0)
-            calls.append(StalledCall(bytes: bytes, stream: stream, user: user, connection: self))
-        }
-        return calls
-    }
-
-    /// Ends an exchange, since memory is short.
-    func shed(_ stream: any HTTPStream, _ user: (any HTTPStreamUser)?) {
-        if let user { return user.shed() }
-        // Its response is complete, and waits to be taken.
-        if version == .http1 { wire?.abort() } else { stream.reset(.code(.enhanceYourCalm)) }
     }
 
     /// Ends the call under way now, with an answer if none has begun.
