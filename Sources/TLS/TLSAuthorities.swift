@@ -4,9 +4,31 @@ private import Glibc
 /// Whose signature makes a certificate good.
 public enum TLSAuthorities: Sendable {
     /// Those that the system trusts.
-    case system
+    case system(System)
     /// Those of a list, and nobody else.
     case listed(List)
+
+    /// The authorities that the system trusts, as they were when this was made.
+    ///
+    /// To read them takes tens of milliseconds, so contexts share them. Any thread may use it.
+    @safe
+    public final class System: @unchecked Sendable {
+        let store: OpaquePointer
+
+        /// Reads them.
+        public init() {
+            guard let store = unsafe X509_STORE_new() else {
+                fatalError("out of memory creating a store of certificates")
+            }
+            unsafe self.store = store
+            unsafe X509_STORE_set_default_paths(store)
+            ErrorQueue.clear()
+        }
+
+        deinit {
+            unsafe X509_STORE_free(store)
+        }
+    }
 
     /// Certificates of authorities.
     public struct List: Sendable {

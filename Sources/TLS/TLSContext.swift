@@ -61,14 +61,14 @@ final class TLSContext: @unchecked Sendable {
 
     /// Trusts these authorities.
     func trust(_ authorities: TLSAuthorities) {
-        guard case .listed(let list) = authorities else {
-            unsafe SSL_CTX_set_default_verify_paths(raw)
-            return ErrorQueue.clear()
+        switch authorities {
+        case .system(let system): unsafe SSL_CTX_set1_cert_store(raw, system.store)
+        case .listed(let list):
+            let store = unsafe SSL_CTX_get_cert_store(raw)
+            for certificate in list.certificates { unsafe X509_STORE_add_cert(store, certificate.raw) }
+            // Who names an intermediate authority, or a server's own certificate, means that one.
+            unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_PARTIAL_CHAIN))
         }
-        let store = unsafe SSL_CTX_get_cert_store(raw)
-        for certificate in list.certificates { unsafe X509_STORE_add_cert(store, certificate.raw) }
-        // Who names an intermediate authority, or a server's own certificate, means that one.
-        unsafe X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(raw), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 
     /// Shows this certificate to the other end.

@@ -27,11 +27,12 @@ struct UpstreamTLS: Equatable, Sendable {
         // Something could not be read, and has been reported.
         if case .some(nil) = listed { return nil }
         if case .some(nil) = identity { return nil }
+        let system = listed == nil && !settings.isInsecure ? SystemTrust.current : nil
         let name = settings.serverName ?? address.host
         var options = TLSClientContext.Options(
             name: name,
             isAddress: IPAddress(name) != nil,
-            authorities: settings.isInsecure ? nil : listed.flatMap { $0 } ?? .system,
+            authorities: settings.isInsecure ? nil : listed.flatMap { $0 } ?? system.map { .system($0.authorities) },
             protocols: ApplicationProtocol.spoken
         )
         options.pins = pins
@@ -49,7 +50,7 @@ struct UpstreamTLS: Equatable, Sendable {
             return nil
         }
         fingerprint = files.fingerprint
-        system = listed == nil ? TLSAuthorities.systemLocations.map { FileIdentity(of: $0) } : []
+        self.system = system?.state ?? []
     }
 
     /// Whether two come of files that say the same.
