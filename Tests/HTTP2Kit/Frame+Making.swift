@@ -71,8 +71,8 @@ extension Frame {
         Frame(.window, stream: stream, count.bigEndianBytes)
     }
 
-    package static func priority(_ stream: Int) -> Frame {
-        Frame(.priority, stream: stream, [0, 0, 0, 0, 15])
+    package static func priority(_ stream: Int, on dependency: Int = 0) -> Frame {
+        Frame(.priority, stream: stream, dependency.bigEndianBytes + [15])
     }
 
     package static func continuation(_ stream: Int, _ block: [UInt8], end: Bool = false) -> Frame {

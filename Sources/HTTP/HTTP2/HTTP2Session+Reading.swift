@@ -34,6 +34,7 @@ extension HTTP2Session {
     /// Refuses a new stream; nghttp2 goes through its head for HPACK's sake, and tells nothing of it.
     private func refuse(id: Int32) -> Int32 {
         refusedBeyond(.heads)
+        frames.reset(id)
         // Before nghttp2 resets the stream by itself, with a code by which the call may not be made again.
         let code = HTTP2Code.refusedStream.rawValue
         unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code)
@@ -132,6 +133,8 @@ extension HTTP2Session {
 
     /// A frame breaks the protocol: nghttp2 ends the stream, or the connection.
     func receivedInvalid(_ header: nghttp2_frame_hd) -> Int32 {
+        // A stream that is refused at once is never there, and its peer learns of that later.
+        frames.reset(header.stream_id)
         stream(header.stream_id)?.isMalformed = true
         guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return Self.goOn }
         dropHead()

@@ -38,6 +38,7 @@ extension HTTP2Session {
         }
         // A connection whose numbers have run out takes no stream; its user is told once it has nothing on its hands.
         if stream.id < 0 { refused.append(stream) } else { add(stream) }
+        frames.began(stream.id)
         hasOutput()
     }
 
@@ -211,6 +212,7 @@ extension HTTP2Session {
             let isDrained = lend(header.stream_id) { sent(on: $0, isData: isData, isEnd: isEnd) }
             if isDrained == true { stream(header.stream_id)?.user?.drained() }
         case NGHTTP2_RST_STREAM.rawValue:
+            frames.reset(header.stream_id)
             let code = unsafe HTTP2Code(rawValue: frame.pointee.rst_stream.error_code)
             guard code.blamesPeer else { return 0 }
             // What an upstream sent was wrong; it did not reset the stream.
@@ -221,6 +223,7 @@ extension HTTP2Session {
             guard let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
             exceeded(limit)
         case NGHTTP2_GOAWAY.rawValue:
+            frames.saidGoodbye(last: unsafe frame.pointee.goaway.last_stream_id)
             sentGoAway(unsafe HTTP2Code(rawValue: frame.pointee.goaway.error_code))
         default: break
         }

@@ -52,6 +52,7 @@ package class HTTP2Session: HTTPSession {
     /// How large the heads of the requests of all streams were: a few bytes of HPACK may stand for each.
     var headBytes = 0
     var guardian: HTTP2FloodGuard
+    var frames: HTTP2FrameCheck
     /// How many bytes wait in all streams for the peer to take them.
     var waiting = 0
     /// How many bytes wait that users do not want yet.
@@ -61,7 +62,7 @@ package class HTTP2Session: HTTPSession {
     var directStream: HTTP2Stream?
     /// How many heads have begun in what is being read, and whether the rest of it waits for the next turn.
     private var headsInTurn = 0
-    private(set) var yields = false
+    var yields = false
     var isReading = false
     var isWriting = false
     private(set) var isDraining = false
@@ -87,6 +88,7 @@ package class HTTP2Session: HTTPSession {
         self.limits = limits
         reader = HTTP2HeadReader(limits: limits)
         guardian = HTTP2FloodGuard(resets: limits.resets)
+        frames = HTTP2FrameCheck(isServer: isServer)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         let make = unsafe isServer ? nghttp2_session_server_new3 : nghttp2_session_client_new3
         var functions = unsafe resources.memory.functions
@@ -130,14 +132,7 @@ package class HTTP2Session: HTTPSession {
         guard !isClosed, !isBroken else { return bytes.count }
         (yields, headsInTurn) = (false, 0)
         isReading = true
-        var result = unsafe bytes.withUnsafeBufferPointer {
-            unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
-        }
-        // Nothing would be left to be given again.
-        if yields, result == bytes.count {
-            yields = false
-            result = unsafe nghttp2_session_mem_recv(engine, nil, 0)
-        }
+        let result = process(bytes)
         isReading = false
         if result < 0 { broke(result) } else if waitingFrames > mostFrames { flooded() }
         hasOutput()

@@ -1,0 +1,65 @@
+internal import Bytes
+internal import CNghttp2
+
+/// How frames that nghttp2 would ignore become errors.
+extension HTTP2Session {
+    /// Has nghttp2 process bytes of the peer, and stops before each frame in doubt to see whether its stream is open.
+    ///
+    /// - Returns: how many it has processed: all, unless the session yields; less than 0 if nghttp2 cannot go on.
+    func process(_ bytes: Span<UInt8>) -> Int {
+        var position = 0
+        var processed = 0
+        var mark = (frames, position)
+        while let doubt = frames.next(in: bytes, from: &position) {
+            if !frames.mayHaveEnded(doubt.stream), isOpen(doubt.stream) { continue }
+            // What came before the frame may have begun its stream, or ended it.
+            let result = feed(bytes.extracting(processed..<doubt.start))
+            guard result >= 0, !isClosed else { return result }
+            if yields { return goBack(to: mark, processed + result, bytes) }
+            processed = doubt.start
+            frames.caughtUp()
+            if !isOpen(doubt.stream) { check(doubt) }
+            mark = (frames, position)
+        }
+        let result = feed(bytes.extracting(processed...))
+        if yields, result >= 0 { return goBack(to: mark, processed + result, bytes) }
+        frames.caughtUp()
+        return result
+    }
+
+    /// Takes the check back to where nghttp2 has paused, from a mark before that; frames in between are no news.
+    private func goBack(to mark: (HTTP2FrameCheck, Int), _ processed: Int, _ bytes: Span<UInt8>) -> Int {
+        var position = mark.1
+        frames = mark.0
+        while frames.next(in: bytes.extracting(0..<processed), from: &position) != nil {}
+        return processed
+    }
+
+    private func feed(_ bytes: Span<UInt8>) -> Int {
+        let result = unsafe bytes.withUnsafeBufferPointer {
+            unsafe nghttp2_session_mem_recv(engine, $0.baseAddress, $0.count)
+        }
+        guard yields, result == bytes.count else { return result }
+        // Paused behind the last byte: nothing would be left to be given again.
+        yields = false
+        let more = unsafe nghttp2_session_mem_recv(engine, nil, 0)
+        return more < 0 ? more : result
+    }
+
+    private func isOpen(_ id: Int32) -> Bool { lend(id) { _ in } != nil }
+
+    /// A frame has come on a stream that is not open.
+    private func check(_ doubt: HTTP2FrameCheck.Doubt) {
+        switch frames.error(of: doubt) {
+        case .connection(let code):
+            // From now on nghttp2 ignores what comes.
+            terminate(code)
+        case .stream(let code):
+            frames.reset(doubt.stream)
+            unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), doubt.stream, code.rawValue)
+        case nil:
+            guard doubt.isEmpty, let limit = guardian.count(.emptyData, now: now) else { return }
+            exceeded(limit)
+        }
+    }
+}
