@@ -92,6 +92,11 @@ def empty_padded_data():
     yield from itertools.repeat(DataFrame(1, b"", flags=["PADDED"], pad_length=0).serialize() * 10, MANY // 10)
 
 
+def empty_data_of_an_ended_stream():
+    yield opened(1) + RstStreamFrame(1, h2_peer.CANCEL).serialize()
+    yield from itertools.repeat(DataFrame(1, b"").serialize() * 10, MANY // 10)
+
+
 def priorities():
     for number in range(MANY // 10):
         yield b"".join(PriorityFrame(2 * (10 * number + step) + 1, 0, 16, False).serialize() for step in range(10))
@@ -140,6 +145,7 @@ FLOODS = {
     "PING": (pings, "ping"),
     "empty DATA": (empty_data, "empty_data"),
     "empty padded DATA": (empty_padded_data, "empty_data"),
+    "empty DATA of a stream that has ended": (empty_data_of_an_ended_stream, "empty_data"),
     "PRIORITY": (priorities, "priority"),
     "frames of unknown types": (unknown_frames, "priority"),
     "acknowledgements of no PING": (acknowledgements, "ping"),
