@@ -63,7 +63,7 @@ struct HTTP2FrameCheck {
             length = Int(bytes >> 48)
             type = UInt8(truncatingIfNeeded: bytes >> 40)
             flags = UInt8(truncatingIfNeeded: bytes >> 32)
-            stream = Int32(bytes & 0x7FFF_FFFF)
+            stream = Int32(truncatingIfNeeded: bytes & 0x7FFF_FFFF)
         }
 
         func has(_ flag: nghttp2_flag) -> Bool { flags & UInt8(flag.rawValue) != 0 }
@@ -137,20 +137,20 @@ struct HTTP2FrameCheck {
     }
 
     private mutating func nextHeader(in bytes: Span<UInt8>, from position: inout Int) -> Header? {
-        let rest = bytes.count - position
+        let rest = bytes.count &- position
         guard left < rest else {
-            left -= rest
+            left &-= rest
             position = bytes.count
             return nil
         }
-        position += left
-        left = 0
+        let start = position &+ left
         let header: Header
-        if gatheredCount == 0, bytes.count - position >= 9 {
-            let last = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: position + 1, as: UInt64.self)
+        if gatheredCount == 0, rest &- left >= 9 {
+            let last = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 1, as: UInt64.self)
             header = Header(UInt64(bigEndian: last))
-            position += 9
+            position = start &+ 9
         } else {
+            (position, left) = (start, 0)
             guard let last = gather(9, of: bytes, from: &position) else { return nil }
             header = Header(last)
         }
@@ -233,7 +233,7 @@ struct HTTP2FrameCheck {
         // Streams with even numbers would be pushed, and there are none.
         guard !isOpen, stream & 1 == 1 else { return nil }
         let isEmpty = isData && !isEnd && header.length == 0
-        return Doubt(stream: stream, isData: isData, isEmpty: isEmpty, start: max(0, end - 9))
+        return Doubt(stream: stream, isData: isData, isEmpty: isEmpty, start: max(0, end &- 9))
     }
 
     private mutating func ends(_ stream: Int32) {
