@@ -1,4 +1,3 @@
-internal import Bytes
 internal import CNghttp2
 
 /// Finds the frames that nghttp2 ignores and RFC 9113 takes for errors: DATA and HEADERS on closed streams, and PRIORITY

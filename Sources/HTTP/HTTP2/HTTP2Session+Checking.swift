@@ -1,4 +1,3 @@
-internal import Bytes
 internal import CNghttp2
 
 /// How frames that nghttp2 would ignore become errors.
