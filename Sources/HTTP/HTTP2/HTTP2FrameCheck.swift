@@ -30,6 +30,9 @@ internal import CNghttp2
 /// Nothing is kept of a closed stream. It is one that has begun, by its number, and that nghttp2 does not have; and we may
 /// have closed it if its number is not above that of a stream that we have reset.
 ///
+/// A stream that depends on itself is an error of RFC 7540 §5.3.1, whose priorities RFC 9113 only deprecates; nghttp2 finds it
+/// in HEADERS.
+///
 /// A pure value, which is shown all bytes of the peer before nghttp2 processes them.
 struct HTTP2FrameCheck {
     /// A frame that is wrong if its stream is closed.
