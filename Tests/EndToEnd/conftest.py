@@ -181,7 +181,7 @@ def token_services(running):
     """Starts services of every dialect that take tokens of an identity provider only."""
     from support.token_services import TokenServices
 
-    return lambda provider: running(TokenServices(provider))
+    return lambda provider, **settings: running(TokenServices(provider, **settings))
 
 
 @pytest.fixture

@@ -230,7 +230,7 @@ extension Call {
 
     /// The call is over for all links that it came to.
     func passFinished() {
-        var stops = run.chain.mask(.finished) & run.entered
+        var stops = run.linksToFinish
         while stops != 0 {
             let place = 63 - stops.leadingZeroBitCount
             stops &= ~(1 << UInt64(place))

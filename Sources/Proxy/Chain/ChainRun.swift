@@ -92,6 +92,13 @@ struct ChainRun {
         retries.reduce(0) { $0 + $1.count }
     }
 
+    /// The links that are told of the end of the call, a bit each.
+    var linksToFinish: UInt64 {
+        let links = chain.mask(.finished) & entered
+        guard !retries.isEmpty else { return links }
+        return links | chain.mask(.finishedRetries) & retries.reduce(0) { $0 | 1 << UInt64($1.place) }
+    }
+
     /// Whether the request has come to the link.
     func hasEntered(_ place: Int) -> Bool {
         entered & 1 << UInt64(place) != 0

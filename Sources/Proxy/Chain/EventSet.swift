@@ -48,6 +48,9 @@ public struct EventSet: OptionSet, Sendable {
     /// Unlike with `responseErrors`, nothing is looked at of answers that go well.
     static let failures = EventSet(rawValue: 4096)
 
+    /// The end of a call that the interceptor has let be tried again, whatever became of it.
+    static let finishedRetries = EventSet(rawValue: 8192)
+
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 

@@ -62,7 +62,9 @@ package final class CredentialKeeper {
     package func take(_ order: CredentialOrder) {
         switch order {
         case .want(let source) where source.isFetched: keep(source)?.want() ?? turnAway(source)
-        case .refused(let source, let value) where source.isFetched: keep(source)?.refused(value) ?? turnAway(source)
+        case .refused(let source, let value, let upstream) where source.isFetched:
+            keep(source)?.refused(value, by: upstream) ?? turnAway(source)
+        case .accepted(let source, let upstream): kept[source]?.accepted(by: upstream)
         case .want, .refused: break
         }
     }

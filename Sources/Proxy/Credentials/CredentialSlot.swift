@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Events
 
 /// One credential as a worker knows it.
@@ -13,6 +14,8 @@ final class CredentialSlot {
     private(set) var version = 0
     /// Values of before, which calls under way may have.
     private var former: [[UInt8]] = []
+    /// The upstreams that have rejected the value, until it is known whether there is another.
+    private var rejectedBy: [String] = []
     /// Why the last fetch has brought none.
     private(set) var failure: CredentialFailure?
     private let loop: EventLoop?
@@ -36,8 +39,16 @@ final class CredentialSlot {
         }
     }
 
-    /// Whether the value may be used; one that ends soon is ordered anew meanwhile.
-    var isGood: Bool {
+    /// Whether an upstream may get the value.
+    func isGood(for upstream: Upstream?) -> Bool {
+        (rejectedBy.isEmpty || !isRejected(by: upstream)) && isGood
+    }
+
+    /// Whether an upstream has rejected the value, and it is not known yet whether there is another.
+    func isRejected(by upstream: Upstream?) -> Bool { rejectedBy.contains(upstream.name) }
+
+    /// Whether the value has not ended; one that ends soon is ordered anew meanwhile.
+    private var isGood: Bool {
         guard let loop, value != nil else { return value != nil }
         guard loop.now < end else { return false }
         if loop.now >= refresh, !isOrdered { want() }
@@ -68,12 +79,18 @@ final class CredentialSlot {
         order(.want(source))
     }
 
-    /// An upstream has refused this value.
-    func refused(_ value: [UInt8]) {
-        guard self.value == value, source.isFetched else { return }
-        change(nil)
+    /// An upstream has rejected this value.
+    func refused(_ value: [UInt8], by upstream: Upstream?) {
+        guard self.value == value, source.isFetched, !isRejected(by: upstream) else { return }
+        rejectedBy.append(upstream.name)
         isOrdered = true
-        order(.refused(source, value: value))
+        order(.refused(source, value: value, by: upstream.name))
+    }
+
+    /// An upstream has accepted the value, having rejected the one before.
+    func accepted(by upstream: Upstream?) {
+        guard source.isFetched else { return }
+        order(.accepted(source, by: upstream.name))
     }
 
     private func change(_ new: [UInt8]?) {
@@ -85,6 +102,7 @@ final class CredentialSlot {
     /// Takes what is known of it now, and tells those that wait.
     func take(_ state: CredentialState) {
         isOrdered = false
+        if !state.isDoubted || value != state.credential?.value { rejectedBy = [] }
         failure = state.failure
         end = .max
         refresh = .max
@@ -100,7 +118,7 @@ final class CredentialSlot {
         if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }
         // One that is told may end another that waits: that is not to be told then.
         for number in waiting.keys.sorted() { waiting[number]?() }
-        if isAwaited, !isGood { want() }
+        if isAwaited, !isGood || !rejectedBy.isEmpty { want() }
     }
 
     /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.
@@ -114,6 +132,11 @@ final class CredentialSlot {
     func leave(_ number: Int) {
         waiting[number] = nil
     }
+}
+
+extension Upstream? {
+    /// What rejections are counted by; the same on all workers, and after a reload.
+    fileprivate var name: String { self?.settings.name ?? "" }
 }
 
 extension CredentialSource {

@@ -28,6 +28,8 @@ package struct CredentialState: Equatable, Sendable {
     package var retry: Nanoseconds?
     /// Why the last fetch has brought none, if that is so.
     package var failure: CredentialFailure?
+    /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
+    package var isDoubted = false
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
     static let margin = 2 * Nanoseconds.second
@@ -53,6 +55,8 @@ package struct CredentialState: Equatable, Sendable {
 package enum CredentialOrder: Sendable {
     /// A call needs it, or soon will.
     case want(CredentialSource)
-    /// An upstream has refused this value of it.
-    case refused(CredentialSource, value: [UInt8])
+    /// The upstream of this name has rejected this value of it.
+    case refused(CredentialSource, value: [UInt8], by: String)
+    /// The upstream of this name has accepted a value that was fetched since it rejected the one before.
+    case accepted(CredentialSource, by: String)
 }

@@ -3,11 +3,6 @@ internal import Events
 /// One credential as its keeper has it: at most one fetch is under way, and it has its time.
 final class KeptCredential {
     static let refreshAhead = 30 * Nanoseconds.second
-    /// How many refusals by upstreams are believed at once, and how long it is until one more is: each leads to a fetch,
-    /// and an upstream that refuses whatever it gets shall not have the provider asked for each call.
-    private static let mostRefusals = 5
-    private static let refusalPause = 10 * Nanoseconds.second
-
     /// How long before its end it is fetched anew; counts from the next fetch on.
     var refreshAhead: Nanoseconds {
         get { schedule.ahead }
@@ -38,11 +33,7 @@ final class KeptCredential {
     private var restUntil: Nanoseconds = 0
     /// Somebody waits for another fetch.
     private var isWanted = false
-    /// What an upstream has refused: good again if no other comes, since it may be good for others.
-    private var doubted: Credential?
-    private var refusals = 0
-    /// Up to when `refusals` is counted.
-    private var counted: Nanoseconds = 0
+    private var rejections = RejectionBudget()
 
     init(
         _ source: CredentialSource,
@@ -88,7 +79,8 @@ final class KeptCredential {
     func want() {
         wanted = loop.now
         let now = Clock.wall
-        guard state.credential != nil else { return fetchForSomebody() }
+        // Whoever asks is told when the fetch is over.
+        guard state.credential != nil, !state.isDoubted else { return fetchForSomebody() }
         let refresh = state.refresh ?? .max
         if now >= refresh { return fetchForSomebody() }
         guard now >= state.usableUntil else { return changed(state, nil) }
@@ -97,30 +89,27 @@ final class KeptCredential {
         arm(at: loop.now + (refresh - now))
     }
 
-    /// An upstream has refused a value of it.
-    func refused(_ value: [UInt8]) {
+    /// An upstream has rejected a value of it.
+    ///
+    /// The value stays until the fetch is over: other upstreams may accept it.
+    func refused(_ value: [UInt8], by upstream: String) {
         wanted = loop.now
         guard let credential = state.credential else { return fetchForSomebody() }
-        guard credential.value == value, loop.now >= restUntil, believes() else { return changed(state, nil) }
-        doubted = credential
-        state.credential = nil
+        guard credential.value == value else { return changed(state, nil) }
+        if state.isDoubted { return fetchForSomebody() }
+        guard loop.now >= restUntil, rejections.spend(upstream, at: loop.now) else { return changed(state, nil) }
+        state.isDoubted = true
         fetchForSomebody()
+    }
+
+    /// An upstream has accepted what was fetched since it rejected the value before.
+    func accepted(by upstream: String) {
+        rejections.mended(upstream, at: loop.now)
     }
 
     private func fetchForSomebody() {
         isWanted = true
         start()
-    }
-
-    private func believes() -> Bool {
-        let now = loop.now
-        // Counted by whole pauses: refusals that never cease shall not keep the next from being believed.
-        let pauses = (now - counted) / Self.refusalPause
-        refusals = max(0, refusals - Int(pauses))
-        counted = refusals == 0 ? now : counted + pauses * Self.refusalPause
-        guard refusals < Self.mostRefusals else { return false }
-        refusals += 1
-        return true
     }
 
     private func start() {
@@ -142,7 +131,6 @@ final class KeptCredential {
         case .success(let credential):
             succeeded += 1
             isWanted = false
-            doubted = nil
             schedule.succeeded()
             restUntil = 0
             state = CredentialState(credential, at: now)
@@ -154,8 +142,8 @@ final class KeptCredential {
         case .failure(let failure):
             failed += 1
             state.failure = failure
-            if let doubted = doubted.take() {
-                state.credential = doubted
+            if state.isDoubted {
+                state.isDoubted = false
                 isWanted = true
             }
             if let expiry = state.credential?.expiry, expiry <= now { state.credential = nil }

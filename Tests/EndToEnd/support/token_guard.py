@@ -38,12 +38,17 @@ class Ledger:
 
 
 class Guard:
-    """Takes tokens of `provider` for `audience` that have not expired, without any leeway, and were not revoked."""
+    """Takes tokens of `provider` for `audience` that have not expired, without any leeway, and were not revoked.
 
-    def __init__(self, provider, audience="services"):
+    With `lifespan`, it revokes each token so many seconds after it has first seen it, whatever the token says.
+    """
+
+    def __init__(self, provider, audience="services", lifespan=None):
         self.ledger = Ledger()
         self._provider = provider
         self._audience = audience
+        self._lifespan = lifespan
+        self._seen = {}
 
     def check(self, authorization):
         """The claims of the token in the header; raises Refused."""
@@ -61,6 +66,9 @@ class Guard:
             raise Refused("revoked")
         if time.time() >= claims["exp"]:
             raise Refused("expired")
+        now = time.monotonic()
+        if self._lifespan and now - self._seen.setdefault(token, now) >= self._lifespan:
+            raise Refused("revoked")
         return claims
 
     def admit(self, call, authorization):

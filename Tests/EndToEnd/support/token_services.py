@@ -213,10 +213,10 @@ class WebService:
 
 
 class TokenServices:
-    """All of them, with one ledger."""
+    """All of them, with one ledger; `settings` are those of the guard."""
 
-    def __init__(self, provider):
-        self.guard = Guard(provider)
+    def __init__(self, provider, **settings):
+        self.guard = Guard(provider, **settings)
         self.ledger = self.guard.ledger
         self.grpc = GrpcService(GuardedBytes(self.guard).functions)
         self.web = WebService(WebApplication(self.guard))

@@ -126,7 +126,7 @@ import Testing
         #expect(stand.kept.succeeded == 2)
     }
 
-    @Test func `refusals are believed five times, and then once in ten seconds`() {
+    @Test func `rejections of an upstream are believed five times, and then once in ten seconds`() {
         let stand = Stand("one")
         stand.kept.fetchIfNeeded()
         for _ in 1...20 { stand.kept.refused(Array("one".utf8)) }
@@ -143,6 +143,68 @@ import Testing
         stand.pass(100 * .second)
         for _ in 1...20 { stand.kept.refused(Array("one".utf8)) }
         #expect(stand.kept.succeeded == 15)
+    }
+
+    @Test func `an upstream that rejects everything takes nothing from another`() {
+        let stand = Stand("one")
+        stand.kept.fetchIfNeeded()
+        for _ in 1...20 { stand.kept.refused(Array("one".utf8), by: "bad") }
+        #expect(stand.kept.succeeded == 6)
+        for _ in 1...5 { stand.kept.refused(Array("one".utf8), by: "good") }
+        #expect(stand.kept.succeeded == 11)
+        stand.kept.refused(Array("one".utf8), by: "bad")
+        #expect(stand.kept.succeeded == 11)
+    }
+
+    @Test func `an upstream that accepts what was fetched is believed again, once in a second`() {
+        let stand = Stand("one")
+        stand.kept.fetchIfNeeded()
+        for _ in 1...100 {
+            stand.kept.refused(Array("one".utf8))
+            stand.kept.accepted(by: "")
+            stand.pass(.second)
+        }
+        #expect(stand.kept.succeeded == 101)
+        // Its replicas disagree: one rejects what the other accepts.
+        for _ in 1...100 {
+            stand.kept.refused(Array("one".utf8))
+            stand.kept.accepted(by: "")
+        }
+        #expect(stand.kept.succeeded <= 101 + 6)
+        // What is accepted elsewhere says nothing of this one.
+        stand.kept.accepted(by: "other")
+        stand.kept.refused(Array("one".utf8))
+        #expect(stand.kept.succeeded <= 101 + 6)
+    }
+
+    @Test func `a rejected value stays for others while another is fetched`() {
+        let loop = EventLoop()
+        let gate = TemporaryFile([])
+        var told: [CredentialState] = []
+        let script = "while [ ! -s \(gate.path) ]; do sleep 0.01; done; cat \(gate.path)"
+        let source = CredentialSource.exec(
+            ExecSource(command: ["/bin/sh", "-c", script], environment: [:], answer: .text, timeout: 60 * .second)
+        )
+        let keeper = CredentialKeeper(loop: loop, fetcher: Fetcher(loop: loop)) {
+            told.append($1)
+        } tell: { _ in
+        }
+        gate.write(Array("one".utf8))
+        keeper.take(.want(source))
+        while told.isEmpty { loop.turn() }
+        gate.write([])
+        keeper.take(.refused(source, value: Array("one".utf8), by: "bad"))
+        #expect(keeper.report(on: source)?.isFetching == true)
+        #expect(keeper.report(on: source)?.state.credential?.value == Array("one".utf8))
+        #expect(keeper.report(on: source)?.state.isDoubted == true)
+        // Whoever asks meanwhile is told when the fetch is over, and not before: workers ask again whenever they are told.
+        keeper.take(.refused(source, value: Array("one".utf8), by: "worse"))
+        keeper.take(.want(source))
+        #expect(told.count == 1)
+        gate.write(Array("two".utf8))
+        while told.count < 2 { loop.turn() }
+        #expect(told.last?.credential?.value == Array("two".utf8))
+        #expect(told.last?.isDoubted == false)
     }
 
     @Test(arguments: [true, false])
@@ -238,4 +300,9 @@ import Testing
         #expect(told.isEmpty)
         #expect(keeper.report(on: .file("/nowhere")) == nil)
     }
+}
+
+extension KeptCredential {
+    /// The only upstream there is has rejected a value.
+    fileprivate func refused(_ value: [UInt8]) { refused(value, by: "") }
 }

@@ -43,7 +43,7 @@ import Testing
             talk.askedAgain()
             #expect(authorization(talk) == "Bearer two")
             talk.settleWell()
-            #expect(talk.scene.orders.take() == [])
+            #expect(talk.scene.orders.take() == ["accepted oauth2 default"])
             #expect(talk.scene.retries("unauthenticated") == 1)
             let events = talk.scene.diary.take()
             guard !events.isEmpty else { return }
@@ -81,6 +81,46 @@ import Testing
             talk.refuse()
             talk.callerHearsRefusal()
             #expect(talk.scene.retries("unauthenticated") == 1)
+            #expect(talk.scene.orders.take() == ["refused oauth2 one"])
+        }
+    }
+
+    @Test func `while another token is fetched for one upstream, the others get the one there is`() {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstreams: {bad: "http://127.0.0.1:9001", good: "http://127.0.0.1:9002"}
+            interceptors: [\(Self.token())]
+            routes: [{match: {path: /bad}, upstream: bad}, {upstream: good}]
+            """
+        play(yaml) { scene in
+            let callers = [scene.caller(), scene.caller()]
+            callers[0].send(http("GET /bad HTTP/1.1", "host: a"))
+            scene.settle()
+            scene.deliver("one")
+            let bad = scene.upstream("127.0.0.1:9001").accept()
+            #expect(bad.head().contains("\r\nauthorization: Bearer one\r\n"))
+            bad.send(http("HTTP/1.1 401 Unauthorized", "content-length: 2", body: "no"))
+            scene.settle()
+            #expect(scene.orders.take() == ["want oauth2", "refused oauth2 one"])
+            for _ in 1...2 {
+                callers[1].send(get)
+                let good = scene.upstream("127.0.0.1:9002").accept()
+                #expect(good.head().contains("\r\nauthorization: Bearer one\r\n"))
+                good.send(http("HTTP/1.1 200 OK", "content-length: 2", "connection: close", body: "ok"))
+                #expect(callers[1].head().hasPrefix("HTTP/1.1 200 "))
+                callers[1].expect("ok")
+            }
+            let late = scene.caller()
+            late.send(http("GET /bad HTTP/1.1", "host: a"))
+            scene.settle()
+            callers[0].expectNothing()
+            // The keeper says what there is while it fetches: that ends nobody's wait.
+            scene.deliver("one", isDoubted: true)
+            callers[0].expectNothing()
+            #expect(scene.orders.take() == ["want oauth2"])
+            scene.deliver("two")
+            let again = [bad, scene.upstream("127.0.0.1:9001").accept()]
+            for peer in again { #expect(peer.head().contains("\r\nauthorization: Bearer two\r\n")) }
         }
     }
 
@@ -117,7 +157,7 @@ import Testing
             other.askedAgain(stream: 7)
             for call in [talk, other] { #expect(authorization(call) == "Bearer two") }
             for call in [talk, other] { call.settleWell() }
-            #expect(talk.scene.orders.take() == [])
+            #expect(talk.scene.orders.take() == ["accepted oauth2 default", "accepted oauth2 default"])
         }
     }
 

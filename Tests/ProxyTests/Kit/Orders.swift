@@ -3,7 +3,7 @@ import Events
 
 @testable import Proxy
 
-/// The orders of a worker, in words: `want oauth2`, `refused oauth2 one`; nobody carries them out but the test.
+/// The orders of a worker, in words: `want oauth2`, `refused oauth2 one`, `accepted oauth2 default`; nobody carries them out but the test.
 final class Orders: @unchecked Sendable {
     private var lines: [String] = []
     /// The source that was ordered last.
@@ -14,9 +14,10 @@ final class Orders: @unchecked Sendable {
         case .want(let source):
             self.source = source
             lines.append("want \(source.kind)")
-        case .refused(let source, let value):
+        case .refused(let source, let value, _):
             self.source = source
             lines.append("refused \(source.kind) \(value.span.string)")
+        case .accepted(let source, let upstream): lines.append("accepted \(source.kind) \(upstream)")
         }
     }
 
@@ -35,11 +36,13 @@ extension Scene {
     ///   - lifetime: how long it is good from now on; for ever if absent.
     ///   - refresh: when it is to be fetched anew, from now on.
     ///   - failure: why the last fetch has brought none.
+    ///   - isDoubted: whether an upstream has rejected it and another is being fetched.
     func deliver(
         _ value: String?,
         lifetime: Nanoseconds? = nil,
         refresh: Nanoseconds? = nil,
-        failure: CredentialFailure? = nil
+        failure: CredentialFailure? = nil,
+        isDoubted: Bool = false
     ) {
         var state = CredentialState()
         let now = Clock.wall
@@ -49,6 +52,7 @@ extension Scene {
         }
         state.refresh = refresh.map { now + $0 }
         state.failure = failure
+        state.isDoubted = isDoubted
         if let source = orders.source { worker.update(source, state) }
         turn()
     }

@@ -35,7 +35,7 @@ final class TokenInterceptor: Interceptor, Redacting {
             slot = nil
         }
         let mayRetry = section.bool("retry") && (slot?.source.mayChange ?? true)
-        events = mayRetry ? [.requestHead, .failures, .retries] : .requestHead
+        events = mayRetry ? [.requestHead, .failures, .retries, .finishedRetries] : .requestHead
     }
 
     var redactions: Redactions { Redactions(headers: [header] + bounds.secretHeaders) }
@@ -62,11 +62,12 @@ final class TokenInterceptor: Interceptor, Redacting {
         case .reject(let error): return .reject(error)
         }
         guard let slot else { return failure.verdict("the call does not have what its token is made of") }
-        if slot.isGood { return put(slot, call) }
+        let upstream = call.route.upstream
+        if slot.isGood(for: upstream) { return put(slot, call) }
         guard !isHopeless(slot) else { return missing(slot) }
-        return wait(for: slot, call, until: { [unowned self] in $0.isGood || isHopeless($0) }) {
+        return wait(for: slot, call, until: { [unowned self] in $0.isGood(for: upstream) || isHopeless($0) }) {
             [unowned self] slot, _ in
-            slot.isGood ? put(slot, call) : missing(slot)
+            slot.isGood(for: upstream) ? put(slot, call) : missing(slot)
         }
     }
 
@@ -140,24 +141,50 @@ final class TokenInterceptor: Interceptor, Redacting {
         guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot else { return .next }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
-        slot.refused(used)
+        let upstream = call.route.upstream
+        slot.refused(used, by: upstream)
         if let obstacle = call.retryObstacle {
             call.skipRetry(obstacle)
             return .next
         }
         let isSettled = { [unowned self] (slot: CredentialSlot) in
-            // The one that was refused is there again if no other could be fetched, as others may take it.
-            slot.value == used ? slot.failure == nil || isHopeless(slot) : slot.isGood || isHopeless(slot)
+            // The one that was refused stays if no other could be fetched, as others may take it.
+            guard slot.value == used else { return slot.isGood(for: upstream) || isHopeless(slot) }
+            return !slot.isRejected(by: upstream) && (slot.failure == nil || isHopeless(slot))
         }
         guard slot.source.isFetched, !isSettled(slot) else { return again(call, slot, used, end) }
         return wait(for: slot, call, until: isSettled) { [unowned self] slot, end in again(call, slot, used, end) }
     }
 
     private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
-        if slot.isGood, slot.value != used { return .retry(.unauthenticated) }
+        let upstream = call.route.upstream
+        if slot.value != used, slot.isGood(for: upstream) { return .retry(.unauthenticated) }
         call.skipRetry(.credential)
-        guard slot.value != used || slot.failure != nil, case .reject(let error) = missing(slot) else { return .next }
+        let isSame = slot.value == used && !slot.isRejected(by: upstream) && slot.failure == nil
+        guard !isSame, case .reject(let error) = missing(slot) else { return .next }
         return .failing(error, end)
+    }
+
+    /// A call is over that was tried again with another token.
+    func finished(_ call: Call) { finished(call, slot) }
+
+    fileprivate func finished(_ call: Call, _ slot: CredentialSlot?) {
+        guard call.isAnsweredByUpstream, call.record.code.showsThatTokenIsTaken else { return }
+        slot?.accepted(by: call.route.upstream)
+    }
+}
+
+extension RPCCode {
+    /// Whether an upstream that ends a call like this has accepted its token: others answer so before they look at it.
+    fileprivate var showsThatTokenIsTaken: Bool {
+        switch self {
+        case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .aborted,
+            .outOfRange, .dataLoss:
+            true
+        case .canceled, .unknown, .deadlineExceeded, .resourceExhausted, .unimplemented, .internal, .unavailable,
+            .unauthenticated:
+            false
+        }
     }
 }
 
@@ -186,6 +213,8 @@ private final class TokenOfCall: Interceptor {
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
         end.code == .unauthenticated ? token.refused(call, slot, end) : .next
     }
+
+    func finished(_ call: Call) { token.finished(call, slot) }
 }
 
 extension HTTPHead {
