@@ -88,6 +88,15 @@ public final class FileWatch {
         return changed
     }
 
+    /// Looks at one file.
+    ///
+    /// - Returns: whether it is not what it was when last looked at.
+    public func poll(_ path: String) -> Bool {
+        guard hasChanged(path) else { return false }
+        place(path)
+        return true
+    }
+
     private func hasChanged(_ path: String) -> Bool {
         let now = FileIdentity(of: path)
         guard files[path]?.identity != now else { return false }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Telemetry
 
 /// One credential as a worker knows it.
 final class CredentialSlot {
@@ -24,6 +25,8 @@ final class CredentialSlot {
     private var end = Nanoseconds.max
     private var refresh = Nanoseconds.max
     private var retry = Nanoseconds.min
+    /// The wall time at which the value ends, if that is known.
+    private var expiry: Nanoseconds?
     private var isOrdered = false
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
@@ -64,6 +67,16 @@ final class CredentialSlot {
         return retry > (failure.isRefusal ? now : now.addingSaturated(patience))
     }
 
+    /// What is wrong where there is no value that may be used, in words.
+    var lack: String {
+        var place = ""
+        if case .file(let path) = source { place = " in \(path)" }
+        let reason = failure.map { ": \($0.text)" } ?? ""
+        guard value != nil, let expiry, let loop, loop.now >= end else { return "there is no token\(place)\(reason)" }
+        let verb = Clock.wall < expiry ? "expires" : "expired"
+        return "the token\(place) \(verb) at \(TimestampFormatter.text(Int(expiry)))\(reason)"
+    }
+
     /// Whether calls wait for it.
     var isAwaited: Bool { !waiting.isEmpty }
 
@@ -81,7 +94,7 @@ final class CredentialSlot {
 
     /// An upstream has rejected this value.
     func refused(_ value: [UInt8], by upstream: Upstream?) {
-        guard self.value == value, source.isFetched, !isRejected(by: upstream) else { return }
+        guard self.value == value, source.mayChange, !isRejected(by: upstream) else { return }
         rejectedBy.append(upstream.name)
         isOrdered = true
         order(.refused(source, value: value, by: upstream.name))
@@ -104,6 +117,7 @@ final class CredentialSlot {
         isOrdered = false
         if !state.isDoubted || value != state.credential?.value { rejectedBy = [] }
         failure = state.failure
+        expiry = state.credential?.expiry
         end = .max
         refresh = .max
         retry = state.failure?.isRefusal == true ? .max : .min

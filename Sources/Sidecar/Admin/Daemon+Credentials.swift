@@ -11,6 +11,8 @@ struct CredentialReport {
         case valid
         /// There is none yet, and it is asked for.
         case fetching
+        /// There is one that is good no more.
+        case expired
         /// There is none, since the last fetch has failed.
         case failed
         /// There is none.
@@ -38,17 +40,22 @@ struct CredentialReport {
         succeeded = kept.succeeded
         failed = kept.failed
         let isGood = kept.state.credential != nil && expiry ?? .max > Clock.wall
-        state = isGood ? .valid : kept.isFetching ? .fetching : kept.state.failure != nil ? .failed : .none
+        let lacking: State = kept.state.failure != nil ? .failed : kept.state.credential != nil ? .expired : .none
+        state = isGood ? .valid : kept.isFetching ? .fetching : lacking
     }
 
     /// One that is a file, or fixed.
-    init(_ named: NamedCredential, hasValue: Bool, failure: String?) {
+    init(_ named: NamedCredential, hasValue: Bool, expiry: Nanoseconds?, failure: String?) {
         name = named.name
         kind = named.source.kind
-        state = hasValue ? .valid : .failed
-        expiry = nil
+        let isGood = expiry ?? .max > Clock.wall
+        state = !hasValue ? .failed : isGood ? .valid : .expired
+        self.expiry = hasValue ? expiry : nil
         self.failure = failure
     }
+
+    /// When it ends, or has ended, for people.
+    var expiryText: String? { expiry.map { TimestampFormatter.text(Int($0)) } }
 
     /// Appends it as a JSON object.
     func append(to queue: ByteQueue) {
@@ -58,18 +65,20 @@ struct CredentialReport {
         queue.append(json: kind)
         queue.append(",\"state\":")
         queue.append(json: state.rawValue)
-        if let expiry {
+        if let expiryText {
             queue.append(",\"expires_at\":")
-            // Down, also before 1970.
-            let (whole, part) = expiry.quotientAndRemainder(dividingBy: .second)
-            let (seconds, rest) = part < 0 ? (whole - 1, part + .second) : (whole, part)
-            queue.append("\"")
-            TimestampFormatter().append(seconds: Int(seconds), nanoseconds: Int(rest), to: queue)
-            queue.append("\"")
+            queue.append(json: expiryText)
         }
         queue.append(",\"last_error\":")
         if let failure { queue.append(json: failure) } else { queue.append("null") }
         queue.append("}")
+    }
+}
+
+extension CredentialSource {
+    /// The wall time at which a fixed one ends, if it says so.
+    fileprivate var fixedExpiry: Nanoseconds? {
+        if case .fixed(let value) = self { JWT.expiry(of: value) } else { nil }
     }
 }
 
@@ -79,19 +88,23 @@ extension Daemon {
         namedCredentials.map { named in
             if let kept = credentials?.report(on: named.source) { return CredentialReport(kept, named: named.name) }
             guard case .file(let path) = named.source else {
-                return CredentialReport(named, hasValue: true, failure: nil)
+                return CredentialReport(named, hasValue: true, expiry: named.source.fixedExpiry, failure: nil)
             }
             return CredentialReport(
                 named,
                 hasValue: tokens?.hasToken(path) ?? false,
+                expiry: tokens?.expiry(of: path),
                 failure: tokens?.fault(of: path).map { "\(path): \($0)" }
             )
         }
     }
 
-    /// The names of the credentials that calls would lack now.
+    /// The names of the credentials that calls would lack now, each with its end if that is why.
     var missingCredentials: [String] {
-        credentialReports.filter { $0.state != .valid }.map(\.name)
+        credentialReports.filter { $0.state != .valid }.map { report in
+            guard report.state == .expired, let expiry = report.expiryText else { return report.name }
+            return "\(report.name) (expired at \(expiry))"
+        }
     }
 
     /// Credentials as metric families.

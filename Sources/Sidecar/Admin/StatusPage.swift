@@ -51,7 +51,8 @@ struct StatusPage {
     private var credentials: [String] {
         daemon.credentialReports.map { credential in
             let failure = credential.failure.map { ", last error: \($0)" } ?? ""
-            return "credential: \(credential.name) (\(credential.kind)), \(credential.state.rawValue)\(failure)"
+            let end = credential.state == .expired ? credential.expiryText.map { " at \($0)" } ?? "" : ""
+            return "credential: \(credential.name) (\(credential.kind)), \(credential.state.rawValue)\(end)\(failure)"
         }
     }
 

@@ -205,6 +205,14 @@ final class Daemon {
         )
     }
 
+    /// Does what a worker asks for.
+    func take(_ order: CredentialOrder) {
+        switch order {
+        case .refused(.file(let path), let token, _): tokens?.rejected(path, token)
+        case .want, .refused, .accepted: credentials?.take(order)
+        }
+    }
+
     // MARK: A new configuration
 
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.

@@ -16,7 +16,8 @@ final class SettledFiles: Watcher {
     private let log: OperationalLog
     private let changed: (_ paths: [String]) -> Void
     private var paths: Set<String> = []
-    private var unsettled: Set<String> = []
+    /// Those that have changed and are told of soon.
+    private(set) var unsettled: Set<String> = []
     /// Files that are told of once more at the next look, changed or not.
     private var doubtful: Set<String> = []
     private var unsettledSince: Nanoseconds = 0
@@ -57,6 +58,14 @@ final class SettledFiles: Watcher {
     /// Tells of a file once more at the next look: it could not be read, and nothing about it need change for that to end.
     func lookAgain(at path: String) {
         doubtful.insert(path)
+    }
+
+    /// Looks at a file now, as there is a reason to think that it has changed.
+    ///
+    /// - Returns: whether it is told of soon.
+    func look(at path: String) -> Bool {
+        if files.poll(path) || doubtful.contains(path) { note([path]) }
+        return unsettled.contains(path)
     }
 
     func readable() {

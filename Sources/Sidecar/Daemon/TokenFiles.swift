@@ -2,25 +2,36 @@ internal import Configuration
 internal import Events
 private import Glibc
 internal import Proxy
+internal import Telemetry
 
 /// The files that tokens come from: reads them, and again when they change.
 ///
 /// While a file cannot be read, or has nothing in it that could be a token, the one before is kept. Only a file that is
 /// gone takes its token with it.
 final class TokenFiles {
+    private let loop: EventLoop
     private let log: OperationalLog
     private let changed: (_ path: String, _ token: [UInt8]?) -> Void
     /// The watched files and their tokens.
     private var tokens: [String: [UInt8]?] = [:]
+    /// The wall times at which tokens end that say so.
+    private var expiries: [String: Nanoseconds] = [:]
+    /// The ends that have been logged.
+    private var loggedExpiries: [String: Nanoseconds] = [:]
     /// What was wrong with a file when it was read last.
     private var faults: [String: String] = [:]
+    /// Files that somebody waits to be told of, whether they have another token or not.
+    private var awaited: Set<String> = []
     private var files: SettledFiles?
+    private var expiryTimer: Timer?
 
-    /// Starts to watch; `changed` is told of every file that has another token.
+    /// Starts to watch; `changed` is told of every file that has another token, or has been asked about.
     init(loop: EventLoop, log: OperationalLog, changed: @escaping (String, [UInt8]?) -> Void) {
+        self.loop = loop
         self.log = log
         self.changed = changed
         files = SettledFiles(loop: loop, log: log) { [unowned self] in readAgain($0) }
+        expiryTimer = Timer(on: loop.timers) { [unowned self] in logExpiries() }
     }
 
     /// Watches these files from now on, and no others.
@@ -30,30 +41,56 @@ final class TokenFiles {
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
         faults = faults.filter { paths.contains($0.key) }
-        for path in new.union(faults.keys).sorted() {
+        expiries = expiries.filter { paths.contains($0.key) }
+        loggedExpiries = loggedExpiries.filter { paths.contains($0.key) }
+        awaited.formIntersection(paths)
+        // Workers take what is returned as the last word, so what has changed a moment ago is not left for later.
+        for path in new.union(faults.keys).union(files?.unsettled ?? []).sorted() {
             tokens.updateValue(read(path, before: tokens[path].flatMap { $0 }), forKey: path)
         }
+        logExpiries()
         return tokens
     }
 
     /// Whether a file has a token.
     func hasToken(_ path: String) -> Bool { tokens[path].flatMap { $0 } != nil }
 
+    /// The wall time at which the token of a file ends, if it says so.
+    func expiry(of path: String) -> Nanoseconds? { expiries[path] }
+
     /// What is wrong with a file, as far as it has been watched.
     func fault(of path: String) -> String? { faults[path] }
+
+    /// An upstream has rejected the token of a file: looks whether that has changed, and tells what it has.
+    func rejected(_ path: String, _ token: [UInt8]) {
+        // Of a file that is watched no more, nothing else is known.
+        guard let known = tokens[path] else { return changed(path, token) }
+        if known == token, files?.look(at: path) == true {
+            awaited.insert(path)
+        } else {
+            changed(path, known)
+        }
+    }
 
     private func readAgain(_ paths: [String]) {
         for path in paths {
             guard let before = tokens[path] else { continue }
             let token = read(path, before: before)
-            guard token != before else { continue }
+            guard awaited.remove(path) != nil || token != before else { continue }
             tokens.updateValue(token, forKey: path)
-            if token != nil { log.log(.info, "token changed", ("file", path)) }
+            if token != nil, token != before { log.log(.info, "token changed", ("file", path)) }
             changed(path, token)
         }
+        logExpiries()
     }
 
     private func read(_ path: String, before: [UInt8]?) -> [UInt8]? {
+        let token = readFile(path, before: before)
+        if token != before { expiries[path] = token.flatMap { JWT.expiry(of: $0) } }
+        return token
+    }
+
+    private func readFile(_ path: String, before: [UInt8]?) -> [UInt8]? {
         switch SmallFile.read(path, limit: TokenText.limit) {
         case .failure(let error):
             note(error.text, path)
@@ -71,5 +108,19 @@ final class TokenFiles {
     private func note(_ fault: String, _ path: String) {
         guard faults.updateValue(fault, forKey: path) != fault else { return }
         log.log(.warn, "no token", ("file", path), ("reason", fault))
+    }
+
+    /// Logs each token that has expired, once, and waits for the next one to do so.
+    private func logExpiries() {
+        let now = Clock.wall
+        for (path, expiry) in expiries.sorted(by: { $0.key < $1.key }) where expiry <= now {
+            guard loggedExpiries.updateValue(expiry, forKey: path) != expiry else { continue }
+            log.log(.warn, "token expired", ("file", path), ("expired_at", TimestampFormatter.text(Int(expiry))))
+        }
+        expiryTimer?.cancel()
+        // Not beyond a day: a timer cannot be armed for a time that has no end.
+        if let next = expiries.values.filter({ $0 > now }).min() {
+            expiryTimer?.arm(after: min(next - now, 86_400 * .second))
+        }
     }
 }

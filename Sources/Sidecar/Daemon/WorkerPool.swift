@@ -62,7 +62,7 @@ final class WorkerPool {
             descriptors: budgets.descriptors,
             memory: budgets.memory,
             kinds: registry,
-            orders: { order in control.post { $0.credentials?.take(order) } },
+            orders: { order in control.post { $0.take(order) } },
             discard: { routes in control.post { _ in routes.empty() } },
             tell: { notice in control.post { $0.log.log(notice) } },
             askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } },

@@ -22,6 +22,15 @@ public final class TimestampFormatter {
         queue.append(byte: UInt8(ascii: "Z"))
     }
 
+    /// The time that is so many nanoseconds after the start of 1970, or before it if that is negative.
+    public static func text(_ nanoseconds: Int) -> String {
+        let (whole, part) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let (seconds, rest) = part < 0 ? (whole - 1, part + 1_000_000_000) : (whole, part)
+        let queue = ByteQueue()
+        TimestampFormatter().append(seconds: seconds, nanoseconds: rest, to: queue)
+        return queue.readable.string
+    }
+
     /// The text up to and with the decimal point.
     private static func text(ofSecond seconds: Int) -> [UInt8] {
         let secondsPerDay = 86_400

@@ -260,7 +260,8 @@ import Testing
             if isSame {
                 talk.callerHearsRefusal()
             } else {
-                talk.callerHears("head", "end unavailable there is no token")
+                talk.scene.until { talk.callerEar.heard.count >= 2 }
+                #expect(talk.callerEar.heard.last?.hasPrefix("end unavailable the token expired at 20") == true)
             }
         }
     }

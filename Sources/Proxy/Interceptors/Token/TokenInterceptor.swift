@@ -88,8 +88,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     }
 
     private func missing(_ slot: CredentialSlot) -> Verdict {
-        if case .file(let path) = slot.source { return failure.verdict("there is no token in \(path)") }
-        return failure.verdict(slot.failure.map { "there is no token: \($0.text)" } ?? "there is no token")
+        failure.verdict(slot.lack)
     }
 
     /// Lets the call wait until the credential is good, or there is no hope, or it has waited as long as it may.
@@ -152,7 +151,7 @@ final class TokenInterceptor: Interceptor, Redacting {
             guard slot.value == used else { return slot.isGood(for: upstream) || isHopeless(slot) }
             return !slot.isRejected(by: upstream) && (slot.failure == nil || isHopeless(slot))
         }
-        guard slot.source.isFetched, !isSettled(slot) else { return again(call, slot, used, end) }
+        guard !isSettled(slot) else { return again(call, slot, used, end) }
         return wait(for: slot, call, until: isSettled) { [unowned self] slot, end in again(call, slot, used, end) }
     }
 
