@@ -27,6 +27,7 @@ RUN apt-get update \
         libevent-core-2.1-7 \
         libjansson4 \
         libpcre2-8-0 \
+        libpsl5 \
         libssl3 \
         libyaml-0-2 \
         libzstd1 \

@@ -32,6 +32,7 @@ let floor0: [Target] = [
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CPsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 ]
 
@@ -50,6 +51,7 @@ let floor2: [Target] = [
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),
+    library("PublicSuffixes", ["CPsl"]),
     library("Compressors", ["CZlib", "CBrotli", "CZstd", "RPC", "Bytes"]),
 ]
 
@@ -58,8 +60,7 @@ let floor3: [Target] = [
         "Proxy",
         [
             "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Dialects", "RPC",
-            "Configuration",
-            "Telemetry", "Bytes",
+            "Configuration", "PublicSuffixes", "Telemetry", "Bytes",
         ]
     )
 ]
@@ -69,7 +70,7 @@ let floor4: [Target] = [
         "Sidecar",
         [
             "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
-            "Telemetry", "Configuration", "Bytes",
+            "Telemetry", "Configuration", "PublicSuffixes", "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),

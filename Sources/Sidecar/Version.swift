@@ -3,6 +3,7 @@ internal import Documents
 internal import Events
 internal import HTTP
 internal import Patterns
+internal import PublicSuffixes
 internal import Resolver
 internal import TLS
 
@@ -21,6 +22,7 @@ enum Version {
         jansson \(JSON.libraryVersion)
         c-ares \(Resolver.libraryVersion)
         pcre2 \(Pattern.libraryVersion)
+        libpsl \(PublicSuffixes.libraryVersion)
         zlib \(Compressor.zlibVersion)
         brotli \(Compressor.brotliVersion)
         zstd \(Compressor.zstdVersion)

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import PublicSuffixes
 
 /// The cookies of an upstream: what its answers have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
 ///
@@ -58,7 +59,7 @@ struct CookieJar {
         var domain = origin.host
         var isHostOnly = true
         if let wanted = set.domain, !wanted.isEmpty {
-            if !Self.isPublicSuffix(wanted) {
+            if !PublicSuffixes.contains(wanted) {
                 guard Self.matches(origin.host, domain: wanted) else { return }
                 (domain, isHostOnly) = (wanted, false)
             } else if wanted != origin.host {
@@ -110,6 +111,28 @@ struct CookieJar {
 
     // MARK: Sending
 
+    /// Appends the cookies that a caller has sent, without those whose names the jar has for the request.
+    ///
+    /// A caller that sees what the jar keeps sends it back, and what it has may be older.
+    func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: Int64) {
+        var start = 0
+        var isFirst = true
+        while start < sent.count {
+            let end = sent.firstIndex(of: UInt8(ascii: ";"), from: start) ?? sent.count
+            let pair = sent.extracting(start..<end).trimmed
+            start = end + 1
+            let name = pair.extracting(0..<(pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.count)).trimmed
+            guard pair.count > 0, !has(name, for: origin, at: now) else { continue }
+            if !isFirst { queue.append("; ") }
+            isFirst = false
+            queue.append(pair)
+        }
+    }
+
+    private func has(_ name: Span<UInt8>, for origin: Origin, at now: Int64) -> Bool {
+        cookies.contains { name.equals($0.name) && $0.isFor(origin) && !$0.isExpired(at: now) }
+    }
+
     /// Appends the cookies for a request, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
     mutating func append(to queue: ByteQueue, for origin: Origin, at now: Int64) {
         uses += 1
@@ -141,11 +164,6 @@ struct CookieJar {
     /// No name has a colon, or nothing but digits and dots.
     private static func isAddress(_ host: [UInt8]) -> Bool {
         host.contains(UInt8(ascii: ":")) || host.allSatisfy { 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }
-    }
-
-    /// Whether cookies of the domain would go to strangers, as far as that is known without a list: it has no dot within.
-    private static func isPublicSuffix(_ domain: [UInt8]) -> Bool {
-        !domain.dropLast().contains(UInt8(ascii: "."))
     }
 
     /// Whether a request's path is the cookie's, or below it (§5.1.4).

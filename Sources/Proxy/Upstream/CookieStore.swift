@@ -21,13 +21,15 @@ final class CookieStore {
         isSecure = settings.tls != nil
     }
 
-    /// Gives a request its cookies, behind those that the caller has sent.
+    /// Gives a request its cookies, behind those of the caller that have other names.
     func add(to request: HTTPHead) {
         let line = line
-        let first = request.first(.cookie)
-        if let first { line.append(request.value(at: first)) }
+        let (origin, now) = (origin(of: request), Self.now)
+        if let first = request.first(.cookie) {
+            jar.append(others: request.value(at: first), to: line, for: origin, at: now)
+        }
         let own = line.count
-        jar.append(to: line, for: origin(of: request), at: Self.now)
+        jar.append(to: line, for: origin, at: now)
         if line.count > own { request.set(Self.cookie, line.readable) }
         line.removeAll()
     }

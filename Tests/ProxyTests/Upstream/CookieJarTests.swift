@@ -30,6 +30,21 @@ import Testing
     }
 
     @Test(arguments: [
+        ("a.example.com", "example.com", true), ("a.example.com", "com", false), ("a.b.co.uk", "co.uk", false),
+        ("a.b.co.uk", "b.co.uk", true), ("me.github.io", "github.io", false), ("a.me.github.io", "me.github.io", true),
+        ("city.kawasaki.jp", "kawasaki.jp", false), ("www.city.kawasaki.jp", "city.kawasaki.jp", true),
+        ("a.svc.cluster.local", "cluster.local", true), ("a.local", "local", false), ("app", "app", true),
+        ("a.xn--p1ai", "xn--p1ai", false), ("a.example.com", ".com", false), ("a.example.com", "com.", false),
+    ])
+    func `a cookie for a public suffix is not kept, unless that is the host itself`(
+        _ host: String,
+        _ domain: String,
+        _ isKept: Bool
+    ) {
+        #expect(sent(["a=1; Domain=\(domain)"], "http://\(host)/") == (isKept ? "a=1" : ""), "\(host) \(domain)")
+    }
+
+    @Test(arguments: [
         ("a=1", "a=1"), (" a = 1 ; Path=/", "a=1"), ("a=", "a="), ("a=b=c", "a=b=c"), (#"a="b c""#, #"a="b c""#),
         ("a=1;;;", "a=1"), ("a=1; unknown=2; httponly", "a=1"), ("a", ""), ("=1", ""), ("; a=1", ""), ("", ""),
         ("a=\u{1}", ""), ("a=\u{e9}", "a=\u{e9}"),

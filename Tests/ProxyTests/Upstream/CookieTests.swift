@@ -79,6 +79,27 @@ import Testing
         }
     }
 
+    @Test(arguments: ["jar", "expose"])
+    func `of a cookie that the caller sends as well, the jar's goes on, once`(_ cookies: String) {
+        play(Self.keeping(cookies)) { scene in
+            let caller = scene.caller()
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            upstream.send(Self.setting)
+            _ = caller.head()
+            for (sent, expected) in [
+                ("a=1; b=2", "b=2; a=1"), ("b=old; a=older", "b=2; a=1"), ("a=1; a=2; a", "b=2; a=1"),
+                ("x=1; a=1;y=2 ; ; b=2", "x=1; y=2; b=2; a=1"), ("aa=1; A=1; c=1", "aa=1; A=1; c=1; b=2; a=1"),
+            ] {
+                caller.send(http("GET /pkg.Service/Look HTTP/1.1", "host: app", "cookie: \(sent)"))
+                #expect(upstream.head().contains("\r\ncookie: \(expected)\r\n"), "\(sent)")
+                upstream.send(Self.bare)
+                caller.expect(Self.bare)
+            }
+        }
+    }
+
     @Test func `R29 without a jar cookies are the caller's own`() {
         play(plain) { scene in
             let caller = scene.caller()
