@@ -31,6 +31,11 @@ static inline int martlet_ssl_set_server_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
+// Since OpenSSL 3.2 the reason is ERR_R_CRYPTO_LIB, and the queue below it says more.
+static inline int martlet_error_is_of_memory(unsigned long error) {
+    return ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+}
+
 static inline void martlet_bio_retry_read(BIO *bio) {
     BIO_clear_retry_flags(bio);
     BIO_set_retry_read(bio);

@@ -31,8 +31,14 @@ enum ErrorQueue {
         ERR_GET_REASON(error)
     }
 
+    /// Whether an error is that memory is short.
+    static func isOfMemory(_ error: UInt) -> Bool {
+        martlet_error_is_of_memory(error) == 1
+    }
+
     /// OpenSSL's words for an error.
     static func text(of error: UInt) -> String {
+        if isOfMemory(error) { return "out of memory" }
         guard let text = unsafe ERR_reason_error_string(error) else { return "error \(reason(of: error))" }
         return unsafe String(cString: text)
     }

@@ -13,7 +13,7 @@ enum PEM {
         // The end of the file shows as an error, too.
         let error = ErrorQueue.take()
         guard ErrorQueue.reason(of: error) == PEM_R_NO_START_LINE else {
-            throw TLSMaterialError("a certificate in it cannot be read (\(ErrorQueue.text(of: error))); write PEM")
+            throw TLSMaterialError(error) { "a certificate in it cannot be read (\($0)); write PEM" }
         }
         guard !found.isEmpty else { throw TLSMaterialError("there is no certificate in it; write PEM") }
         return found
@@ -38,9 +38,9 @@ enum PEM {
         let error = ErrorQueue.take()
         if isEncrypted { throw TLSMaterialError("the private key is encrypted; write it without a passphrase") }
         let begin = "PRIVATE KEY-----"
-        guard String(decoding: pem, as: UTF8.self).contains(begin) else {
+        guard ErrorQueue.isOfMemory(error) || String(decoding: pem, as: UTF8.self).contains(begin) else {
             throw TLSMaterialError("there is no private key in it; write PEM")
         }
-        throw TLSMaterialError("the private key cannot be read (\(ErrorQueue.text(of: error))); write PEM")
+        throw TLSMaterialError(error) { "the private key cannot be read (\($0)); write PEM" }
     }
 }

@@ -80,7 +80,7 @@ final class TLSContext: @unchecked Sendable {
         }
         let done = unsafe SSL_CTX_use_cert_and_key(raw, identity.chain[0].raw, identity.key.raw, others, 1)
         // OpenSSL refuses what is too weak, such as an RSA key of 1024 bits.
-        guard done == 1 else { throw TLSMaterialError(ErrorQueue.text(of: ErrorQueue.take()) + "; make a new one") }
+        guard done == 1 else { throw TLSMaterialError(ErrorQueue.take()) { "\($0); make a new one" } }
     }
 
     /// Offers the protocols to a server.

@@ -26,9 +26,18 @@ public struct TLSIdentity: Sendable {
             throw .key(error)
         }
         let matches = unsafe X509_check_private_key(chain[0].raw, self.key.raw) == 1
-        ErrorQueue.clear()
-        guard matches else {
-            throw .key(TLSMaterialError("the key is not that of the certificate; name the two that belong together"))
+        let error = ErrorQueue.take()
+        if !matches { throw Self.failure(error) }
+    }
+
+    /// Why a key was not found to be that of a certificate.
+    static func failure(_ error: UInt) -> Failure {
+        switch ErrorQueue.reason(of: error) {
+        case X509_R_KEY_VALUES_MISMATCH, X509_R_KEY_TYPE_MISMATCH:
+            .key(TLSMaterialError("the key is not that of the certificate; name the two that belong together"))
+        default:
+            // The key of a certificate is read when it is first asked for.
+            .certificate(TLSMaterialError(error) { "its public key cannot be read (\($0)); write another certificate" })
         }
     }
 

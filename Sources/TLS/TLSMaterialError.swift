@@ -6,4 +6,9 @@ public struct TLSMaterialError: Error, Equatable, Sendable {
     init(_ text: String) {
         self.text = text
     }
+
+    /// What OpenSSL says is wrong with the contents, in words of ours, unless memory was short: then nothing is known of them.
+    init(_ error: UInt, _ text: (_ reason: String) -> String) {
+        self.text = ErrorQueue.isOfMemory(error) ? "out of memory while reading it" : text(ErrorQueue.text(of: error))
+    }
 }

@@ -1,3 +1,4 @@
+import COpenSSL
 import Testing
 
 @testable import TLS
@@ -5,6 +6,32 @@ import Testing
 /// What is wrong with a file is told.
 @Suite struct MaterialTests {
     private let authority = TestAuthority()
+
+    @Test func `a lack of memory is not taken for a key that does not belong to its certificate`() {
+        // What OpenSSL calls ERR_LIB_X509 and ERR_R_MALLOC_FAILURE, as they are packed.
+        let (library, memory): (UInt, UInt) = (11 << 23, 256 | 3 << 18)
+        func failure(_ reason: UInt) -> TLSIdentity.Failure { TLSIdentity.failure(library | reason) }
+        let mismatch = TLSMaterialError("the key is not that of the certificate; name the two that belong together")
+        #expect(failure(UInt(X509_R_KEY_VALUES_MISMATCH)) == .key(mismatch))
+        #expect(failure(UInt(X509_R_KEY_TYPE_MISMATCH)) == .key(mismatch))
+        #expect(failure(memory) == .certificate(TLSMaterialError("out of memory while reading it")))
+        guard case .certificate(let error) = failure(UInt(X509_R_UNABLE_TO_GET_CERTS_PUBLIC_KEY)) else {
+            Issue.record("it is not the key that is wrong")
+            return
+        }
+        #expect(error.text.hasPrefix("its public key cannot be read ("))
+    }
+
+    @Test func `secrets are equal if all their bytes are`() {
+        let texts: [[UInt8]] = [
+            [], [0], [1], [0, 0], [1, 2, 3], [1, 2, 4], [0, 2, 3], Array(repeating: 7, count: 1000),
+        ]
+        for (left, first) in texts.enumerated() {
+            for (right, second) in texts.enumerated() {
+                #expect(ConstantTime.areEqual(first.span, second.span) == (left == right))
+            }
+        }
+    }
 
     @Test(arguments: [
         "", "sha256/", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha256/AAAA",

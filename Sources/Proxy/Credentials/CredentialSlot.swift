@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import TLS
 internal import Telemetry
 
 /// One credential as a worker knows it.
@@ -82,7 +83,8 @@ final class CredentialSlot {
 
     /// Whether a value is, or was, one of it.
     func hasBeen(_ value: [UInt8]) -> Bool {
-        self.value == value || former.contains(value)
+        // The caller may have sent it, to find out.
+        ([self.value].compactMap { $0 } + former).contains { ConstantTime.areEqual($0.span, value.span) }
     }
 
     /// Orders the credential.
