@@ -52,9 +52,6 @@ public enum ChainEntry {
             diagnostics.report("\(problem); remove it, or write it in the included chain", at: entry.keyMark)
         }
         let section = Section(Node(.mapping([inclusion]), at: inclusion.keyMark), include, into: diagnostics)
-        if case .sequence([]) = inclusion.value.content {
-            section.report("\"include\" is an empty list; name a chain, or remove the item", at: "include")
-        }
         return section.markedStrings("include").map { .inclusion($0) }
     }
 }

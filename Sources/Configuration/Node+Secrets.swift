@@ -1,5 +1,6 @@
 extension Node {
-    /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`.
+    /// The node with `…` in the place of each text below a key that is named like a secret, such as `authorization`, and of
+    /// the query of each URL.
     ///
     /// Where a secret comes from (`file`, `env`) is not hidden.
     public var hidingSecrets: Node { hidingSecrets(and: []) }
@@ -7,10 +8,23 @@ extension Node {
     /// Likewise; what is below one of `keys` is a secret, too.
     fileprivate func hidingSecrets(and keys: Set<String>) -> Node {
         switch content {
-        case .null, .scalar: self
+        case .null: self
+        case .scalar(let text, _): Self.hidingQuery(text).map { .plain($0, at: mark) } ?? self
         case .sequence(let items): Node(.sequence(items.map { $0.hidingSecrets(and: keys) }), at: mark)
         case .mapping(let entries): Node(.mapping(entries.map { $0.hidingSecrets(and: keys) }), at: mark)
         }
+    }
+
+    /// A URL without its query, in which keys are handed over; none for what is no URL or has no query.
+    private static func hidingQuery(_ text: String) -> String? {
+        guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")),
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        let isScheme = text.utf8[..<colon].allSatisfy { byte in
+            0x61...0x7a ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "+")
+        }
+        guard colon < query, isScheme, text.utf8[colon...].dropFirst().first == UInt8(ascii: "/") else { return nil }
+        return text[...query] + "…"
     }
 
     /// The node with all its texts hidden, but for where a secret comes from.

@@ -2,6 +2,10 @@ extension Option {
     /// The value that an entry of the file gives to the option; none if it is wrong, which is reported.
     func decode(_ entry: Node.Entry, into diagnostics: Diagnostics) -> OptionValue? {
         let node = entry.value
+        if needsItems, case .sequence([]) = node.content {
+            diagnostics.report("\(Diagnostic.quote(key)) is an empty list; write \(expected)", at: node.mark)
+            return nil
+        }
         switch kind {
         case .node: return .node(node)
         case .strings: return strings(node, into: diagnostics).map(OptionValue.strings)

@@ -101,6 +101,17 @@ public struct Option: Equatable, Sendable {
     }
 }
 
+extension Option {
+    /// Whether a list that is the value has to have an item: one that must be given says nothing without any.
+    public var needsItems: Bool {
+        guard isRequired || group != nil else { return false }
+        return switch kind {
+        case .strings, .choices, .integers: true
+        default: false
+        }
+    }
+}
+
 extension [Option] {
     /// The options of which exactly one must be given, group by group, in the order of the table.
     public var groups: [[Option]] {

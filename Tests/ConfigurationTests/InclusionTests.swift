@@ -98,7 +98,10 @@ struct InclusionTests {
             "interceptors: [include]",
             "3:16: \"include\" cannot be empty; write a string or a list of strings, for example include: common"
         ),
-        ("interceptors: [{ include: [] }]", "3:27: \"include\" is an empty list; name a chain, or remove the item"),
+        (
+            "interceptors: [{ include: [] }]",
+            "3:27: \"include\" is an empty list; write a string or a list of strings, for example include: common"
+        ),
         (
             "interceptors: [{ name: a, include: b }]\nchains: { b: [] }",
             "3:18: \"name\" cannot stand beside \"include\"; remove it, or write it in the included chain"

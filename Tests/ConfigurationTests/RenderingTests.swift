@@ -42,6 +42,23 @@ struct RenderingTests {
         #expect(again.drain == settings.drain)
     }
 
+    @Test func `the query of a URL is hidden, wherever that stands`() {
+        let text = rendered(
+            """
+            listen: 127.0.0.1:8080
+            upstream: http://127.0.0.1:9000
+            calls:
+              login: { url: "https://login.example/shown1?key=hunter1" }
+              local: { url: "unix:/run/shown2.sock?key=hunter2" }
+            interceptors:
+              - token: { oauth2: { token_url: "https://id.example/shown3?key=hunter3", client_id: "shown4?5" } }
+              - rewrite: { path: "/shown6?a=shown7" }
+            """
+        )
+        for number in 1...7 { #expect(text.contains("shown\(number)") || number == 5, "\(text)") }
+        #expect(!text.contains("hunter"), "\(text)")
+    }
+
     @Test func `secrets are hidden wherever they stand, and where they come from is not`() {
         let text = rendered(
             """

@@ -182,9 +182,14 @@ final class CredentialFetch {
     }
 
     private func basic(_ id: String, _ secret: Secret) -> [UInt8] {
-        // Both are encoded as in a form first (RFC 6749 §2.3.1).
-        let pair =
-            FormEncoding.encode(Array(id.utf8)) + [UInt8(ascii: ":")] + FormEncoding.encode(secrets[secret] ?? [])
+        // Both are encoded as in a form first (RFC 6749 §2.3.1); a space as %20, which servers decode that know no +.
+        let encoded = ByteQueue()
+        let user = Array(id.utf8)
+        encoded.append(escaping: user.span)
+        encoded.append(":")
+        let password = secrets[secret] ?? []
+        encoded.append(escaping: password.span)
+        let pair = encoded.readable.array
         let queue = ByteQueue()
         queue.append("Basic ")
         queue.append(base64: pair.span, padded: true)

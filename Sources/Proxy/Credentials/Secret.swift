@@ -42,8 +42,9 @@ package enum Secret: Hashable, Sendable {
             self = .value(text)
         } else {
             let command = section.strings("exec")
-            guard let program = command.first, program.hasPrefix("/") else {
-                if section.has("exec") { section.report("the program is named by its whole path", at: "exec") }
+            guard let program = command.first else { return nil }
+            guard program.hasPrefix("/") else {
+                section.report("the program is named by its whole path", at: "exec")
                 return nil
             }
             self = .exec(command)

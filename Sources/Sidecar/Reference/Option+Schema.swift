@@ -7,6 +7,8 @@ extension Option {
         var schema: Node = ["description": .string(documentation)]
         if let fallback { schema = schema + ["default": isText ? .string(fallback) : .plain(fallback, at: .start)] }
         if let example { schema = schema + ["examples": [Self.value(example)]] }
+        // Counts for lists only.
+        if needsItems { schema = schema + ["minItems": 1] }
         return schema + shape.schema
     }
 

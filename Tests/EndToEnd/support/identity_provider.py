@@ -15,7 +15,7 @@ from support.program import Program
 
 CLIENT = "martlet"
 # Characters that have to be escaped in HTTP Basic (RFC 6749 §2.3.1) and in forms.
-SECRET = "client-secret/+%é"
+SECRET = "client secret/+%é"
 ENVIRONMENT = {"CLIENT_SECRET": SECRET}
 
 

@@ -33,7 +33,7 @@ class State:
         self.latency = 0
         self.failure = None
         self.retry_after = "1"
-        self.clients = {"martlet": "client-secret/+%é"}
+        self.clients = {"martlet": "client secret/+%é"}
         self.keys = {}
         self.subjects = {}
 

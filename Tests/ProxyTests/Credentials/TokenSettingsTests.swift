@@ -55,6 +55,16 @@ import Testing
         #expect(found.count == 1 && found[0].hasPrefix("the key cannot sign: "), "\(found)")
     }
 
+    @Test(arguments: [
+        ("exec: {command: []}", "command"), ("jwt: {key: {exec: []}}", "exec"),
+        ("oauth2: {token_url: 'http://127.0.0.1:1/t', client_id: a, client_secret: {exec: []}}", "exec"),
+        ("value: a, phantom: {value: {exec: []}}", "exec"),
+    ])
+    func `a list that must be given must not be empty`(_ options: String, _ key: String) {
+        let found = errors(options)
+        #expect(found.contains { $0.hasPrefix("\"\(key)\" is an empty list; write ") }, "\(found)")
+    }
+
     @Test func `a program is named by its path, apart from its arguments`() {
         #expect(errors("exec: {command: [/bin/echo, hi]}") == [])
         #expect(errors("exec: {command: [echo, hi]}").first?.hasPrefix("\"echo\" is looked for nowhere") == true)
