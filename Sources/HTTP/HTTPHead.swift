@@ -94,7 +94,12 @@ public final class HTTPHead {
     /// Whether the method says that the request may be sent twice (RFC 9110 §9.2.2).
     public var hasIdempotentMethod: Bool {
         let method = method
-        return method.equals("GET") || method.equals("HEAD") || method.equals("OPTIONS") || method.equals("PUT")
+        return Self.isIdempotent(method)
+    }
+
+    /// Whether a request with this method may be sent twice (RFC 9110 §9.2.2).
+    public static func isIdempotent(_ method: Span<UInt8>) -> Bool {
+        method.equals("GET") || method.equals("HEAD") || method.equals("OPTIONS") || method.equals("PUT")
             || method.equals("DELETE") || method.equals("TRACE")
     }
 

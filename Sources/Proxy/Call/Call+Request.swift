@@ -44,7 +44,7 @@ extension Call {
             }
         }
         guard takesRequest else {
-            canReplay = false
+            replayObstacle = .incomplete
             return
         }
         requestReader = reader
@@ -138,7 +138,6 @@ extension Call {
 
     private func requestEndLeaves() {
         hasRequestLeft = true
-        if requestTrailers != nil { canReplay = false }
         guard isForwarded else { return forward() }
         if let attempt, attempt.isConnected { attempt.sendEnd(trailers: requestTrailers) }
     }

@@ -13,7 +13,9 @@ extension Call {
     /// Why the call cannot be tried once more, if it cannot.
     public var retryObstacle: RetryObstacle? {
         if isOver || isClosing { return .delivered }
-        guard isForwarded, canReplay, keepsRequest else { return .buffer }
+        guard isForwarded else { return .unsent }
+        if let replayObstacle { return replayObstacle }
+        guard keepsRequest else { return .buffer }
         if record.attempts >= Self.mostTries { return .attempts }
         if case .callTimeout = failure { return .deadline }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }

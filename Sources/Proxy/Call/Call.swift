@@ -16,8 +16,6 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     static let highWater = 64 * 1024
     /// How many bytes wait on one side that is behind the other.
     static let lowWater = 16 * 1024
-    /// How often a call is tried, where trying again is safe at all.
-    static let mostAttempts = 3
     /// How long the head of an answer waits for what follows, where that may lead to another attempt.
     static let headPatience = 500 * Nanoseconds.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
@@ -88,7 +86,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
     var replay: ByteQueue?
-    var canReplay = true
+    /// Why the request cannot be sent once more from what is kept of it, if it cannot.
+    var replayObstacle: RetryObstacle?
     /// Somebody may have the call tried again: what is sent of it is kept until something of an answer goes out.
     var keepsRequest = false
 
@@ -207,7 +206,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if takesRequest, heldAnswer == nil { takeRequest(body) } else { canReplay = false }
+        if takesRequest, heldAnswer == nil { takeRequest(body) } else { replayObstacle = .incomplete }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
@@ -216,7 +215,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         meter?.end()
         if let heldAnswer { return answerWhole(heldAnswer.answer, heldAnswer.place) }
         // An answer of our own is under way: a request without its end cannot be sent once more.
-        if takesRequest { requestIsWhole(trailers: trailers) } else { canReplay = false }
+        if takesRequest { requestIsWhole(trailers: trailers) } else { replayObstacle = .incomplete }
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
@@ -243,26 +242,26 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     // MARK: Replay
 
     /// Whether the request could be sent once more from what is kept of it.
-    var isReplayable: Bool { canReplay && !headSent }
+    var isReplayable: Bool { replayObstacle == nil && !headSent }
 
     func keepForReplay(_ body: Span<UInt8>, by attempt: Attempt) {
-        guard canReplay, !headSent, keepsRequest || attempt.mayNeedReplay else { return }
+        guard replayObstacle == nil, !headSent, keepsRequest || attempt.mayNeedReplay else { return }
         let queue = replay.take() ?? worker.takeQueue()
         queue.append(body)
         let isTooMuch = queue.count > route.upstream?.replayLimit ?? 0
         replay = queue
-        if isTooMuch { dropReplay() }
+        if isTooMuch { dropReplay(.buffer) }
     }
 
     /// Nothing will be sent once more.
-    func dropReplay() {
-        canReplay = false
+    func dropReplay(_ obstacle: RetryObstacle) {
+        replayObstacle = replayObstacle ?? obstacle
         giveReplay()
     }
 
     /// Nobody gets any more of the request, or gets it again.
     func dropRequest() {
-        dropReplay()
+        dropReplay(.incomplete)
         forgetRest(.request)
         if let queue = outbox.take() { worker.give(queue) }
         caller.resume(.slowPeer)

@@ -125,7 +125,7 @@ extension Call {
     func forgetWaiting(_ way: Way, from place: Int) {
         guard !lanes[way].isEmpty else { return }
         // What of the request has waited does not go with another attempt.
-        if way == .request { dropReplay() }
+        if way == .request { dropReplay(.incomplete) }
         for slot in lanes[way].removeAll(from: place) {
             if case .suspended(let suspension) = slot.state { suspension.cancel() }
             if case .responseHead(let head, _) = slot.event { forget(head) }

@@ -29,7 +29,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private var status = 0
     private var fields: [FetchRequest.Field] = []
     private var body: [UInt8] = []
-    private var wasSentAgain = false
+    private var hasResponse = false
+    private var attempts = 0
     private var sentBefore = 0
     private var connection: UpstreamConnection?
 
@@ -88,6 +89,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         guard let stream = connection.open(for: self) else { return failed(.lost) }
         self.connection = connection
         self.stream = stream
+        attempts += 1
         sentBefore = connection.bytesSent
         let (head, body) = (makeHead(), request.body)
         stream.send(head: head, end: body.isEmpty)
@@ -117,9 +119,10 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     // MARK: The answer
 
-    func received(informational head: HTTPHead) {}
+    func received(informational head: HTTPHead) { hasResponse = true }
 
     func received(head: HTTPHead, end isLast: Bool) {
+        hasResponse = true
         status = head.status
         for index in 0..<head.count {
             let name = String(decoding: head.name(at: index).array, as: UTF8.self)
@@ -145,13 +148,15 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     func wasReset(_ reason: HTTPReset) {
         stream = nil
         guard let connection, !isOver else { return }
-        // A pooled connection that its server has closed meanwhile is nobody's failure.
-        let mayResend = !wasSentAgain && status == 0 && connection.hasBeenIdle && connection.bytesSent == sentBefore
-        guard mayResend || reason == .unprocessed && !wasSentAgain else {
-            let failure: UpstreamFailure = if case .fault(let fault) = reason { .badAnswer(fault) } else { .lost }
-            return failed(failure)
-        }
-        wasSentAgain = true
+        let failure = UpstreamFailure(reason, on: connection, hasHead: status > 0)
+        let method = Array(request.method.utf8)
+        let sent = SentRequest(
+            hasResponse: hasResponse,
+            wasIdle: connection.hasBeenIdle,
+            hasLeft: connection.bytesSent != sentBefore,
+            isIdempotent: HTTPHead.isIdempotent(method.span)
+        )
+        guard sent.mayGoAgain(after: failure), attempts < SentRequest.mostAttempts else { return failed(failure) }
         self.connection = nil
         upstream.acquire(for: self)
     }

@@ -107,15 +107,16 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         return connection.hasBeenIdle || connection.version == .http2
     }
 
-    /// Whether sending the request once more cannot do twice what was to be done once (RFC 9110 §9.2.2).
+    /// Whether sending the request once more cannot do twice what was to be done once.
     func canBeResent(after failure: UpstreamFailure) -> Bool {
-        guard !hasAnswered, let connection else { return false }
-        switch failure {
-        case .unprocessed: return true
-        case .lost:
-            return connection.hasBeenIdle && (connection.bytesSent == sentBefore || call.request.hasIdempotentMethod)
-        default: return false
-        }
+        guard let connection else { return false }
+        let sent = SentRequest(
+            hasResponse: hasAnswered,
+            wasIdle: connection.hasBeenIdle,
+            hasLeft: connection.bytesSent != sentBefore,
+            isIdempotent: call.request.hasIdempotentMethod
+        )
+        return sent.mayGoAgain(after: failure)
     }
 
     // MARK: Towards the upstream
@@ -180,19 +181,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     func wasReset(_ reason: HTTPReset) {
         stream = nil
-        switch reason {
-        case .fault(let fault): failed(.badAnswer(fault))
-        case .code(let code): failed(.reset(code))
-        case .unprocessed: failed(.unprocessed)
-        case .exceeded(let limit): failed(.exceeded(limit))
-        case .canceled, .connectionLost, .shutdown: failed(securityFailure ?? (hasHead ? .cutOff : .lost))
-        }
-    }
-
-    /// What has become of the TLS of the connection, such as an upstream that did not take our certificate.
-    private var securityFailure: UpstreamFailure? {
-        guard let connection, let failure = connection.security?.failure else { return nil }
-        return .security(connection.address, failure)
+        failed(UpstreamFailure(reason, on: connection, hasHead: hasHead))
     }
 
     func drained() {

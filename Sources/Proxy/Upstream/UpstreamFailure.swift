@@ -34,6 +34,23 @@ enum UpstreamFailure: Error {
     case needsHTTP2
     case badAnswer(HTTPFault)
 
+    /// What the reset of a stream means; `hasHead` says whether the head of a response had come.
+    init(_ reason: HTTPReset, on connection: UpstreamConnection?, hasHead: Bool) {
+        switch reason {
+        case .fault(let fault): self = .badAnswer(fault)
+        case .code(let code): self = .reset(code)
+        case .unprocessed: self = .unprocessed
+        case .exceeded(let limit): self = .exceeded(limit)
+        case .canceled, .connectionLost, .shutdown:
+            // Such as an upstream that did not take our certificate.
+            if let connection, let failure = connection.security?.failure {
+                self = .security(connection.address, failure)
+            } else {
+                self = hasHead ? .cutOff : .lost
+            }
+        }
+    }
+
     /// What the caller of `upstream` is told.
     func error(upstream: String, for dialect: Dialect) -> RPCError {
         switch self {

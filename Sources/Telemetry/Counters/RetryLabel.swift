@@ -20,6 +20,10 @@ public enum RetryObstacle: UInt8, CaseIterable, Sendable {
     case delivered
     /// More of the request has gone out than is kept.
     case buffer
+    /// The rest of the request was not kept, since there was a response already.
+    case incomplete
+    /// The response did not come from an upstream.
+    case unsent
     /// It has been tried as often as is allowed.
     case attempts
     /// There is no time left.
@@ -38,6 +42,8 @@ public enum RetryObstacle: UInt8, CaseIterable, Sendable {
         switch self {
         case .delivered: "delivered"
         case .buffer: "buffer"
+        case .incomplete: "incomplete"
+        case .unsent: "unsent"
         case .attempts: "attempts"
         case .deadline: "deadline"
         case .budget: "budget"
@@ -52,6 +58,8 @@ public enum RetryObstacle: UInt8, CaseIterable, Sendable {
         switch self {
         case .delivered: "part of the answer has gone out"
         case .buffer: "the request is larger than what is kept of it"
+        case .incomplete: "the rest of the request was not kept, as there was a response already"
+        case .unsent: "the call has not gone to an upstream"
         case .attempts: "it was tried as often as allowed"
         case .deadline: "there is no time left"
         case .budget: "the upstream's retry budget is used up"

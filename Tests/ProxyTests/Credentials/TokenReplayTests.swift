@@ -330,6 +330,62 @@ import Testing
         }
     }
 
+    private static let withTrailers = """
+        POST /pkg.Service/Say HTTP/1.1\r\nhost: app\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n\
+        5\r\nhello\r\n0\r\nx-sum: 1\r\n\r\n
+        """
+
+    @Test(arguments: Stage.allCases)
+    func `a request with trailers goes again with them after its token was rejected`(_ stage: Stage) {
+        play(stage, plain + "\ninterceptors: [\(Self.token())]\n") { scene in
+            let caller = scene.caller()
+            caller.send(Self.withTrailers)
+            scene.settle()
+            scene.deliver("one")
+            let upstream = scene.upstream().accept()
+            #expect(upstream.head().contains("\r\nauthorization: Bearer one\r\n"))
+            upstream.expect("5\r\nhello\r\n0\r\nx-sum: 1\r\n\r\n")
+            upstream.send(http("HTTP/1.1 401 Unauthorized", "content-length: 2", body: "no"))
+            scene.settle()
+            scene.deliver("two")
+            let again = upstream.end == nil ? upstream : scene.upstream().accept()
+            #expect(again.head().contains("\r\nauthorization: Bearer two\r\n"))
+            again.expect("5\r\nhello\r\n0\r\nx-sum: 1\r\n\r\n")
+            again.send(fine)
+            caller.expect(fine)
+            #expect(scene.retries("unauthenticated") == 1)
+            #expect(scene.skippedRetries("buffer") == 0)
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a request with trailers goes again with them after its stream was refused, or its response was judged`(
+        _ stage: Stage
+    ) {
+        let retry = "rules: [{when: {status: 503}, retry: {allow_non_idempotent: true}}], max_retries: 1"
+        let rule = "{validate: {\(retry)}}"
+        let url = plain.replacing("http:", with: "h2c:")
+        play(stage, "\(url)\ninterceptors: [\(rule)]\n") { scene in
+            let caller = scene.caller()
+            caller.send(Self.withTrailers)
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            for (stream, end) in [(1, true), (3, false), (5, false)] {
+                let lines = [upstream.next(), upstream.next(), upstream.next()]
+                #expect(lines[0].hasPrefix("\(stream) HEADERS "))
+                #expect(lines[1].contains("hello"), "\(lines)")
+                #expect(lines[2].contains("x-sum: 1"), "\(lines)")
+                if end {
+                    upstream.send(.reset(stream, .refused))
+                } else if stream == 3 {
+                    upstream.send(.answer(stream, 503, [:], end: true))
+                } else {
+                    upstream.send(.answer(stream, end: true))
+                }
+            }
+            #expect(caller.head().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     @Test(arguments: Stage.allCases)
     func `a token made of the header that it replaces is refused and fetched like others`(_ stage: Stage) {
         let exchange = #"{token_url: "http://127.0.0.1:1/t", subject_token: "{header:authorization}"}"#

@@ -140,7 +140,7 @@ import Testing
             gate(talk).release(nil, .retry(.rule))
             talk.scene.until { talk.callerEar.heard.count >= 2 }
             #expect(talk.callerEar.heard.last?.hasPrefix("end internal") == true, "\(talk.style)")
-            #expect(talk.scene.skippedRetries("buffer") == 1)
+            #expect(talk.scene.skippedRetries("incomplete") == 1)
         }
     }
 

@@ -1,0 +1,28 @@
+internal import HTTP
+
+/// How far a request came on a connection that came to nothing, and whether it may be sent again (RFC 9110 §9.2.2).
+///
+/// Pure: the same rule for calls and for requests of our own.
+struct SentRequest {
+    /// How often a request is sent at most, where this rule lets it be sent again.
+    static let mostAttempts = 3
+
+    /// Something of a response has come, be it an interim one.
+    let hasResponse: Bool
+    /// The connection had been idle, so that its server may have closed it before the request.
+    let wasIdle: Bool
+    /// The connection has sent something since it got the request.
+    let hasLeft: Bool
+    /// Doing it twice comes to the same as doing it once.
+    let isIdempotent: Bool
+
+    /// Whether sending it once more cannot do twice what was to be done once.
+    func mayGoAgain(after failure: UpstreamFailure) -> Bool {
+        switch failure {
+        case _ where hasResponse: false
+        case .unprocessed: true
+        case .lost: wasIdle && (!hasLeft || isIdempotent)
+        default: false
+        }
+    }
+}

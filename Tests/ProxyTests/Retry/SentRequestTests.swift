@@ -1,0 +1,33 @@
+import HTTP
+import Testing
+
+@testable import Proxy
+
+/// Which requests may be sent again after a connection has come to nothing: the rule for calls and for our own requests.
+@Suite struct SentRequestTests {
+    @Test func `only what cannot be done twice is sent again`() {
+        let flags = [false, true]
+        for hasResponse in flags {
+            for wasIdle in flags {
+                for hasLeft in flags {
+                    for isIdempotent in flags {
+                        let sent = SentRequest(
+                            hasResponse: hasResponse,
+                            wasIdle: wasIdle,
+                            hasLeft: hasLeft,
+                            isIdempotent: isIdempotent
+                        )
+                        #expect(sent.mayGoAgain(after: .unprocessed) == !hasResponse)
+                        let isSafe = !hasResponse && wasIdle && (!hasLeft || isIdempotent)
+                        #expect(sent.mayGoAgain(after: .lost) == isSafe, "\(sent)")
+                        let others: [UpstreamFailure] = [
+                            .connectTimeout, .firstByteTimeout, .attemptTimeout, .callTimeout, .tooManyWaiting, .cutOff,
+                            .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badAnswer(.statusLine),
+                        ]
+                        for failure in others { #expect(!sent.mayGoAgain(after: failure), "\(failure)") }
+                    }
+                }
+            }
+        }
+    }
+}
