@@ -33,6 +33,34 @@ def test_new_value(martlet, recorder, tmp_path, kind):
             eventually(lambda: sent() == f"Bearer {value}", what=f"the {value} value")
 
 
+@pytest.mark.parametrize("fate", ["deleted", "emptied"])
+def test_a_file_that_is_deleted_takes_its_token_with_it_and_an_emptied_one_does_not(martlet, recorder, tmp_path, fate):
+    file = tmp_path / "token"
+    file.write_text("first")
+    upstream = recorder()
+    token = f"{{ name: auth, token: {{ file: {file}, wait: 100ms }} }}"
+    proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {upstream.url}\ninterceptors: [ {token} ]\n")
+    with proxy.http() as http:
+        assert http.get("/").status_code == 200
+        if fate == "deleted":
+            file.unlink()
+        else:
+            file.write_text("")
+        proxy.stderr.wait("no token .*" + ("No such file" if fate == "deleted" else "empty"))
+        answer = http.get("/")
+        ready = proxy.admin("/readyz").status_code
+        (credential,) = proxy.admin("/credentials").json()["credentials"]
+        assert credential["last_error"]
+        if fate == "deleted":
+            assert (answer.status_code, ready, credential["state"]) == (503, 503, "failed")
+            assert f"there is no token in {file}" in answer.text
+        else:
+            assert (answer.status_code, ready, credential["state"]) == (200, 200, "valid")
+            assert upstream.requests[-1].header("authorization") == "Bearer first"
+        file.write_text("second")
+        eventually(lambda: http.get("/").status_code == 200 and upstream.requests[-1].header("authorization") == "Bearer second")
+
+
 @pytest.mark.parametrize("obstacle", ["folder", "descriptors"])
 def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, obstacle):
     """The token of before is used, and the file is looked at again without another change."""

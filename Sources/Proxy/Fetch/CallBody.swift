@@ -45,6 +45,17 @@ enum CallBody {
         }
     }
 
+    /// Why the call does not have all parts of it, if it does not.
+    func lack(for call: Call?) -> TemplateLack? {
+        switch self {
+        case .data, .file: nil
+        case .text(let template): template.lack(for: call)
+        case .json(let json): json.lack(for: call)
+        case .form(let parameters): parameters.map(\.value).lack(for: call)
+        case .multipart(let multipart): multipart.templates.lack(for: call)
+        }
+    }
+
     /// The files that are sent.
     var files: [MarkedString] {
         switch self {

@@ -37,14 +37,22 @@ indirect enum JSONTemplate {
         }
     }
 
-    /// Whether its strings are UTF-8, whatever the call puts into them.
-    func isUTF8(for call: Call?) -> Bool {
+    /// Its strings.
+    var templates: [Template] {
         switch self {
-        case .plain: true
-        case .text(let template): String(validating: template.value(for: call), as: UTF8.self) != nil
-        case .array(let items): items.allSatisfy { $0.isUTF8(for: call) }
-        case .object(let members): members.allSatisfy { $0.value.isUTF8(for: call) }
+        case .plain: []
+        case .text(let template): [template]
+        case .array(let items): items.flatMap(\.templates)
+        case .object(let members): members.flatMap(\.value.templates)
         }
+    }
+
+    /// Why the call does not have all of its strings, if it does not; what is not UTF-8 has no place in JSON.
+    func lack(for call: Call?) -> TemplateLack? {
+        let templates = templates
+        if let lack = templates.lack(for: call) { return lack }
+        let areTexts = templates.allSatisfy { String(validating: $0.value(for: call), as: UTF8.self) != nil }
+        return areTexts ? nil : .missing
     }
 
     /// Appends the value as compact JSON (RFC 8259), members in the order of the file.

@@ -36,10 +36,13 @@ struct Multipart {
         }
     }
 
-    /// Whether a part comes from a call.
-    var requiresCall: Bool {
-        parts.contains { if case .value(let template) = $0.content { template.requiresCall } else { false } }
+    /// The values of its parts.
+    var templates: [Template] {
+        parts.compactMap { if case .value(let template) = $0.content { template } else { nil } }
     }
+
+    /// Whether a part comes from a call.
+    var requiresCall: Bool { templates.contains(where: \.requiresCall) }
 
     /// The files that are sent.
     var files: [MarkedString] {

@@ -16,6 +16,8 @@ package final class NamedCall {
     private let query: [CallParameter]
     private let headers: [(name: String, value: Template)]
     private let body: CallBody?
+    /// All of them but those of the body.
+    private let templates: [Template]
 
     /// Compiles a call; what is wrong with it is reported.
     package init(_ settings: CallSettings, into diagnostics: Diagnostics) {
@@ -30,7 +32,7 @@ package final class NamedCall {
         }
         body = settings.body.map { CallBody($0, into: diagnostics) }
         if let type = settings.contentType { HeaderValue.check(type.text, at: type.mark, into: diagnostics) }
-        let templates = [path] + [urlQuery].compactMap { $0 } + query.map(\.value) + headers.map(\.value)
+        templates = [path] + [urlQuery].compactMap { $0 } + query.map(\.value) + headers.map(\.value)
         requiresCall = templates.contains(where: \.requiresCall) || body?.requiresCall == true
         let texts = path.texts + (urlQuery?.texts ?? []).map { $0.filter { $0 != UInt8(ascii: "?") } }
         let isTarget = texts.allSatisfy { HTTPHead.isPath(([UInt8(ascii: "/")] + $0).span) }
@@ -61,6 +63,11 @@ package final class NamedCall {
         request.fields.append(FetchRequest.Field("content-type", Array(rendered.type.utf8)))
         request.body = rendered.bytes
         return request
+    }
+
+    /// Why the call does not have all parts of the request, if it does not.
+    func lack(for call: Call?) -> TemplateLack? {
+        templates.lack(for: call) ?? body?.lack(for: call)
     }
 
     private func target(for call: Call?) throws(NamedCallError) -> [UInt8] {

@@ -9,13 +9,13 @@ internal import HTTP
 ///
 /// `{{` and `}}` are braces. Environment variables are read at load. Belongs to the thread that made it.
 public final class Template {
-    private enum Piece {
+    enum Piece {
         case text([UInt8])
         case header(FieldName)
         case host, path, service, method, peerUser, peerGroup, callID
     }
 
-    private var pieces: [Piece] = []
+    private(set) var pieces: [Piece] = []
     private let allowsControls: Bool
 
     /// Parses `text`; what is wrong with it is reported at `mark`.

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import RPC
+internal import TLS
 
 /// Where a token may go, and for whom.
 struct TokenBounds {
@@ -129,8 +130,8 @@ private struct Phantom {
         guard let index = request.first(header) else {
             return RPCError(.unauthenticated, "the caller shows no token that could be swapped")
         }
-        let isOnly = request.first(header, from: index + 1) == nil
-        guard isOnly, !value.isEmpty, request.value(at: index).withoutScheme.isEqualInConstantTime(to: value) else {
+        if request.first(header, from: index + 1) != nil { return .twice(header) }
+        guard !value.isEmpty, ConstantTime.areEqual(request.value(at: index).withoutBearer, value.span) else {
             return RPCError(.unauthenticated, "the caller shows a token that is not the one to be swapped")
         }
         request.remove(header)
@@ -138,18 +139,10 @@ private struct Phantom {
     }
 }
 
-extension Span<UInt8> {
-    /// What is behind `Bearer `, if that is there.
-    fileprivate var withoutScheme: Span<UInt8> {
-        @_lifetime(copy self)
-        get { hasPrefix(Array("Bearer ".utf8)) ? extracting(7..<count) : self }
-    }
-
-    /// Whether the bytes are these; the time does not tell where they differ.
-    fileprivate func isEqualInConstantTime(to other: [UInt8]) -> Bool {
-        guard count == other.count else { return false }
-        var difference: UInt8 = 0
-        for index in indices { difference |= self[index] ^ other[index] }
-        return difference == 0
+extension RPCError {
+    /// A header that tells who the caller is comes twice.
+    static func twice(_ name: FieldName) -> RPCError {
+        let name = String(decoding: name.bytes, as: UTF8.self)
+        return RPCError(.invalidArgument, "the header \(name) comes twice; send it once, as it decides on the token")
     }
 }

@@ -49,18 +49,19 @@ final class TokenInterceptor: Interceptor, Redacting {
     func requestHead(_ call: Call) -> Verdict { requestHead(call, slot) }
 
     /// The slot of the credential of one call.
-    fileprivate func slot(for call: Call) -> CredentialSlot? {
+    fileprivate func slot(for call: Call) throws(TemplateLack) -> CredentialSlot? {
         guard case .perCall(let source) = source else { return slot }
-        return source(call).map { credentials.slot($0) }
+        return credentials.slot(try source(call).get())
     }
 
-    fileprivate func requestHead(_ call: Call, _ slot: CredentialSlot?) -> Verdict {
+    fileprivate func requestHead(_ call: Call, _ slot: CredentialSlot?, _ lack: TemplateLack? = nil) -> Verdict {
         switch bounds.ruling(on: call) {
         case .proceed: break
         case .leave: return .next
         case .withhold(let cause): return failure.verdict(cause)
         case .reject(let error): return .reject(error)
         }
+        if case .ambiguous(let name) = lack { return .reject(.twice(name)) }
         guard let slot else { return failure.verdict("the call does not have what its token is made of") }
         let upstream = call.route.upstream
         if slot.isGood(for: upstream) { return put(slot, call) }
@@ -201,8 +202,13 @@ private final class TokenOfCall: Interceptor {
     var events: EventSet { token.events }
 
     func requestHead(_ call: Call) -> Verdict {
-        slot = token.slot(for: call)
-        return token.requestHead(call, slot)
+        slot = nil
+        do throws(TemplateLack) {
+            slot = try token.slot(for: call)
+            return token.requestHead(call, slot)
+        } catch {
+            return token.requestHead(call, nil, error)
+        }
     }
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {

@@ -29,13 +29,11 @@ extension TokenTemplate {
                 )
             )
         }
-        let render = { (call: Call?) in (try? entry.call.render(for: call)).map(source) }
-        guard !entry.call.requiresCall else {
-            self = .perCall(render)
-            return
+        // What is in the way of a constant one has been reported where the call is checked.
+        self.init(isConstant: !entry.call.requiresCall) { call in
+            if let lack = entry.call.lack(for: call) { return .failure(lack) }
+            guard let request = try? entry.call.render(for: call) else { return .failure(.missing) }
+            return .success(source(request))
         }
-        // What is in the way has been reported where the call is checked.
-        guard let constant = render(nil) else { return nil }
-        self = .constant(constant)
     }
 }

@@ -41,16 +41,19 @@ extension TokenTemplate {
         guard let answer = Self.answer(section) else { return nil }
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
         self.init(isConstant: command.allSatisfy(\.isConstant)) { call in
-            let words = command.compactMap { $0.text(for: call) }
-            guard words.count == command.count else { return nil }
-            return .exec(
-                ExecSource(
-                    command: words,
-                    environment: environment,
-                    answer: answer,
-                    timeout: timeout
-                )
-            )
+            Self.words(command, for: call).map {
+                .exec(ExecSource(command: $0, environment: environment, answer: answer, timeout: timeout))
+            }
+        }
+    }
+
+    private static func words(_ command: [TokenParameter], for call: Call?) -> Result<[String], TemplateLack> {
+        do throws(TemplateLack) {
+            var words: [String] = []
+            for word in command { words.append(try word.text(for: call)) }
+            return .success(words)
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -39,20 +39,21 @@ extension TokenTemplate {
         let (issuer, audience) = (section.string(ifGiven: "issuer"), section.strings("audience"))
         let isConstant = subject?.isConstant ?? true && claims?.requiresCall != true
         self.init(isConstant: isConstant) { call in
-            let name = subject?.text(for: call)
-            guard (name == nil) == (subject == nil), claims?.isUTF8(for: call) ?? true else { return nil }
-            return .jwt(
-                JWTSource(
-                    signing: signing,
-                    claims: JWTClaims(
-                        issuer: issuer,
-                        subject: name,
-                        audience: audience,
-                        lifetime: lifetime,
-                        others: claims?.members(for: call) ?? []
-                    )
-                )
+            if let lack = claims?.lack(for: call) { return .failure(lack) }
+            var name: String?
+            do throws(TemplateLack) {
+                name = try subject?.text(for: call)
+            } catch {
+                return .failure(error)
+            }
+            let claims = JWTClaims(
+                issuer: issuer,
+                subject: name,
+                audience: audience,
+                lifetime: lifetime,
+                others: claims?.members(for: call) ?? []
             )
+            return .success(.jwt(JWTSource(signing: signing, claims: claims)))
         }
     }
 

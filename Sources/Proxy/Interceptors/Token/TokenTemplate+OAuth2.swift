@@ -99,29 +99,40 @@ extension TokenTemplate {
         let server = FetchServer(target.server, into: section.diagnostics)
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
         let isExchange = answer != .oauth2
-        let make = { (call: Call?) in
-            CredentialSource.http(
-                HTTPSource(
-                    kind: isExchange ? "exchange" : "oauth2",
-                    server: server,
-                    request: FetchRequest(
-                        method: "POST",
-                        target: Array(target.target.utf8),
-                        fields: [.init("accept", Array("application/json".utf8))]
-                    ),
-                    form: form.map { .init(name: $0.0, value: .value($0.1.bytes(for: call).withoutScheme)) },
-                    authentication: authentication,
-                    answer: answer,
-                    timeout: timeout
-                )
-            )
+        let source = HTTPSource(
+            kind: isExchange ? "exchange" : "oauth2",
+            server: server,
+            request: FetchRequest(
+                method: "POST",
+                target: Array(target.target.utf8),
+                fields: [.init("accept", Array("application/json".utf8))]
+            ),
+            form: [],
+            authentication: authentication,
+            answer: answer,
+            timeout: timeout
+        )
+        self.init(isConstant: form.allSatisfy(\.1.isConstant)) { call in
+            Self.parameters(form, for: call).map { parameters in
+                var source = source
+                source.form = parameters
+                return .http(source)
+            }
         }
-        if form.allSatisfy(\.1.isConstant) {
-            self = .constant(make(nil))
-        } else {
-            let subject = form.first { $0.0 == "subject_token" }?.1
-            // Whoever shows no token gets none.
-            self = .perCall { call in subject?.bytes(for: call).withoutScheme.isEmpty == true ? nil : make(call) }
+    }
+
+    private static func parameters(
+        _ form: [(String, TokenParameter)],
+        for call: Call?
+    ) -> Result<[HTTPSource.Parameter], TemplateLack> {
+        do throws(TemplateLack) {
+            var parameters: [HTTPSource.Parameter] = []
+            for (name, parameter) in form {
+                parameters.append(.init(name: name, value: .value(try parameter.token(for: call))))
+            }
+            return .success(parameters)
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -147,13 +158,6 @@ extension TokenTemplate {
         }
         guard let secret = Secret(section.section("client_secret")) else { return nil }
         return section.string(ifGiven: "auth") == "post" ? .post(id: id, secret) : .basic(id: id, secret)
-    }
-}
-
-extension [UInt8] {
-    /// What a header that carries a token has behind `Bearer `.
-    fileprivate var withoutScheme: [UInt8] {
-        starts(with: "Bearer ".utf8) ? Array(dropFirst(7)) : self
     }
 }
 

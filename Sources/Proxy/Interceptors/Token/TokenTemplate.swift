@@ -5,8 +5,8 @@ internal import Events
 /// Where a token comes from: the same for every call, or a source of its own for each.
 enum TokenTemplate {
     case constant(CredentialSource)
-    /// None for a call that lacks what it is made of.
-    case perCall((Call) -> CredentialSource?)
+    /// An error for a call that lacks what it is made of.
+    case perCall((Call?) -> Result<CredentialSource, TemplateLack>)
 
     /// Reads the source that a section names; none if it names none rightly, which is reported.
     init?(_ section: Section, _ context: CompileContext) {
@@ -57,31 +57,49 @@ struct TokenParameter {
 
     var isConstant: Bool { template.constant != nil }
 
-    /// The text for a call, or for every call.
-    func bytes(for call: Call?) -> [UInt8] {
-        if let constant = template.constant { return constant }
-        guard let call else { return [] }
-        let queue = ByteQueue()
-        template.render(for: call, to: queue)
-        return queue.readable.array
+    /// The value for a call, or for every call.
+    func bytes(for call: Call?) throws(TemplateLack) -> [UInt8] {
+        if let lack = template.lack(for: call) { throw lack }
+        return template.value(for: call)
     }
 
-    /// The same as a text; none if the call does not have it, or has what is no UTF-8.
-    func text(for call: Call?) -> String? {
-        let bytes = bytes(for: call)
-        guard isConstant || !bytes.isEmpty else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+    /// The same as a text, which it cannot be if it is not UTF-8.
+    func text(for call: Call?) throws(TemplateLack) -> String {
+        guard let text = String(validating: try bytes(for: call), as: UTF8.self) else { throw .missing }
+        return text
+    }
+
+    /// The value without the scheme of a header that carries a token; there has to be something behind that.
+    func token(for call: Call?) throws(TemplateLack) -> [UInt8] {
+        let bytes = try bytes(for: call)
+        let token = bytes.span.withoutBearer.array
+        guard isConstant || !token.isEmpty else { throw .missing }
+        return token
     }
 }
 
 extension TokenTemplate {
     /// A source that is made of parameters: one for all calls, unless what it is made of depends on them.
-    init?(isConstant: Bool, _ make: @escaping (Call?) -> CredentialSource?) {
+    init?(isConstant: Bool, _ make: @escaping (Call?) -> Result<CredentialSource, TemplateLack>) {
         guard isConstant else {
-            self = .perCall { make($0) }
+            self = .perCall(make)
             return
         }
-        guard let source = make(nil) else { return nil }
+        guard case .success(let source) = make(nil) else { return nil }
         self = .constant(source)
+    }
+}
+
+extension Span<UInt8> {
+    /// What is behind the scheme `Bearer`, in any case (RFC 9110 §11.1), if that is there.
+    var withoutBearer: Span<UInt8> {
+        @_lifetime(copy self)
+        get {
+            var start = 6
+            guard count >= start, extracting(0..<start).equalsIgnoringCase("bearer") else { return self }
+            guard count == start || self[start] == UInt8(ascii: " ") else { return self }
+            while start < count, self[start] == UInt8(ascii: " ") { start += 1 }
+            return extracting(start..<count)
+        }
     }
 }
