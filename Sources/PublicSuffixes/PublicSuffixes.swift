@@ -4,9 +4,10 @@ private import CPsl
 ///
 /// It is compiled into libpsl and never changes while the process runs, so any thread may ask.
 public enum PublicSuffixes {
-    /// Whether a domain is a public suffix; one without a dot always is, unless the list says otherwise.
+    /// Whether a domain is a public suffix, as one without a dot is that the list does not have.
     ///
     /// - Parameter domain: the domain in small letters, internationalized labels in Punycode; a dot at its end is passed over.
+    /// - Returns: whether strangers may register names below it.
     public static func contains(_ domain: [UInt8]) -> Bool {
         let name = domain.last == UInt8(ascii: ".") ? domain.dropLast() : domain[...]
         // A libpsl that was built without a list has none.
