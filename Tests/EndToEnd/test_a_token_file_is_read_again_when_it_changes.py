@@ -47,6 +47,8 @@ def test_a_file_that_is_deleted_takes_its_token_with_it_and_an_emptied_one_does_
         else:
             file.write_text("")
         proxy.stderr.wait("no token .*" + ("No such file" if fate == "deleted" else "empty"))
+        if fate == "deleted":
+            eventually(lambda: http.get("/").status_code == 503, within=1.0, what="a call without a token")
         answer = http.get("/")
         ready = proxy.admin("/readyz").status_code
         (credential,) = proxy.admin("/credentials").json()["credentials"]
