@@ -163,6 +163,7 @@ import Testing
             #expect(
                 scene.metrics("martlet_refused_total") == [
                     #"martlet_refused_total{reason="host"} 1"#, #"martlet_refused_total{reason="origin"} 1"#,
+                    #"martlet_refused_total{reason="loop"} 0"#,
                 ]
             )
             let verdicts = #"martlet_interceptor_verdicts_total{interceptor="respond",verdict="respond"} "#

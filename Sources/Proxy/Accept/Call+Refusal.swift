@@ -10,7 +10,7 @@ extension Call {
 
     /// Ends the call before it has begun, in the caller's dialect.
     func refuse(_ reason: RefusalLabel) {
-        isRefused = true
+        refusal = reason
         worker.counters.refused(reason)
         let field = String(decoding: listener.name, as: UTF8.self)
         worker.notices.note(
@@ -32,6 +32,7 @@ extension Call {
         case .origin:
             guard let index = request.first(.origin) ?? request.first(.secFetchSite) else { return "" }
             return Self.shortened(request.value(at: index))
+        case .loop: return Self.shortened(request.authority)
         }
     }
 
@@ -55,6 +56,12 @@ extension RefusalLabel {
                 RPCCode(inferredFromStatus: 403),
                 "web pages of this origin may not call; add it to the listener's origins",
                 httpStatus: 403
+            )
+        case .loop:
+            RPCError(
+                .internal,
+                "the request keeps coming back: an upstream leads to Martlet itself; correct the url of the upstream",
+                httpStatus: 502
             )
         }
     }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import HTTP
 internal import RPC
+internal import Telemetry
 
 /// The field `proxy-status` (RFC 9209) of an error that was decided here: it tells callers on this machine who did.
 extension Call {
@@ -34,7 +35,7 @@ extension Call {
 
     private func errorType(_ code: RPCCode) -> StaticString {
         if case .interceptor = record.decider { return hasAnswer ? "proxy_internal_response" : "http_request_denied" }
-        if isRefused { return "http_request_denied" }
+        if let refusal { return refusal == .loop ? "proxy_loop_detected" : "http_request_denied" }
         if let failure { return failure.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"

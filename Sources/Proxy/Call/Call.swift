@@ -59,8 +59,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     /// What is wrong with the caller's time.
     var timeFault: RPCError?
-    /// The request has not been let in.
-    var isRefused = false
+    /// Why the request has not been let in, if it has not.
+    var refusal: RefusalLabel?
     var requestEnded = false
     /// The head is through the chain.
     var hasHeadLeft = false

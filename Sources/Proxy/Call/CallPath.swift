@@ -24,6 +24,9 @@ extension Call {
         if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.isTCP) {
             return refuse(refusal)
         }
+        if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: request, isSample: isTimed) {
+            return refuse(.loop)
+        }
         takeRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
         timeFault = takeDeadline()

@@ -4,12 +4,15 @@ public enum RefusalLabel: UInt8, CaseIterable, Sendable {
     case host
     /// A web page of an origin that may not call is behind it.
     case origin
+    /// It keeps coming back: an upstream leads to the proxy itself.
+    case loop
 
     /// The value of the label.
     public var label: StaticString {
         switch self {
         case .host: "host"
         case .origin: "origin"
+        case .loop: "loop"
         }
     }
 }
