@@ -17,7 +17,6 @@ extension Call {
 
     /// Rejects the call before it has begun, since others hold all the memory that calls may hold.
     func rejectForMemory() {
-        isRefused = true
         worker.counters.limitHit(.memory)
         worker.notices.note(
             "short of memory (limits.memory); rejecting new calls",
