@@ -89,7 +89,8 @@ import Testing
     @Test func `what an interceptor responds goes back through those before it`() {
         play(chain("{name: a, probe: {}}", "{name: b, probe: {request: respond}}", "{name: c, probe: {}}")) { scene in
             #expect(call(scene, reachesUpstream: false) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))
-            let ends = ["b", "a"].map { "\($0) finished ok by interceptor(\"b\")" }
+            // A response of no type is none to a client of Connect.
+            let ends = ["b", "a"].map { "\($0) finished unknown by interceptor(\"b\")" }
             #expect(scene.diary.take() == ["a request", "b request", "a response"] + ends)
             let name = #"martlet_interceptor_verdicts_total{interceptor="b",verdict="respond"} "#
             #expect(scene.metrics("martlet_interceptor_verdicts_total").contains(name + "1"))
@@ -137,7 +138,7 @@ import Testing
         play(stage, chain("{name: a, probe: {}}", "{name: b, probe: {response: respond}}", "{name: c, probe: {}}")) {
             scene in
             #expect(call(scene) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))
-            let ends = ["c", "b", "a"].map { "\($0) finished ok by interceptor(\"b\")" }
+            let ends = ["c", "b", "a"].map { "\($0) finished unknown by interceptor(\"b\")" }
             let before = ["a request", "b request", "c request", "c response", "b response", "a response"]
             #expect(scene.diary.take() == before + ends)
         }

@@ -125,9 +125,24 @@ extension Call {
 
     func respond(_ answer: LocalAnswer, _ place: Int) {
         if decidesByProcedure(place) { admitMethod() }
-        let code: RPCCode = answer.status < 400 ? .ok : RPCCode(inferredFromStatus: answer.status)
-        if code == .ok, classification.dialect != .http { ownMessages = 1 }
-        send(answer, Outcome(code: code), before: place)
+        let outcome = Outcome(conclusion(of: answer))
+        if outcome.code == .ok, classification.dialect != .http { ownMessages = 1 }
+        send(answer, outcome, before: place)
+    }
+
+    /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
+    private func conclusion(of answer: LocalAnswer) -> Conclusion {
+        let head = worker.takeHead()
+        defer { worker.give(head) }
+        head.fill(with: answer)
+        var reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        reader.read(head, classification.dialect)
+        reader.body(answer.body.span)
+        guard !answer.trailers.isEmpty else { return reader.end() }
+        let trailers = worker.takeHead()
+        defer { worker.give(trailers) }
+        for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
+        return reader.end(trailers: trailers)
     }
 
     /// An interceptor has decided what the caller gets.
@@ -172,6 +187,11 @@ extension Call {
     func conclude(_ outcome: Outcome) {
         attempt?.count(.ok)
         record.message = outcome.message
+        // What counts there is the status that the caller has got.
+        if classification.dialect == .http, !outcome.isError, record.status > 0 {
+            let code: RPCCode = record.status < 400 ? .ok : RPCCode(inferredFromStatus: record.status)
+            return finish(code: code, by: record.decider)
+        }
         if ownOutcome == nil, outcome.code.showsThatMethodExists { admitMethod() }
         finish(code: outcome.code, by: record.decider)
     }
