@@ -198,7 +198,9 @@ extension Call {
             return conclude(outcome)
         }
         pass(
-            .responseEnd(ResponseEnd(outcome, trailers: answerTrailers(trailers), asked: asked)),
+            .responseEnd(
+                ResponseEnd(outcome, trailers: answerTrailers(trailers), asked: asked, classification.dialect)
+            ),
             .response,
             from: run.chain.links.count - 1
         )
@@ -263,7 +265,7 @@ extension Call {
         let trailers = answerTrailers ?? worker.takeHead()
         trailers.notesEdits = true
         answerTrailers = trailers
-        let end = ResponseEnd(failing: error, trailers: trailers)
+        let end = ResponseEnd(failing: error, trailers: trailers, classification.dialect)
         pass(.responseEnd(end), .response, from: place - 1)
     }
 

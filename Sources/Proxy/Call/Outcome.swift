@@ -16,7 +16,10 @@ struct Outcome {
 
     /// The outcome that was decided here; success without an error.
     init(_ error: RPCError?) {
-        self.init(code: error?.code ?? .ok, message: error.map { Array($0.message.utf8) } ?? [], own: error)
+        var plain = error
+        // A response that is made of it has that already.
+        plain?.metadata = []
+        self.init(code: error?.code ?? .ok, message: error.map { Array($0.message.utf8) } ?? [], own: plain)
     }
 
     /// The outcome of an answer that was made here and is not told as an error.

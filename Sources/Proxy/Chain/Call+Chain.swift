@@ -56,16 +56,26 @@ extension Call {
     /// Takes an event to those that ask for it, and to those at which something waits; false if it does not get to the end.
     private func walk(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) -> Bool {
         guard start >= 0 else { return true }
-        let ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
-        let asking = run.chain.asking(event, way)
+        var ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
+        var asking = asking(event, way)
         var stops = (asking | lanes.gated(way)) & run.links(way) & ahead
         while stops != 0 {
             let place = way == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
             let bit: UInt64 = 1 << UInt64(place)
             stops &= ~bit
             guard visit(place, asks: asking & bit != 0, event, bytes, way) else { return false }
+            // A hook may have made an error of the end, and others ask for those.
+            guard case .responseEnd(let end) = event, end.isReplaced else { continue }
+            ahead = bit - 1
+            asking = self.asking(event, way)
+            stops = (asking | lanes.gated(way)) & run.links(way) & ahead
         }
         return true
+    }
+
+    /// The links that ask for an event as it is now, a bit each.
+    private func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
+        run.chain.asking(event, way)
     }
 
     /// Takes an event to a link; true if it goes on to the next.

@@ -1,3 +1,5 @@
+internal import Bytes
+internal import Dialects
 public import HTTP
 public import RPC
 
@@ -10,8 +12,10 @@ public final class ResponseEnd {
     ///
     /// Fields of the protocols may be among them and are not to be touched.
     public let trailers: HTTPHead
-    /// What interceptors ask for that are to see it.
-    let asked: EventSet
+    /// What interceptors ask for that are to see it, as it has come.
+    private let arrived: EventSet
+    /// Whether the metadata of an error is among the trailers; if not, it is among the headers.
+    private let hasMetadata: Bool
     /// Whether the error is another than the one that has come.
     private(set) var isReplaced = false
     private var outcome: Outcome
@@ -19,19 +23,28 @@ public final class ResponseEnd {
     /// Whether a hook has set the error since this was asked last.
     private(set) var isNewlyReplaced = false
 
-    /// The end of an answer as it has come.
-    init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet) {
+    /// The end of a response as it has come.
+    init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet, _ dialect: Dialect) {
         self.outcome = outcome
         self.trailers = trailers
-        self.asked = asked
+        arrived = asked
+        hasMetadata = dialect.hasEnvelopes
     }
 
-    /// The end of an answer that is broken off with an error.
-    init(failing error: RPCError, trailers: HTTPHead) {
+    /// The end of a response that is broken off with an error.
+    init(failing error: RPCError, trailers: HTTPHead, _ dialect: Dialect) {
         outcome = Outcome(error)
         self.trailers = trailers
-        asked = .anyEnd
+        arrived = .anyEnd
+        hasMetadata = dialect.hasEnvelopes
         isReplaced = true
+        store(error)
+    }
+
+    /// What interceptors ask for that are to see it, as it is now: an error that one of them has made is one to all that
+    /// follow.
+    var asked: EventSet {
+        isReplaced && code != .ok && !arrived.isEmpty ? arrived.union(.responseErrors) : arrived
     }
 
     /// The outcome.
@@ -48,11 +61,22 @@ public final class ResponseEnd {
             return stored
         }
         set {
-            stored = newValue?.code == .ok ? nil : newValue
-            outcome = Outcome(stored)
+            let error = newValue?.code == .ok ? nil : newValue
+            outcome = Outcome(error)
+            store(error)
             isReplaced = true
             isNewlyReplaced = true
         }
+    }
+
+    /// Keeps an error, and its metadata where that stays whatever becomes of the error: among the trailers, if it can.
+    private func store(_ error: RPCError?) {
+        stored = error
+        guard hasMetadata, let error, !error.metadata.isEmpty else { return }
+        for (name, value) in error.metadata {
+            trailers.add(name: Array(name.utf8).span, value: Array(value.utf8).span)
+        }
+        stored?.metadata = []
     }
 
     /// Whether a hook has set the error since this was asked last.
