@@ -17,18 +17,22 @@ extension Call {
         conclude(end.result)
     }
 
-    // MARK: A whole answer that was held
+    // MARK: A whole response that was held
 
     private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
-        if end.isReplaced { rewrite(head, end) } else { appendEndFrame(end) }
-        let dialect = classification.dialect
-        let hasTrailers = dialect == .grpc || dialect == .http
-        let trailers = hasTrailers && end.trailers !== head && end.trailers.count > 0 ? end.trailers : nil
+        if end.isReplaced {
+            rewrite(head, end)
+        } else if let frame = endFrame(end, in: answerDialect) {
+            let body = heldBody ?? worker.takeQueue()
+            heldBody = body
+            body.append(frame)
+        }
+        let trailers = trailers(behind: head, end)
         if answerForm != .bytes || end.isReplaced {
             // HTTP/1.1 has trailers only behind chunks.
-            head.contentLength = dialect == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
+            head.contentLength = classification.dialect == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
         }
-        if dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        if classification.dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = heldBody
         heldBody = nil
         let request = request
@@ -42,16 +46,24 @@ extension Call {
         if let body { worker.give(body) }
     }
 
-    /// Makes the answer one that tells of the error that was set, or of success.
+    /// The trailers that HTTP has behind the body of a held response, if any.
+    private func trailers(behind head: HTTPHead, _ end: ResponseEnd) -> HTTPHead? {
+        let trailers = end.trailers
+        switch classification.dialect {
+        // An error that is made here is told in the head alone.
+        case .grpc where end.isReplaced: return nil
+        case .grpc, .http: return trailers !== head && trailers.count > 0 ? trailers : nil
+        default: return nil
+        }
+    }
+
+    /// Makes the response one that tells of the error that was set, or of success; its trailers stay.
     private func rewrite(_ head: HTTPHead, _ end: ResponseEnd) {
+        let dialect = classification.dialect
         let request = request
         var type: [UInt8] = []
         if let index = request.first(.contentType) { type = request.value(at: index).array }
-        let answer = classification.dialect.answer(
-            to: end.error,
-            codec: classification.codec,
-            requestContentType: type.span
-        )
+        let answer = dialect.answer(to: end.error, codec: classification.codec, requestContentType: type.span)
         head.status = answer.status
         head.setReason(Span())
         head.removeOutcome()
@@ -60,17 +72,20 @@ extension Call {
         addProxyStatus(to: head, end.result)
         if let heldBody { worker.give(heldBody) }
         heldBody = nil
-        guard !answer.body.isEmpty else { return }
+        if dialect == .grpc { return moveTrailers(of: end, into: head) }
+        let isFramed = dialect.hasEnvelopes && answer.status == 200
+        let content = isFramed ? endFrame(end, in: dialect) ?? [] : answer.body
+        guard !content.isEmpty else { return }
         let body = worker.takeQueue()
-        body.append(answer.body)
+        body.append(content)
         heldBody = body
     }
 
-    private func appendEndFrame(_ end: ResponseEnd) {
-        guard let frame = endFrame(end) else { return }
-        let body = heldBody ?? worker.takeQueue()
-        heldBody = body
-        body.append(frame)
+    private func moveTrailers(of end: ResponseEnd, into head: HTTPHead) {
+        let trailers = end.trailers
+        guard trailers !== head else { return }
+        trailers.removeOutcome()
+        for index in 0..<trailers.count { head.add(name: trailers.name(at: index), value: trailers.value(at: index)) }
     }
 
     func putBackTrailers(_ trailers: HTTPHead, into head: HTTPHead) {
@@ -80,18 +95,15 @@ extension Call {
         }
     }
 
-    // MARK: The end of an answer that has gone out
+    // MARK: The end of a response that has gone out
 
-    /// Sends the end; false if it could only be told by breaking the answer off.
+    /// Sends the end; false if it could only be told by breaking the response off.
     private func sendEnd(_ end: ResponseEnd) -> Bool {
-        let dialect = classification.dialect
-        if end.isReplaced {
-            guard dialect.hasEnvelopes, standsBetweenMessages else {
-                endAnswer(with: end.error ?? RPCError(.internal, ""), stands: false)
-                return false
-            }
+        if end.isReplaced, !classification.dialect.hasEnvelopes || !standsBetweenMessages {
+            endAnswer(with: end.error ?? RPCError(.internal, ""), stands: false)
+            return false
         }
-        if let frame = endFrame(end) {
+        if let frame = endFrame(end, in: answerDialect) {
             sendBody(frame.span)
             caller.sendEnd(trailers: nil)
             return true
@@ -113,9 +125,11 @@ extension Call {
         worker.give(body)
     }
 
-    /// The frame that ends a body: the one that has come, or what it has been changed to; none where there is none.
-    private func endFrame(_ end: ResponseEnd) -> [UInt8]? {
-        let dialect = answerDialect
+    // MARK: The frame that ends a body
+
+    /// The frame that ends a body of `dialect`: as it has come, or, if something of the end has changed, written of what
+    /// the end is now; none where there is none.
+    private func endFrame(_ end: ResponseEnd, in dialect: Dialect) -> [UInt8]? {
         guard dialect.hasEnvelopes, dialect != .grpc, answerEndFrame != nil || end.isReplaced else { return nil }
         let trailers = end.trailers
         if let frame = answerEndFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
@@ -124,9 +138,14 @@ extension Call {
             return body.readable.array
         }
         if dialect != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
-        return dialect.endFrame(
-            error: end.isReplaced ? end.error.map { .made($0) } : end.result.json.map { .arrived($0.bytes) },
-            fields: trailers.pairs
-        )
+        return dialect.endFrame(error: end.told, fields: trailers.pairs)
+    }
+}
+
+extension ResponseEnd {
+    /// The error as the frame that ends a Connect stream has it: every end that is not a success has one.
+    fileprivate var told: Dialect.EndError? {
+        if !isReplaced, let json = result.json { return .arrived(json.bytes) }
+        return error.map { .made($0) }
     }
 }

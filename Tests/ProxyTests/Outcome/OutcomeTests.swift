@@ -1,0 +1,156 @@
+import Dialects
+import Glibc
+import HTTP
+import HTTP2Kit
+import RPC
+import Testing
+
+@testable import Proxy
+
+/// Nothing that fails looks like success: whatever stands in a chain, and whatever goes wrong, the caller's client reports
+/// the code that the record has.
+@Suite struct OutcomeTests {
+    /// Every kind, with what may have a say in how a call ends.
+    static let kinds: KeyValuePairs<String, String> = [
+        "nothing": "",
+        "token": "token: {file: /run/token}",
+        "headers-request": "headers: {request: {set: {x-a: '1'}}}",
+        "headers-response": "headers: {response: {set: {x-b: '1'}}}",
+        "headers-trailers": "headers: {trailers: {add: {x-cost: '1'}}}",
+        "headers-code": "when: {code: [aborted, unavailable]}, headers: {trailers: {add: {x-cost: '1'}}}",
+        "rewrite": "rewrite: {authority: other.example}",
+        "deadline": "deadline: {max: 1h}",
+        "limit": "limit: {rate: 100000/s, concurrency: 100000, message: 1MiB}",
+        "metrics": "metrics: {}",
+        "log": "log: {to: /dev/null}",
+        "redact": "redact: {json: [/secret]}",
+        "reject": "when: {header: {x-never: present}}, reject: {code: aborted}",
+        "respond": "when: {header: {x-never: present}}, respond: {body: x}",
+        "error-metadata": "error: {metadata: {x-m: '1'}}",
+        "error-code": "error: {from: [aborted, unavailable], code: resource_exhausted, message: 'later: {message}'}",
+        "error-details": "error: {details: drop, message: '{code}'}",
+        "validate-next": "validate: {rules: [{when: {code: ok}, next: {}}]}",
+        "validate-code": "validate: {rules: [{when: {code: aborted}, fail: {code: data_loss}}]}",
+        "validate-status": "validate: {rules: [{when: {status: [503]}, fail: {code: data_loss}}]}",
+        "validate-json": "validate: {rules: [{when: {json: {/zzz: present}}, fail: {}}]}",
+        "validate-trailer": "validate: {rules: [{when: {trailer: {x-zzz: present}}, fail: {}}]}",
+        "validate-failure": "validate: {rules: [{when: {failure: [connect, reset]}, fail: {code: data_loss}}]}",
+        "validate-replace": "validate: {rules: [{when: {status: 200}, replace: {headers: {set: {x-r: '1'}}}}]}",
+        "validate-message": "validate: {rules: [{when: {status: 200}, replace: {json: {a: 1}}}]}",
+        "validate-retry":
+            "validate: {max_retries: 1, rules: [{when: {code: [aborted, unavailable]}, retry: {allow_non_idempotent: true}}]}",
+        "fault": "fault: {percentage: 0, code: aborted, cut_after: 1}",
+        "fault-throttle": "fault: {throttle: 1GiB}",
+        "fault-header": "fault: {from_header: true}",
+        "message-request": "message: {on: request, require: {max: 1MiB}}",
+        "message-response": "message: {on: response, tee: /dev/null}",
+        "message-replace": #"message: {on: response, replace: {text: '{"a": 1}'}}"#,
+        "gate": "gate: {}",
+        "gate-trailer": "gate: {sees: [response end], trailer: '1'}",
+    ]
+
+    /// Plays all troubles with a chain; the interceptors behind those that make trouble are `behind`.
+    private func check(
+        _ front: [String],
+        behind: [String] = [],
+        _ dialect: Dialect,
+        _ version: HTTPVersion,
+        _ label: String,
+        problem: (OutcomeCall, Trouble, Dialect) -> String? = Self.problem
+    ) {
+        let usesHTTP2 = version == .http2 || dialect == .grpc
+        let witness = "{name: w, gate: {sees: [request head]}}"
+        let items =
+            [witness] + (front.map { "{\($0)}" }) + Trouble.all.compactMap(\.chainItem) + behind.map { "{\($0)}" }
+        let limits =
+            "limits: {request_message: 2KiB, response_message: 2KiB, held_message: 8KiB}, timeouts: {suspension: 1s}"
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", proxy_status: off, \(limits)}]
+            upstream: \(usesHTTP2 ? "h2c" : "http")://127.0.0.1:9000
+            interceptors: [\(items.joined(separator: ", "))]
+            """
+        play(yaml) { scene in
+            scene.worker.updateToken("/run/token", Array("one".utf8))
+            for trouble in Trouble.all(in: dialect) {
+                let call = OutcomeCall(scene, dialect, version, usesHTTP2: usesHTTP2, trouble)
+                call.run()
+                if let problem = problem(call, trouble, dialect) {
+                    Issue.record("\(label) \(dialect) \(version) \(trouble): \(problem)")
+                }
+            }
+        }
+    }
+
+    /// What is wrong with how a call has ended.
+    private static func problem(_ call: OutcomeCall, _ trouble: Trouble, _ dialect: Dialect) -> String? {
+        guard let record = call.record else { return "the call is not over; the caller has \(call.view)" }
+        guard call.view.isWhole || call.view.isBroken else { return "the caller waits; \(record)" }
+        let told = call.view.code(dialect)
+        let seen = "told \(told.map { "\($0)" } ?? "broken off"), record \(record), got \(call.view.shown)"
+        if !trouble.mayBeOK(dialect), record.code == .ok || told == .ok {
+            return "a failure looks like success: \(seen)"
+        }
+        guard let told else { return record.code == .ok ? "a broken response counts as a success: \(seen)" : nil }
+        let agrees = trouble.isMalformed ? (told == .ok) == (record.code == .ok) : told == record.code
+        return agrees ? nil : "caller and record differ: \(seen)"
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func `with every kind alone, the caller's client reports the code of the record`(_ dialect: Dialect) {
+        for (index, (name, item)) in Self.kinds.enumerated() {
+            let items = item.isEmpty ? [] : [item]
+            for version in [HTTPVersion.http1, .http2] { check(items, dialect, version, name) }
+            check([], behind: items, dialect, index % 2 == 0 ? .http1 : .http2, "behind: \(name)")
+        }
+    }
+
+    @Test(arguments: Dialect.allCases.filter { $0 != .http })
+    func `what stands in front of an error has its say, wherever the error is made`(_ dialect: Dialect) {
+        let front = [
+            "headers: {trailers: {add: {x-cost: '1'}}}",
+            "error: {code: resource_exhausted, message: '{code}', metadata: {x-m: '1'}}",
+        ]
+        for version in [HTTPVersion.http1, .http2] {
+            for chain in [front, front.reversed()] {
+                check(chain, dialect, version, "\(chain)", problem: Self.unheard)
+            }
+        }
+    }
+
+    /// What is wrong with an end that has come through the rules of the test above.
+    private static func unheard(_ call: OutcomeCall, _ trouble: Trouble, _ dialect: Dialect) -> String? {
+        guard Trouble.heard.contains(trouble.name), let record = call.record else { return nil }
+        guard let told = call.view.code(dialect) else { return record.code == .resourceExhausted ? nil : "\(record)" }
+        let trailers = call.view.allTrailers(dialect)
+        let isRight = (told == .ok ? record.code == .ok : told == .resourceExhausted && trailers["x-m"] == "1")
+        return isRight && trailers["x-cost"] == "1" ? nil : "told \(told), record \(record), got \(call.view.shown)"
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func `in random chains, the caller's client reports the code of the record`(_ dialect: Dialect) {
+        let given = unsafe getenv("MARTLET_SEED").map { unsafe String(cString: $0) }.flatMap { UInt64($0) }
+        let seeds = given.map { [$0] } ?? Array(0..<12)
+        for seed in seeds {
+            var random = SeededGenerator(seed: seed &* 7 &+ UInt64(dialect.rawValue))
+            let count = Int.random(in: 2...6, using: &random)
+            var names: [String] = []
+            var items: [String] = []
+            for _ in 0..<count {
+                let kind = Self.kinds[Int.random(in: 1..<Self.kinds.count, using: &random)]
+                names.append(kind.key)
+                items.append(kind.value)
+            }
+            let split = Int.random(in: 0...count, using: &random)
+            let version: HTTPVersion = Bool.random(using: &random) ? .http1 : .http2
+            let label = "MARTLET_SEED=\(seed): \(names[..<split]) troubles \(names[split...])"
+            check(Array(items[..<split]), behind: Array(items[split...]), dialect, version, label)
+        }
+    }
+}
+
+extension CallerView {
+    /// What the caller has, in short.
+    fileprivate var shown: String {
+        "\(status) \(fields) \(body.prefix(200).map { 0x20...0x7e ~= $0 ? $0 : 0x2e }.latin1) \(trailers)"
+    }
+}
