@@ -2,16 +2,13 @@ public import Bytes
 public import Configuration
 
 extension ByteQueue {
-    /// Appends `value` as compact JSON.
-    ///
-    /// A number that JSON cannot express, such as infinity, becomes `null`.
+    /// Appends `value` as compact JSON; numbers as they were written.
     public func append(_ value: JSONValue) {
         switch value {
         case .null: append("null")
         case .bool(let value): append(value ? "true" : "false")
         case .integer(let value): append(decimal: value)
-        case .real(let value) where value.isFinite: append(text: String(value))
-        case .real: append("null")
+        case .number(let number): append(text: number.text)
         case .string(let text): append(json: text)
         case .array(let items): appendJoined(items, "[", "]") { append($0) }
         case .object(let members):
@@ -29,7 +26,7 @@ extension ByteQueue {
     public func append(json node: Node) {
         switch node.content {
         case .null: append("null")
-        case .scalar(let text, quoted: false) where text == "true" || text == "false" || text.isJSONNumber:
+        case .scalar(let text, quoted: false) where text == "true" || text == "false" || JSONNumber(text) != nil:
             append(text: text)
         case .scalar(let text, _): append(json: text)
         case .sequence(let items): appendJoined(items, "[", "]") { append(json: $0) }
@@ -68,30 +65,5 @@ extension Node {
         let queue = ByteQueue()
         queue.append(json: self)
         return queue.readable.array
-    }
-}
-
-extension String {
-    /// Whether the text is a number of JSON (RFC 8259 §6).
-    fileprivate var isJSONNumber: Bool {
-        var rest = utf8[...]
-        func take(_ bytes: String) -> Bool {
-            guard let first = rest.first, bytes.utf8.contains(first) else { return false }
-            rest.removeFirst()
-            return true
-        }
-        func takeDigits() -> Int {
-            let count = rest.prefix { 0x30...0x39 ~= $0 }.count
-            rest.removeFirst(count)
-            return count
-        }
-        _ = take("-")
-        guard take("0") || takeDigits() > 0 else { return false }
-        if take("."), takeDigits() == 0 { return false }
-        if take("eE") {
-            _ = take("+-")
-            if takeDigits() == 0 { return false }
-        }
-        return rest.isEmpty
     }
 }

@@ -5,14 +5,17 @@ internal import CJansson
 public enum JSON {
     /// Reads one value of any type, and nothing behind it.
     ///
-    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, a whole number of
-    ///   more than 64 bits, and values nested more than 2048 deep.
+    /// Numbers may have any size and any number of digits.
+    ///
+    /// - Throws: an error for what is not JSON, bytes that are not UTF-8, a name twice in an object, and values nested more
+    ///   than 2048 deep.
     public static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         // Jansson takes a NUL for the end of the text and would not look at what follows.
         if let end = bytes.firstIndex(of: 0) { throw JSONError(nulAt: end, in: bytes) }
+        let scanner = JSONNumberScanner(bytes)
         var error = json_error_t()
         let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
-        let root = unsafe bytes.withUnsafeBytes { raw in
+        let root = unsafe scanner.text.span.withUnsafeBytes { raw in
             // Jansson takes no text at all for a null pointer, which an empty span may have.
             let start = unsafe raw.baseAddress.map { unsafe $0.assumingMemoryBound(to: CChar.self) }
             return unsafe withUnsafePointer(to: CChar(0)) { nothing in
@@ -21,7 +24,8 @@ public enum JSON {
         }
         guard let root = unsafe root else { throw JSONError(error) }
         defer { unsafe json_decref(root) }
-        return unsafe value(root)
+        var numbers = scanner.numbers[...]
+        return unsafe value(root, &numbers)
     }
 
     /// Reads one value.
@@ -31,16 +35,18 @@ public enum JSON {
         try parse(bytes.span)
     }
 
-    private static func value(_ json: UnsafeMutablePointer<json_t>) -> JSONValue {
+    /// Makes a value; `numbers` are those that come in it and behind it, in their order.
+    private static func value(_ json: UnsafeMutablePointer<json_t>, _ numbers: inout ArraySlice<JSONNumber>)
+        -> JSONValue
+    {
         switch unsafe json.pointee.type {
         case JSON_TRUE: return .bool(true)
         case JSON_FALSE: return .bool(false)
-        case JSON_INTEGER: return unsafe .integer(Int(json_integer_value(json)))
-        case JSON_REAL: return unsafe .real(json_real_value(json))
+        case JSON_INTEGER: return numbers.popFirst().map { .init($0) } ?? .null
         case JSON_STRING: return unsafe .string(string(json))
         case JSON_ARRAY:
-            return unsafe .array((0..<json_array_size(json)).map { unsafe value(json_array_get(json, $0)) })
-        case JSON_OBJECT: return unsafe .object(members(json))
+            return unsafe .array((0..<json_array_size(json)).map { unsafe value(json_array_get(json, $0), &numbers) })
+        case JSON_OBJECT: return unsafe .object(members(json, &numbers))
         default: return .null
         }
     }
@@ -52,12 +58,15 @@ public enum JSON {
         }
     }
 
-    private static func members(_ json: UnsafeMutablePointer<json_t>) -> [JSONValue.Member] {
+    private static func members(
+        _ json: UnsafeMutablePointer<json_t>,
+        _ numbers: inout ArraySlice<JSONNumber>
+    ) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         var iterator = unsafe json_object_iter(json)
         while let entry = unsafe iterator {
             let name = unsafe String(cString: json_object_iter_key(entry))
-            unsafe members.append(JSONValue.Member(name, value(json_object_iter_value(entry))))
+            unsafe members.append(JSONValue.Member(name, value(json_object_iter_value(entry), &numbers)))
             unsafe iterator = json_object_iter_next(json, entry)
         }
         return members

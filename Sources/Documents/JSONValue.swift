@@ -1,6 +1,9 @@
 internal import Bytes
 
-/// A JSON value (RFC 8259); two are equal if their texts are, byte by byte.
+/// A JSON value (RFC 8259).
+///
+/// Two are equal if they are worth the same: texts byte by byte, numbers however they are written (`0` and `0.0`), and
+/// objects in whatever order their members are.
 public enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -9,7 +12,7 @@ public enum JSONValue: Equatable, Sendable {
     /// A number without fraction and exponent that fits 64 bits.
     case integer(Int)
     /// Any other number.
-    case real(Double)
+    case number(JSONNumber)
     /// A string.
     case string(String)
     /// An array.
@@ -40,12 +43,21 @@ public enum JSONValue: Equatable, Sendable {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.integer(let left), .integer(let right)): left == right
-        case (.real(let left), .real(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.integer(let left), .number(let right)), (.number(let right), .integer(let left)):
+            JSONNumber(left) == right
         case (.string(let left), .string(let right)): left.isSame(as: right)
         case (.array(let left), .array(let right)): left == right
-        case (.object(let left), .object(let right)): left == right
+        case (.object(let left), .object(let right)):
+            left.count == right.count
+                && left.allSatisfy { member in right.contains { $0 == member } }
         default: false
         }
+    }
+
+    /// The value that a number is.
+    init(_ number: JSONNumber) {
+        self = number.integer.map { .integer($0) } ?? .number(number)
     }
 
     /// The member of that name, if the value is an object that has it.

@@ -78,7 +78,7 @@ extension Nanoseconds {
     init?(numericDate value: JSONValue) {
         switch value {
         case .integer(let seconds): self.init(seconds: seconds)
-        case .real(let seconds): self = Nanoseconds(clamping: seconds * 1e9)
+        case .number(let seconds): self = Nanoseconds(clamping: seconds.approximation * 1e9)
         default: return nil
         }
     }

@@ -192,7 +192,7 @@ extension JSONValue {
     var text: [UInt8]? {
         switch self {
         case .string(let text): Array(text.utf8)
-        case .integer, .real, .bool: bytes
+        case .integer, .number, .bool: bytes
         case .null, .array, .object: nil
         }
     }
