@@ -218,19 +218,8 @@ struct HTTP1HeadParser {
             guard !connection.isOld else { throw .transferEncoding }
         }
         if kind == .request, !connection.host, !connection.isOld { throw .missingHost }
-        if namedFields > 0 { removeConnectionFields(from: head) }
+        if namedFields > 0 { head.removeConnection() }
         return true
-    }
-
-    /// Removes `Connection` and all fields that it names (RFC 9110 §7.6.1).
-    private func removeConnectionFields(from head: HTTPHead) {
-        while let index = head.first(.connection) {
-            let named = head.value(at: index).string
-            head.remove(at: index)
-            for name in named.utf8.split(separator: UInt8(ascii: ",")) {
-                head.remove(FieldName(String(decoding: Array(name).span.trimmed.array, as: UTF8.self)))
-            }
-        }
     }
 
     // MARK: First lines

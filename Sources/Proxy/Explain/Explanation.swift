@@ -74,6 +74,7 @@ package struct Explanation {
         if head.first(.contentType) == nil, request.method == "POST" {
             head.add(FieldName("content-type"), Array("application/json".utf8).span)
         }
+        head.removeConnectionFields()
         head.normalizePath()
         head.joinCookies()
         return head
