@@ -34,8 +34,8 @@ public struct ConditionSettings: Equatable, Sendable {
     }
 
     static let options = [
-        Option("service", .strings, example: "pkg.Service", "The RPC service, or a list of them."),
-        Option("method", .strings, example: "Say", "The RPC method, or a list of them."),
+        Option("service", .strings, example: "pkg.Service", "The RPC service, or a list of them; plain HTTP has none."),
+        Option("method", .strings, example: "Say", "The RPC method, or a list of them; plain HTTP has none."),
         Option("path", .strings, example: "/admin/", "The path, or its start if it ends in /; or a list of them."),
         Option("host", .strings, example: "api.example.com", "The host, or *.suffix; or a list of them."),
         Option(

@@ -30,7 +30,8 @@ import Testing
     }
 
     private func request(_ path: String, host: String = "app.example:80", _ fields: String...) -> String {
-        (["GET \(path) HTTP/1.1", "host: \(host)"] + fields + ["", ""]).joined(separator: "\r\n")
+        let type = ["content-type: application/json", "content-length: 0"]
+        return (["POST \(path) HTTP/1.1", "host: \(host)"] + type + fields + ["", ""]).joined(separator: "\r\n")
     }
 
     @Test func `a service is exact, and one of a list is enough`() {
@@ -46,6 +47,15 @@ import Testing
         #expect(holds("method: [N, M]", request("/c.D/M")))
         #expect(!holds("method: GET", request("/a.B/M")))
         #expect(!holds("method: M", request("/a.B/Mm")))
+    }
+
+    @Test func `plain HTTP has no service and no method, whatever its path`() {
+        let page = http("POST /a.B/M HTTP/1.1", "host: app", "content-type: text/plain", "content-length: 0")
+        for request in [page, http("GET /a.B/M HTTP/1.1", "host: app")] {
+            #expect(!holds("service: a.B", request))
+            #expect(!holds("method: M", request))
+            #expect(holds("path: /a.B/M", request))
+        }
     }
 
     @Test func `a path is exact, or a prefix that ends in a slash`() {

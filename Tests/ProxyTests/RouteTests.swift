@@ -18,13 +18,19 @@ import Testing
     }
 
     private func request(_ path: String, _ fields: String...) -> String {
-        (["GET \(path) HTTP/1.1", "host: app.example"] + fields + ["", ""]).joined(separator: "\r\n")
+        let type = ["content-type: application/json", "content-length: 0"]
+        return (["POST \(path) HTTP/1.1", "host: app.example"] + type + fields + ["", ""]).joined(separator: "\r\n")
     }
 
     @Test func `without a match a call gets no route`() {
         #expect(route(["path: /a"], request("/b")) == nil)
         #expect(route(["service: a.B"], request("/a.C/M")) == nil)
         #expect(route(["header: {x-a: present}"], request("/b")) == nil)
+    }
+
+    @Test func `a service that a route names is none of plain HTTP`() {
+        let page = http("POST /a.B/M HTTP/1.1", "host: app", "content-type: text/plain", "content-length: 0")
+        #expect(route(["service: a.B, method: M", "service: a.B", "path: /a.B/"], page) == 2)
     }
 
     @Test func `a route without a match takes all that is left`() {

@@ -25,6 +25,11 @@ extension Call {
         return classification.procedure.map { request.path.extracting($0.method).string }
     }
 
+    /// The procedure of a call of RPC: a request of plain HTTP may have the same path, and is none whatever it is.
+    var rpcProcedure: Procedure? {
+        classification.dialect == .http ? nil : classification.procedure
+    }
+
     /// The name of the upstream that the call goes to; nil if its chain has to answer.
     public var upstreamName: String? { route.upstream?.settings.name }
 

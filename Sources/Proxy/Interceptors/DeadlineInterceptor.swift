@@ -58,7 +58,7 @@ final class DeadlineInterceptor: Interceptor {
     }
 
     private func times(for call: Call) -> Times {
-        guard !methods.isEmpty || !services.isEmpty, let procedure = call.classification.procedure else { return times }
+        guard !methods.isEmpty || !services.isEmpty, let procedure = call.rpcProcedure else { return times }
         let request = call.request
         let path = request.path
         let method = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)

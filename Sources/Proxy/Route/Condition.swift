@@ -55,7 +55,7 @@ final class Condition {
 
     private func procedureHolds(_ call: Call) -> Bool {
         guard namesProcedure else { return true }
-        guard let procedure = call.classification.procedure else { return false }
+        guard let procedure = call.rpcProcedure else { return false }
         let request = call.request
         let path = request.path
         return (services.isEmpty || services.contains { path.extracting(procedure.service).equals($0) })

@@ -115,7 +115,7 @@ package final class RouteTable: @unchecked Sendable {
         let path = request.path
         if !byPath.isEmpty { consider(byPath[path.fnv1a], call, &best) }
         if !byPrefix.isEmpty { considerPrefixes(of: path, call, &best) }
-        if !byProcedure.isEmpty || !byService.isEmpty, let procedure = call.classification.procedure {
+        if !byProcedure.isEmpty || !byService.isEmpty, let procedure = call.rpcProcedure {
             let full = path.extracting(procedure.service.lowerBound..<procedure.method.upperBound)
             consider(byProcedure[full.fnv1a], call, &best)
             consider(byService[path.extracting(procedure.service).fnv1a], call, &best)

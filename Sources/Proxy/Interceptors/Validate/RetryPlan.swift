@@ -139,7 +139,9 @@ struct RetryPlan {
     func mayRepeat(_ call: Call, status: Int, code: RPCCode?) -> Bool {
         if allowsAll || call.failure?.leftUnprocessed == true || call.request.hasIdempotentMethod { return true }
         if call.failure == nil, code == .unauthenticated || [401, 407, 421, 425, 429].contains(status) { return true }
-        guard !methods.isEmpty, let service = call.service, let method = call.method else { return false }
+        guard !methods.isEmpty, call.rpcProcedure != nil, let service = call.service, let method = call.method else {
+            return false
+        }
         return methods.contains("\(service)/\(method)")
     }
 }
