@@ -115,9 +115,8 @@ struct ChainCompiler {
         let condition = item.when.map { Condition($0, into: diagnostics) }
         let isPerAttempt = item.per.map { $0 == .attempt } ?? kind.isPerAttempt
         let interceptor = kind.make(Section(item.options, kind.options, into: diagnostics), context)
-        if let condition, condition.codes != 0, !interceptor.events.knowsOutcome {
-            let problem = "\"code\" is known only when an answer ends, and \(kind.name) acts before that"
-            diagnostics.report("\(problem); remove it", at: item.when?.mark ?? item.mark)
+        if let problem = Self.earlyProblem(item, condition, interceptor.events) {
+            diagnostics.report(problem, at: item.when?.mark ?? item.mark)
         }
         return CompiledChain.Link(
             name: item.name,
@@ -132,5 +131,17 @@ struct ChainCompiler {
             runsAgain: isPerAttempt || kind.rewrites,
             counter: counters.interceptor(item.name)
         )
+    }
+
+    /// What is wrong with an interceptor that is for some outcomes only and acts before there is one.
+    private static func earlyProblem(_ item: ChainItem, _ condition: Condition?, _ events: EventSet) -> String? {
+        guard let condition, condition.codes != 0, !events.isEmpty else { return nil }
+        guard events.early != .responseHead else {
+            guard item.applies != .unary, !condition.isUnary else { return nil }
+            let problem = "\"code\" is known only when a response ends, and the head of a stream goes out before that"
+            return "\(problem); add \"applies: unary\", or change trailers"
+        }
+        guard !events.early.isEmpty else { return nil }
+        return "\"code\" is known only when a response ends, and \(item.kind) acts before that; remove it"
     }
 }

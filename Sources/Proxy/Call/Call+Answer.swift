@@ -63,7 +63,7 @@ extension Call {
             (answerForm, isPlainBody) = (.bare, true)
         }
         holdsAnswer =
-            answerForm == .bare
+            answerForm == .bare || run.waitsForOutcome
             || run.answerMeets(isError ? [.responseEnd, .responseErrors, .failures] : .responseEnd)
         if holdsAnswer { answerTrailers = takeTrailers(outOf: head) }
     }
@@ -329,7 +329,10 @@ extension Call {
         holdsAnswer = false
         // Nobody is asked about its end any more: that could not be told.
         isReleased = true
-        if classification.dialect.isUnaryConnect, let answerTrailers { putBackTrailers(answerTrailers, into: head) }
+        if classification.dialect.isUnaryConnect, let answerTrailers {
+            passFields(of: head, trailers: answerTrailers)
+            putBackTrailers(answerTrailers, into: head)
+        }
         sendHead(head, end: false)
         guard let body = heldBody else { return }
         heldBody = nil

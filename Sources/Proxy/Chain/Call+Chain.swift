@@ -58,24 +58,29 @@ extension Call {
         guard start >= 0 else { return true }
         var ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
         var asking = asking(event, way)
-        var stops = (asking | lanes.gated(way)) & run.links(way) & ahead
+        var late = lateHeads(event)
+        var stops = (asking | late | lanes.gated(way)) & run.links(way) & ahead
         while stops != 0 {
             let place = way == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
             let bit: UInt64 = 1 << UInt64(place)
             stops &= ~bit
+            if late & bit != 0, !visitHead(place, event) { return false }
             guard visit(place, asks: asking & bit != 0, event, bytes, way) else { return false }
             // A hook may have made an error of the end, and others ask for those.
             guard case .responseEnd(let end) = event, end.isReplaced else { continue }
             ahead = bit - 1
-            asking = self.asking(event, way)
-            stops = (asking | lanes.gated(way)) & run.links(way) & ahead
+            (asking, late) = (self.asking(event, way), lateHeads(event))
+            stops = (asking | late | lanes.gated(way)) & run.links(way) & ahead
         }
         return true
     }
 
     /// The links that ask for an event as it is now, a bit each.
     private func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
-        run.chain.asking(event, way)
+        guard case .responseHead(let head, _) = event else { return run.chain.asking(event, way) }
+        var events = event.asked(way)
+        if hasTrailersInHead { events.insert(.responseTrailers) }
+        return run.chain.asking(events, code: code(of: head))
     }
 
     /// Takes an event to a link; true if it goes on to the next.

@@ -124,6 +124,11 @@ struct ChainRun {
         chain.answerMask & entered & ~passedOver != 0
     }
 
+    /// Whether a link that the response goes through is to change its head, or the trailers in that, for some outcomes only.
+    var waitsForOutcome: Bool {
+        chain.codedFields & entered & ~passedOver != 0
+    }
+
     /// Whether a link that the request has come to asks for one of the events.
     func requestMeets(_ events: EventSet) -> Bool {
         chain.mask(events) & entered != 0

@@ -47,6 +47,10 @@ final class CompiledChain {
     let conditional: UInt64
     /// The links that are not for every outcome.
     private let coded: UInt64
+    /// Those of them that ask for the head of a response: where that waits, they see it when the outcome is known.
+    let codedHeads: UInt64
+    /// Those of them that ask for its head or its trailers: a response that has trailers in its head has to wait for them.
+    let codedFields: UInt64
     /// For each event, the links that ask for it, a bit each.
     private let masks: [UInt64]
 
@@ -59,12 +63,16 @@ final class CompiledChain {
         }
         conditional = Self.bits(links) { $0.isConditional }
         coded = Self.bits(links) { $0.codes != 0 }
+        codedHeads = Self.bits(links) { $0.codes != 0 && $0.events.contains(.responseHead) }
+        codedFields = Self.bits(links) {
+            $0.codes != 0 && !$0.events.isDisjoint(with: [.responseHead, .responseTrailers])
+        }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
         redactions = links.reduce(into: Redactions()) { all, link in
             if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
         }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
-        answerMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries])
+        answerMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
     }
 
     private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {
@@ -74,10 +82,20 @@ final class CompiledChain {
     /// The links that ask for an event, a bit each; before the outcome is known, those that are for some outcomes only ask
     /// for nothing.
     func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
-        let mask = mask(event.asked(way))
+        asking(event.asked(way), code: event.code)
+    }
+
+    /// The links that ask for one of the events, a bit each; `code` is the outcome, once it is known.
+    func asking(_ events: EventSet, code: UInt8?) -> UInt64 {
+        let mask = mask(events)
         guard coded & mask != 0 else { return mask }
-        guard let code = event.code else { return mask & ~coded }
-        return links.indices.reduce(mask) { takesPart($1, in: code) ? $0 : $0 & ~(1 << UInt64($1)) }
+        guard let code else { return mask & ~coded }
+        return links(of: mask, for: code)
+    }
+
+    /// Those of some links that are for an outcome.
+    func links(of mask: UInt64, for code: UInt8) -> UInt64 {
+        links.indices.reduce(mask) { takesPart($1, in: code) ? $0 : $0 & ~(1 << UInt64($1)) }
     }
 
     /// Whether a link is for an outcome.

@@ -24,7 +24,8 @@ public struct EventSet: OptionSet, Sendable {
     /// The end of an answer whose trailers come behind its messages; made where there are none, so that fields can be
     /// added.
     ///
-    /// In unary Connect they are in the head.
+    /// In unary Connect they are in the head: unless that waits for the end, `responseHead` is called, and the trailers are
+    /// its fields that begin with `trailer-`.
     public static let responseTrailers = EventSet(rawValue: 128)
     /// The end of the call, whatever became of it.
     public static let finished = EventSet(rawValue: 256)
@@ -54,11 +55,6 @@ public struct EventSet: OptionSet, Sendable {
     /// The ends of answers, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 
-    /// Whether it asks for something, and for nothing that comes before the outcome is known.
-    ///
-    /// Trailers may be asked for in a head as well, where a dialect has them there.
-    var knowsOutcome: Bool {
-        let early = subtracting([.anyEnd, .finished])
-        return self != early && (early.isEmpty || early == .responseHead && contains(.responseTrailers))
-    }
+    /// What it asks for that comes before the outcome is known.
+    var early: EventSet { subtracting([.anyEnd, .finished]) }
 }

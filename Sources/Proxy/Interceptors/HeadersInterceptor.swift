@@ -40,7 +40,7 @@ final class HeadersInterceptor: Interceptor {
         var events: EventSet = []
         if request != nil { events.insert(.requestHead) }
         if response != nil { events.insert(.responseHead) }
-        if trailers != nil { events.formUnion([.responseHead, .responseTrailers]) }
+        if trailers != nil { events.insert(.responseTrailers) }
         self.events = events
     }
 
@@ -56,6 +56,7 @@ final class HeadersInterceptor: Interceptor {
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
+    /// Also called where trailers are in the head.
         trailers?.apply(to: end.trailers, for: call)
         return .next
     }

@@ -39,6 +39,12 @@ final class Condition {
         all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
     }
 
+    /// Whether it is for calls only that have no streams of messages.
+    var isUnary: Bool {
+        let unary = [Dialect.connectUnary, .connectGet, .http].reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
+        return dialects != 0 && dialects & ~unary == 0
+    }
+
     /// Whether services or methods are among what is given.
     var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }
 

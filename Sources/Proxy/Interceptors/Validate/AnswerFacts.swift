@@ -27,6 +27,7 @@ struct AnswerFacts {
         phase = .head
         code = call.failure == nil ? Self.code(status: head.status, call.dialect) : call.ownOutcome?.code
         isMessageKnown = call.failure != nil
+        trailers = call.dialect.isUnaryConnect ? call.answerTrailers : nil
     }
 
     /// The first message has come, which is all there is where messages are bare.

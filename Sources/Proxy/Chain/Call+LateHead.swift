@@ -1,0 +1,49 @@
+internal import Bytes
+internal import Dialects
+internal import HTTP
+internal import RPC
+
+/// The head of a response that waits for the outcome, as interceptors may be for some outcomes only.
+extension Call {
+    /// The outcome that the head of a response tells of: in plain HTTP its status does, unless it waits for its end.
+    func code(of head: HTTPHead) -> UInt8? {
+        guard classification.dialect == .http, !holdsAnswer else { return nil }
+        let code: RPCCode = head.status < 400 ? .ok : RPCCode(inferredFromStatus: head.status)
+        return (ownOutcome?.code ?? code).rawValue
+    }
+
+    /// The links that are for the outcome of a response and have not seen its head, as that waits, a bit each.
+    func lateHeads(_ event: ChainEvent) -> UInt64 {
+        guard run.chain.codedHeads != 0, heldHead != nil, case .responseEnd(let end) = event else { return 0 }
+        return run.chain.links(of: run.chain.codedHeads, for: end.code.rawValue)
+    }
+
+    /// Shows a link the head of a response whose end comes to it; false if the end goes no further.
+    func visitHead(_ place: Int, _ end: ChainEvent) -> Bool {
+        guard let head = heldHead else { return true }
+        let verdict = askNoting(place, .responseHead(head, isLast: isHeadLast), Span(), .response)
+        if case .next = verdict { return !isOver }
+        return settle(verdict, place, end, Span(), .response)
+    }
+
+    /// Lets links change the fields of a response that is too large to wait for its end.
+    ///
+    /// Its outcome is the one that its status tells of.
+    func passFields(of head: HTTPHead, trailers: HTTPHead) {
+        let code: RPCCode = head.status == 200 ? .ok : RPCCode(inferredFromStatus: head.status)
+        let chain = run.chain
+        let end = ResponseEnd(Outcome(code: code), trailers: trailers, asked: [], classification.dialect)
+        let isOpen = run.links(.response)
+        let heads = chain.links(of: chain.codedHeads, for: code.rawValue) & isOpen
+        // Those that ask for every end cannot be told of this one.
+        let ends = chain.asking(.responseTrailers, code: code.rawValue) & ~chain.mask(.responseEnd) & isOpen
+        var stops = heads | ends
+        while stops != 0 {
+            let place = 63 - stops.leadingZeroBitCount
+            let bit: UInt64 = 1 << UInt64(place)
+            stops &= ~bit
+            if heads & bit != 0 { _ = askNoting(place, .responseHead(head, isLast: false), Span(), .response) }
+            if ends & bit != 0 { _ = askNoting(place, .responseEnd(end), Span(), .response) }
+        }
+    }
+}

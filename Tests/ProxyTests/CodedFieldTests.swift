@@ -1,0 +1,117 @@
+import HTTP2Kit
+import Testing
+
+@testable import Proxy
+
+/// Rules for headers and trailers that are for some outcomes only.
+@Suite struct CodedFieldTests {
+    private static let rules = "headers: {response: {set: {x-b: '1'}}, trailers: {set: {x-t: '1'}}}"
+    private static let errors = "{when: {code: [aborted, unavailable]}, applies: unary, \(rules)}"
+    private static let successes = "{when: {code: ok}, applies: unary, \(rules)}"
+
+    private func ask(_ talk: Conversation) {
+        talk.begin()
+        talk.say("{}", end: true)
+        talk.accept()
+        talk.upstreamHears("head", "message {}", "end")
+    }
+
+    private func expectRules(_ hold: Bool, _ talk: Conversation, sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = [talk.callerEar.head["x-b"], talk.callerEar.trailers["x-t"]]
+        #expect(found == (hold ? ["1", "1"] : [nil, nil]), sourceLocation: sourceLocation)
+    }
+
+    @Test func `rules for an error change its head and its trailers, and those of no success`() {
+        converse(Self.errors, in: [.connectUnary]) { talk in
+            ask(talk)
+            talk.fail("aborted", "no", 10, status: 409)
+            talk.callerHears("head", "end aborted no")
+            expectRules(true, talk)
+        }
+        converse(Self.errors, in: [.connectUnary]) { talk in
+            ask(talk)
+            talk.answer()
+            talk.reply("hi")
+            talk.conclude()
+            talk.callerHears("head", "message hi", "end ok")
+            expectRules(false, talk)
+        }
+    }
+
+    @Test func `the outcome is the one that the interceptors behind have made`() {
+        let fails = "{validate: {rules: [{when: {json: {/a: 1}}, fail: {code: aborted, message: bad}}]}}"
+        for (chain, holds) in [("\(Self.errors), \(fails)", true), ("\(Self.successes), \(fails)", false)] {
+            converse(chain, in: [.connectUnary]) { talk in
+                ask(talk)
+                talk.answer()
+                talk.reply(#"{"a":1}"#)
+                talk.conclude()
+                talk.callerHears("head", "end aborted bad")
+                expectRules(holds, talk)
+            }
+        }
+    }
+
+    @Test func `rules for a success hold however large the message is`() {
+        let large = String(repeating: "x", count: 3000)
+        converse(Self.successes, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
+            ask(talk)
+            talk.answer()
+            talk.reply(large)
+            talk.conclude()
+            talk.callerHears("head", "message \(large)", "end ok")
+            expectRules(true, talk)
+        }
+    }
+
+    @Test func `trailers get their rules also where something else waits for the end`() {
+        let chain =
+            "{headers: {trailers: {set: {x-t: '1'}}}}, {validate: {rules: [{when: {trailer: {x-n: present}}, fail: {}}]}}"
+        let large = String(repeating: "x", count: 3000)
+        converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
+            ask(talk)
+            talk.answer()
+            talk.reply(large)
+            talk.conclude()
+            talk.callerHears("head", "message \(large)", "end ok")
+            #expect(talk.callerEar.trailers["x-t"] == "1")
+        }
+    }
+
+    @Test func `a rule about a trailer of unary Connect holds however large the message is`() {
+        let chain = "{validate: {rules: [{when: {trailer: {x-n: present}}, fail: {code: aborted, message: bad}}]}}"
+        converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
+            ask(talk)
+            talk.answer(("trailer-x-n", "1"))
+            talk.reply(String(repeating: "x", count: 3000))
+            talk.conclude()
+            talk.callerHears("head", "end aborted bad")
+        }
+    }
+
+    @Test func `in plain HTTP the status is the outcome`() {
+        for (status, chain) in [("503 Unavailable", Self.errors), ("200 OK", Self.successes)] {
+            play(plain + "\ninterceptors: [\(chain)]") { scene in
+                let caller = scene.caller()
+                caller.send(http("GET /page HTTP/1.1", "host: app"))
+                scene.upstream().accept()
+                    .send(after: http("GET /page HTTP/1.1", "host: 127.0.0.1:9000"), bare(status))
+                #expect(caller.head().contains("x-b: 1\r\n"))
+            }
+        }
+        play(plain + "\ninterceptors: [\(Self.errors)]") { scene in
+            scene.upstream().behaviour = .refuses
+            let caller = scene.caller()
+            caller.send(http("GET /page HTTP/1.1", "host: app"))
+            #expect(caller.head().contains("x-b: 1\r\n"))
+        }
+    }
+}
+
+extension ScriptedPeer {
+    /// Sends a response when the request has come.
+    fileprivate func send(after request: String, _ response: String) {
+        expect(request)
+        send(response)
+    }
+}
