@@ -41,9 +41,12 @@ struct Redactions {
 
     /// A message in JSON as it may be shown; none if it is not JSON, so that nobody knows what is in it.
     func masked(_ payload: Span<UInt8>) -> [UInt8]? {
-        guard var value = try? JSON.parse(payload) else { return nil }
-        for pointer in pointers { value.replace(pointer, by: .string("\(Self.mask)")) }
-        return value.bytes
+        (try? JSON.parse(payload)).map { masked($0).bytes }
+    }
+
+    /// What is in a message, as it may be shown.
+    func masked(_ value: JSONValue) -> JSONValue {
+        pointers.reduce(into: value) { $0.replace($1, by: .string("\(Self.mask)")) }
     }
 }
 

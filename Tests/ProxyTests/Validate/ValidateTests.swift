@@ -20,6 +20,56 @@ import Testing
         }
     }
 
+    @Test func `what redact names is in no text that is made of a message`() {
+        let log = TemporaryLog()
+        let chain = "{log: {to: \(log.path)}}, {redact: {json: [/errorMsg]}}, {validate: {\(Self.legacy)}}"
+        converse(chain, in: [.connectUnary, .grpc]) { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.accept()
+            talk.upstreamHears("head", "message {}", "end")
+            talk.answer()
+            talk.reply(#"{"code":7,"errorMsg":"s3cret"}"#)
+            talk.conclude()
+            talk.callerHears("head", "end failed_precondition no: ***")
+            let recent = talk.scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
+            #expect(recent.count == 1 && !recent[0].contains("s3cret"))
+        }
+        #expect(!log.lines.isEmpty && !log.lines.joined().contains("s3cret"))
+    }
+
+    @Test func `numbers are compared by their values`() {
+        let values: KeyValuePairs = [
+            "0.0": true, "-0": true, "0e3": true, "1": false, "0.1": false, "9223372036854775808": false,
+        ]
+        for (value, passes) in values {
+            converse("{validate: {\(Self.legacy)}}", in: [.connectUnary], on: [.memory]) { talk in
+                talk.begin()
+                talk.say("{}", end: true)
+                talk.accept()
+                talk.answer()
+                talk.reply("{\"code\":\(value)}")
+                talk.conclude()
+                if passes { talk.callerHears("head", "message…", "end ok") } else { talk.callerHears("head", "end…") }
+            }
+        }
+    }
+
+    @Test func `what an interceptor behind responds is judged, and an error that it makes is not`() {
+        let rules =
+            "validate: {rules: [{when: {json: {/a: 1}}, fail: {code: data_loss}}, {when: {code: aborted}, fail: {}}]}"
+        converse("{\(rules)}, {respond: {json: {a: 1}}}") { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.callerHears("head", "end data_loss…")
+        }
+        converse("{\(rules)}, {unwind: true, reject: {code: aborted}}") { talk in
+            talk.begin()
+            talk.say("{}", end: true)
+            talk.callerHears("head", "end aborted…")
+        }
+    }
+
     @Test func `R31 a message without an error passes as it is`() {
         converse("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc], gzip: true) { talk in
             talk.begin()
@@ -108,7 +158,7 @@ import Testing
                 == ["{b} is not captured; add it to \"capture\""]
         )
         #expect(
-            problems("validate: {rules: [{when: {failure: reset, status: 500}, next: {}}]}")
+            problems("validate: {rules: [{when: {failure: reset, status: 500}, fail: {}}]}")
                 == ["a failure is no answer; make a rule of its own for \"failure\""]
         )
     }

@@ -77,7 +77,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         position = rules.count
-        guard call.isAnsweredByUpstream || call.failure != nil else { return .next }
+        guard isJudged(call) else { return .next }
         (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
         retryAfter = 0
         if call.failure == nil { readWishes(head) }
@@ -94,7 +94,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        guard call.isAnsweredByUpstream || call.failure != nil else { return .next }
+        guard isJudged(call) else { return .next }
         // An answer that broke off is another thing than the one whose head has come.
         if call.failure != nil, call.isAnsweredByUpstream {
             position = 0
@@ -118,6 +118,12 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     // MARK: Rules
+
+    /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
+    /// failure to get one; not about errors that other interceptors have made.
+    private func isJudged(_ call: Call) -> Bool {
+        call.failure != nil || call.ownOutcome?.isError != true
+    }
 
     private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
         for index in start..<rules.count {
@@ -155,7 +161,10 @@ final class ValidateInterceptor: Interceptor, Redacting {
             position = rules.count
             switch rule.outcome {
             case .next: return .next
-            case .fail(let failure): return .failing(failure.error(status: status, json: facts.json), end)
+            case .fail(let failure):
+                // The text goes into logs.
+                let json = facts.json.map(call.run.chain.redactions.masked)
+                return .failing(failure.error(status: status, json: json), end)
             case .replace(let replacement, _):
                 replace(replacement, head, message, call)
                 return .next
