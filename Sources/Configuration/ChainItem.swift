@@ -31,7 +31,13 @@ public struct ChainItem: Equatable, Sendable {
 
     /// The keys that an item has beside its kind.
     public static let commonOptions = [
-        Option("name", .string, "The name of the interceptor in metrics and logs; its kind if absent."),
+        Option(
+            "name",
+            .string,
+            """
+            The name of the interceptor in metrics and logs: at most 64 letters, digits, -, _ and .; its kind if absent.
+            """
+        ),
         Option(
             "when",
             .section(ConditionSettings.options),

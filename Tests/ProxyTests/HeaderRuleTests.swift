@@ -40,6 +40,13 @@ import Testing
         #expect(request("remove: [X-A]", "x-a: 1", "x-b: 2", "X-A: 3") == ["x-b: 2"])
     }
 
+    @Test func `templates see the request as it was before the rules`() {
+        #expect(request("remove: [x-old], set: {x-new: '{header:x-old}'}", "x-old: 1") == ["x-new: 1"])
+        #expect(request("set: {x-a: '{header:x-b}', x-b: '{header:x-a}'}", "x-a: 1", "x-b: 2") == ["x-a: 2", "x-b: 1"])
+        #expect(request("rename: {x-a: x-b}, add: {x-c: '{header:x-a}!'}", "x-a: 1") == ["x-b: 1", "x-c: 1!"])
+        #expect(request("set: {x-a: '2'}, if_absent: {x-c: '{header:x-a}'}", "x-a: 1") == ["x-a: 2", "x-c: 1"])
+    }
+
     @Test func `rename keeps values and places`() {
         #expect(request("rename: {x-a: x-c}", "x-a: 1", "x-b: 2", "x-a: 3") == ["x-c: 1", "x-b: 2", "x-c: 3"])
     }

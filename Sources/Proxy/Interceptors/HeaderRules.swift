@@ -10,6 +10,8 @@ final class HeaderRules {
         let name: FieldName
         let template: Template
         let constant: [UInt8]?
+        /// Where its value lies among those that were made for the call, unless it is constant.
+        var made = 0..<0
 
         init(_ name: FieldName, _ template: Template) {
             self.name = name
@@ -44,6 +46,9 @@ final class HeaderRules {
     private let set: [Value]
     private let added: [Value]
     private let fallback: [Value]
+    /// The values that depend on the call.
+    private let variable: [Value]
+    private let made = ByteQueue(keeping: 256)
     private let scratch = ByteQueue(keeping: 256)
 
     /// Compiles the rules; `prefix` goes before every name.
@@ -64,6 +69,12 @@ final class HeaderRules {
         set = values("set")
         added = values("add")
         fallback = values("if_absent")
+        variable = (set + added + fallback).filter { $0.constant == nil }
+        let isEmpty = removed.isEmpty && renamed.isEmpty && set.isEmpty && added.isEmpty && fallback.isEmpty
+        // A rule that is wrong is no rule, and was reported.
+        guard isEmpty, section.named("replace").isEmpty, prefix.isEmpty else { return }
+        let advice = "add \"set\", \"add\", \"if_absent\", \"remove\", \"rename\" or \"replace\""
+        diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
     }
 
     private static func substitution(_ rule: NamedSection, _ name: FieldName) -> Substitution? {
@@ -84,18 +95,30 @@ final class HeaderRules {
 
     /// Changes the head.
     func apply(to head: HTTPHead, for call: Call) {
+        // Before anything changes: templates may name what does.
+        if !variable.isEmpty { makeValues(for: call) }
         // To go through an empty array costs more than to ask whether it is: most rules are of one sort.
         if !removed.isEmpty { for name in removed { head.remove(name) } }
         if !renamed.isEmpty { for (from, to) in renamed { rename(from, to, in: head) } }
         if !replaced.isEmpty { for substitution in replaced { replace(substitution, in: head) } }
-        if !set.isEmpty { for value in set { withValue(value, call) { head.set(value.name, $0) } } }
-        if !fallback.isEmpty { addAbsent(to: head, for: call) }
-        if !added.isEmpty { for value in added { withValue(value, call) { head.add(value.name, $0) } } }
+        if !set.isEmpty { for value in set { withValue(value) { head.set(value.name, $0) } } }
+        if !fallback.isEmpty { addAbsent(to: head) }
+        if !added.isEmpty { for value in added { withValue(value) { head.add(value.name, $0) } } }
+        if !variable.isEmpty { made.removeAll() }
     }
 
-    private func addAbsent(to head: HTTPHead, for call: Call) {
+    private func makeValues(for call: Call) {
+        let made = made
+        for value in variable {
+            let start = made.count
+            value.template.render(for: call, to: made)
+            value.made = start..<made.count
+        }
+    }
+
+    private func addAbsent(to head: HTTPHead) {
         for value in fallback where head.first(value.name) == nil {
-            withValue(value, call) { head.add(value.name, $0) }
+            withValue(value) { head.add(value.name, $0) }
         }
     }
 
@@ -120,11 +143,9 @@ final class HeaderRules {
         }
     }
 
-    private func withValue(_ value: Value, _ call: Call, _ use: (Span<UInt8>) -> Void) {
+    private func withValue(_ value: Value, _ use: (Span<UInt8>) -> Void) {
         if let constant = value.constant { return use(constant.span) }
-        let scratch = scratch
-        value.template.render(for: call, to: scratch)
-        use(scratch.readable)
-        scratch.removeAll()
+        let made = made
+        use(made.readable.extracting(value.made))
     }
 }

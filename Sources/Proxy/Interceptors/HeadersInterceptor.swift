@@ -8,7 +8,10 @@ final class HeadersInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "headers",
         summary:
-            "Removes, renames, replaces and sets headers, gives those that are absent, and adds, in this order. Values may be templates.",
+            """
+            Removes, renames, replaces and sets headers, gives those that are absent, and adds, in this order. Values may be \
+            templates, which see the request as it was before.
+            """,
         rewrites: true,
         options: [
             Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
