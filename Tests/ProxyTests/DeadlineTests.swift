@@ -42,8 +42,7 @@ import Testing
         #expect(self.told("max: 2s", type: type) == told)
         #expect(self.told("default: 2s, max: 1m", type: type) == told)
         #expect(self.told("default: none, max: 2s", type: type) == told)
-        #expect(self.told("default: none", type: type) == [])
-        #expect(self.told("", type: type) == [])
+        #expect(self.told("default: none, max: none, methods: {a.B/C: {max: 1s}}", type: type) == [])
     }
 
     @Test func `what is told is what is left`() {
@@ -109,9 +108,9 @@ import Testing
         ("default: 0s", "\"default\" cannot be \"0s\""), ("max: 5", "\"max\" cannot be \"5\""),
         ("default: 2s, max: 1s", #""default" is longer than "max"; make it shorter"#),
         ("methods: {pkg.S/M: {default: 2s, max: 1s}}", #""default" is longer than "max"; make it shorter"#),
-        ("methods: {Say: {}}", #""Say" is no method; write pkg.Service/Method or pkg.Service/*"#),
-        ("methods: {/pkg.S/M: {}}", #""/pkg.S/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
-        ("methods: {pkg.*/M: {}}", #""pkg.*/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
+        ("methods: {Say: {max: 1s}}", #""Say" is no method; write pkg.Service/Method or pkg.Service/*"#),
+        ("methods: {/pkg.S/M: {max: 1s}}", #""/pkg.S/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
+        ("methods: {pkg.*/M: {max: 1s}}", #""pkg.*/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
     ])
     func `what cannot be meant is said when the file is loaded`(options: String, error: String) {
         let diagnostics = Diagnostics()

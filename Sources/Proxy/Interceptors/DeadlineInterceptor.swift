@@ -37,8 +37,25 @@ final class DeadlineInterceptor: Interceptor {
             Self.check(entry.name, at: entry.mark, into: section.diagnostics)
             return (name: entry.name, times: Times(entry.section, else: times))
         }
+        Self.checkUse(section)
         methods = named.filter { !$0.name.hasSuffix("/*") }.map { (Array($0.name.utf8), $0.times) }
         services = named.filter { $0.name.hasSuffix("/*") }.map { (Array($0.name.dropLast(2).utf8), $0.times) }
+    }
+
+    /// Reports what bounds no time.
+    private static func checkUse(_ section: Section) {
+        let isGiven = { (section: Section) in section.has("default") || section.has("max") }
+        let isNone = { (section: Section) in
+            ["default", "max"].allSatisfy { !section.has($0) || section.node($0)?.text == "none" }
+        }
+        let methods = section.named("methods")
+        for method in methods where !isGiven(method.section) {
+            let problem = "\(Diagnostic.quote(method.name)) has the times of all others"
+            section.diagnostics.report("\(problem); add \"default\" or \"max\", or remove it", at: method.mark)
+        }
+        guard isNone(section), methods.allSatisfy({ isGiven($0.section) && isNone($0.section) }) else { return }
+        let advice = "add \"default\" or \"max\", for example max: 1m"
+        section.diagnostics.report("no time is bounded; \(advice)", at: section.mark)
     }
 
     private static func check(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {

@@ -31,6 +31,7 @@ final class ErrorInterceptor: Interceptor {
             section.report("\(problem); write \"\(option.key)\" into a rule", at: option.key)
         }
         rules = section.sections("map").map(ErrorRule.init)
+        if rules.isEmpty { section.report("there is no rule here; add one", at: "map") }
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {

@@ -89,6 +89,12 @@ struct Fault: Equatable {
             let problem = "\"percentage\" cannot be \(Diagnostic.quote(text))"
             section.report("\(problem); write a number from 0 to 100 such as 0.5", at: "percentage")
         }
+        if section.has("message"), !section.has("code"), !section.has("cut_after") {
+            section.report(
+                "\"message\" means nothing without \"code\" or \"cut_after\"; add one of them",
+                at: "message"
+            )
+        }
         if section.bool("reset"), section.has("code") {
             section.report("\"reset\" and \"code\" exclude each other; keep one of them", at: "reset")
         }

@@ -40,6 +40,10 @@ final class HeadersInterceptor: Interceptor {
         response = rules("response", "")
         trailers = rules("trailers", "")
         prefixedTrailers = trailers == nil ? nil : rules("trailers", "trailer-")
+        if request == nil, response == nil, trailers == nil {
+            let advice = "add \"request\", \"response\" or \"trailers\""
+            section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+        }
         var events: EventSet = []
         if request != nil { events.insert(.requestHead) }
         if response != nil { events.insert(.responseHead) }
@@ -52,6 +56,7 @@ final class HeadersInterceptor: Interceptor {
         return .next
     }
 
+    /// Also called where trailers are in the head.
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         response?.apply(to: head, for: call)
         if call.hasTrailersInHead { prefixedTrailers?.apply(to: head, for: call) }
@@ -59,7 +64,6 @@ final class HeadersInterceptor: Interceptor {
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-    /// Also called where trailers are in the head.
         trailers?.apply(to: end.trailers, for: call)
         return .next
     }

@@ -44,6 +44,9 @@ final class QueryRules {
         set = rules("set")
         added = rules("add")
         isSet = [Bool](repeating: false, count: set.count)
+        guard removed.isEmpty, set.isEmpty, added.isEmpty else { return }
+        let advice = "add \"set\", \"add\" or \"remove\""
+        section.diagnostics.report("nothing is said that would change in the query; \(advice)", at: section.mark)
     }
 
     /// Appends the query that the call gets, with its `?` if there is any.

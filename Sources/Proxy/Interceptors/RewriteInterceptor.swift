@@ -38,6 +38,10 @@ final class RewriteInterceptor: Interceptor {
         path = section.has("path") ? PathRule(section.section("path")) : nil
         query = section.has("query") ? QueryRules(section.section("query")) : nil
         authority = section.marked("authority").map { Template($0.text, at: $0.mark, into: section.diagnostics) }
+        if path == nil, query == nil, authority == nil {
+            let advice = "add \"path\", \"query\" or \"authority\""
+            section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+        }
         if let constant = authority?.constant, !HTTPHead.isAuthority(constant.span) {
             section.report("this is no host; write for example api.example or 127.0.0.1:8080", at: "authority")
         }

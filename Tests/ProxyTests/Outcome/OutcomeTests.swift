@@ -29,7 +29,7 @@ import Testing
         "error-metadata": "error: {metadata: {x-m: '1'}}",
         "error-code": "error: {from: [aborted, unavailable], code: resource_exhausted, message: 'later: {message}'}",
         "error-details": "error: {details: drop, message: '{code}'}",
-        "validate-next": "validate: {rules: [{when: {code: ok}, next: {}}]}",
+        "validate-next": "validate: {rules: [{when: {code: ok}, next: {}}, {when: {status: 599}, fail: {}}]}",
         "validate-code": "validate: {rules: [{when: {code: aborted}, fail: {code: data_loss}}]}",
         "validate-status": "validate: {rules: [{when: {status: [503]}, fail: {code: data_loss}}]}",
         "validate-json": "validate: {rules: [{when: {json: {/zzz: present}}, fail: {}}]}",

@@ -44,10 +44,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             section.report("there are more than \(Self.mostRules) rules; make two interceptors of them", at: "rules")
         }
         rules = Array(all.prefix(Self.mostRules))
-        if !section.has("max_retries"), section.sections("rules").contains(where: { $0.has("retry") }) {
-            let problem = "nothing is sent again without \"max_retries\""
-            section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
-        }
+        Self.check(section, rules)
         var events: EventSet = .responseHead
         if rules.contains(where: { $0.needsMessage || $0.condition.asksMessage }) {
             events.formUnion([.responseMessages, .plainBodies, .responseEnd])
@@ -59,6 +56,22 @@ final class ValidateInterceptor: Interceptor, Redacting {
         if plans.contains(where: { !$0.set.isEmpty }) { events.insert(.requestHead) }
         self.events = events
         redactions = Redactions(headers: plans.flatMap { $0.set.map(\.name) })
+    }
+
+    /// Reports what can do nothing.
+    private static func check(_ section: Section, _ rules: [ValidateRule]) {
+        let sections = section.sections("rules")
+        if !section.has("max_retries"), sections.contains(where: { $0.has("retry") }) {
+            let problem = "nothing is sent again without \"max_retries\""
+            section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
+        }
+        for key in ["max_retries", "retry"]
+        where section.has(key) && !sections.contains(where: { $0.has("retry") || $0.has("use") }) {
+            section.report("\"\(key)\" means nothing without a rule that retries; add one, or remove it", at: key)
+        }
+        guard !rules.isEmpty, rules.allSatisfy({ if case .next = $0.outcome { true } else { false } }) else { return }
+        let advice = "add one with \"fail\", \"replace\", \"retry\" or \"use\""
+        section.report("all rules let responses pass as they are; \(advice)", at: "rules")
     }
 
     private init(_ shared: ValidateInterceptor) {
@@ -106,6 +119,12 @@ final class ValidateInterceptor: Interceptor, Redacting {
         return decide(AnswerFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
     }
 
+    /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
+    /// failure to get one; not about errors that other interceptors have made.
+    private func isJudged(_ call: Call) -> Bool {
+        call.failure != nil || call.ownOutcome?.isError != true
+    }
+
     private static let retryAfterField = FieldName("retry-after")
     private static let pushbackField = FieldName("grpc-retry-pushback-ms")
 
@@ -118,12 +137,6 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     // MARK: Rules
-
-    /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
-    /// failure to get one; not about errors that other interceptors have made.
-    private func isJudged(_ call: Call) -> Bool {
-        call.failure != nil || call.ownOutcome?.isError != true
-    }
 
     private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
         for index in start..<rules.count {
