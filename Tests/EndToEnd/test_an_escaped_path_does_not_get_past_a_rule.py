@@ -34,7 +34,7 @@ def proxy(martlet, recorder):
 )
 def test_the_rule_holds(proxy, path):
     caller = proxy.connect()
-    caller.send(f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n".encode())
+    caller.send(f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 0\r\n\r\n".encode())
     assert caller.head().startswith(b"HTTP/1.1 403 ")
     assert proxy.upstream.bytes == b""
 

@@ -13,7 +13,7 @@ from support.martlet import ROOT, SHIPPED
 BASIS = {"listen": "127.0.0.1:0", "upstream": "http://127.0.0.1:1"}
 
 GOOD = {
-    "a kind by its name alone": "interceptors: [log, metrics, headers]",
+    "a kind by its name alone": "interceptors: [log, metrics]",
     "a kind without options": "interceptors:\n  - log:\n  - metrics: {}",
     "a chain that is empty": "interceptors:\nchains: { a: , b: [] }",
     "text that looks like something else": "interceptors: [{ name: 7, respond: { body: 1.5, headers: { x: true } } }]",

@@ -20,14 +20,6 @@ import Testing
         ),
         ("validate: { rules: [] }", "there is no rule here; add one"),
         ("validate: { rules: [{ next: {} }] }", "all rules let responses pass as they are; "),
-        (
-            "validate: { max_retries: 2, rules: [{ fail: {} }] }",
-            #""max_retries" means nothing without a rule that retries; add one, or remove it"#
-        ),
-        (
-            "validate: { retry: { delayed: 1s }, rules: [{ fail: {} }] }",
-            #""retry" means nothing without a rule that retries; add one, or remove it"#
-        ),
     ])
     func `an item that can do nothing is an error`(_ item: String, _ problem: String) {
         let found = problems(item)

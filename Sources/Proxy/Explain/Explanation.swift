@@ -66,6 +66,9 @@ package struct Explanation {
             let (name, value) = (Array(name.utf8), Array(value.utf8))
             if name.span.equalsIgnoringCase("host") {
                 head.setAuthority(value.span)
+            } else if name.span.equalsIgnoringCase("content-length") {
+                // The length is that of the message.
+                continue
             } else {
                 head.add(name: name.span, value: value.span)
             }
@@ -162,6 +165,7 @@ package struct Explanation {
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }
         describe(request.pairs)
+        if request.acceptsTrailers { lines.append("  te: trailers") }
         describeDefaults()
     }
 

@@ -20,7 +20,7 @@ final class MemoryTransport: Transport {
     private var hasEnded = false
     private var isLate = false
     private var failure: Int32?
-    private var isClosed = false
+    private(set) var isClosed = false
     private weak var other: MemoryTransport?
     private weak var watcher: (any Watcher)?
     private weak var loop: EventLoop?

@@ -142,6 +142,12 @@ final class Scene {
         return end
     }
 
+    /// Forgets the connections that are closed on both sides, which cost each turn a little.
+    func forgetClosed() {
+        peers.removeAll { $0.isClosed }
+        ends.removeAll { $0.isClosed }
+    }
+
     /// Knows the addresses of an upstream as if they had been looked up.
     func know(_ addresses: [String], as name: String) {
         let known = addresses.map { address in

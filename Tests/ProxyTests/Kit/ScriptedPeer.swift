@@ -12,7 +12,7 @@ final class ScriptedPeer {
     private unowned let scene: Scene
     private let queue = ByteQueue()
     private var unsent: [UInt8] = []
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// What has come and no expectation has taken.
     private(set) var received: [UInt8] = []

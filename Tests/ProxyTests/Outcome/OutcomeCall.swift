@@ -49,6 +49,7 @@ final class OutcomeCall {
         for upstream in upstreams { upstream.peer.close() }
         caller.close()
         for _ in 0..<4 { scene.turn() }
+        scene.forgetClosed()
     }
 
     private var isOver: Bool { record != nil && (view.isWhole || view.isBroken) }

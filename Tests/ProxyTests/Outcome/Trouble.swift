@@ -106,7 +106,32 @@ struct Trouble: CustomStringConvertible {
         "validate: {rules: [{when: {\(condition)}, fail: {code: out_of_range, message: bad}}]}"
     }
 
-    static let all = ofUpstreams + ofInterceptors
+    /// Every event of a call, rejected, and waiting for longer than it may.
+    static let ofEvents = ["request", "response"].flatMap { side in
+        ["head", "message", "end"].flatMap { event in
+            let harmless: Set<Dialect> = event == "message" ? [.http] : []
+            // An upstream that knows the length of a request does not wait for its end.
+            let isLate = side == "request" && event == "end"
+            return [
+                Trouble(
+                    name: "reject-\(side)-\(event)",
+                    item: "gate: {sees: [\(side) \(event)], reject: {\(rejected(side, event)): not_found}}",
+                    harmless: harmless
+                ),
+                Trouble(
+                    name: "hold-\(side)-\(event)",
+                    item: "gate: {sees: [\(side) \(event)], hold: [\(side) \(event)]}",
+                    harmless: isLate ? everywhere : harmless
+                ),
+            ]
+        }
+    }
+
+    private static func rejected(_ side: String, _ event: String) -> String {
+        event == "message" ? "\(side) message 1" : "\(side) \(event)"
+    }
+
+    static let all = ofUpstreams + ofInterceptors + ofEvents
 
     /// Those that there can be in a protocol.
     static func all(in dialect: Dialect) -> [Trouble] {

@@ -65,10 +65,6 @@ final class ValidateInterceptor: Interceptor, Redacting {
             let problem = "nothing is sent again without \"max_retries\""
             section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
         }
-        for key in ["max_retries", "retry"]
-        where section.has(key) && !sections.contains(where: { $0.has("retry") || $0.has("use") }) {
-            section.report("\"\(key)\" means nothing without a rule that retries; add one, or remove it", at: key)
-        }
         guard !rules.isEmpty, rules.allSatisfy({ if case .next = $0.outcome { true } else { false } }) else { return }
         let advice = "add one with \"fail\", \"replace\", \"retry\" or \"use\""
         section.report("all rules let responses pass as they are; \(advice)", at: "rules")
