@@ -318,7 +318,7 @@ extension Call {
         heldBody = body
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
-        if answerForm == .bytes, body.count > listener.heldMessageLimit { releaseAnswer() }
+        if answerForm == .bytes, body.count > answerLimit { releaseAnswer() }
     }
 
     /// Lets go what is held of an answer.

@@ -18,7 +18,7 @@ extension Call {
             direction == .request ? classification.dialect : answerDialect,
             direction,
             wantsMessages: wantsMessages,
-            messageLimit: listener.heldMessageLimit,
+            messageLimit: direction == .answer ? answerLimit : listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers),
             from: start,
             hasEnded: hasEnded
@@ -29,6 +29,9 @@ extension Call {
     var answerDialect: Dialect {
         ownOutcome == nil ? reader.bodyDialect : classification.dialect
     }
+
+    /// The most bytes of the response that are held as one: those of our own are in memory anyway.
+    var answerLimit: Int { ownOutcome == nil ? listener.heldMessageLimit : .max }
 
     // MARK: Into the chain
 
@@ -107,9 +110,10 @@ extension Call {
     func keepBare(_ body: Span<UInt8>, _ way: Way) {
         let queue = bareMessage ?? worker.takeQueue()
         bareMessage = queue
-        guard queue.count + body.count <= listener.heldMessageLimit else {
+        let limit = way == .request ? listener.heldMessageLimit : answerLimit
+        guard queue.count + body.count <= limit else {
             if way == .response, isPlainBody { return passPlain(queue, body) }
-            let words = "a message of the \(way.sender) is over limits.held_message, \(listener.heldMessageLimit) bytes"
+            let words = "a message of the \(way.sender) is over limits.held_message, \(limit) bytes"
             return isFaulty(RPCError(.resourceExhausted, words), way)
         }
         queue.append(body)

@@ -60,6 +60,8 @@ extension Call {
         attempt = nil
         forgetWaiting(.request, from: 0)
         forgetWaiting(.response, from: place)
+        // What has held the source back belongs to the response that is dropped.
+        lanes.response.isPaused = false
         forgetAnswer()
         isAnswered = true
         ownOutcome = outcome
@@ -106,11 +108,18 @@ extension Call {
     func rejected(_ error: RPCError, at place: Int, _ event: ChainEvent, _ way: Way) {
         decides(place, .reject)
         guard way == .response else { return fail(error, by: record.decider) }
-        if case .responseHead(let head, _) = event {
+        switch event {
+        case .responseHead(let head, _):
             forget(head)
-            return answer(with: error, before: place)
+            answer(with: error, before: place)
+        case .responseEnd(let end):
+            // It may be one that was made here already.
+            end.error = error
+            // Nobody has replaced it: who has rejected it has decided.
+            _ = end.takeReplaced()
+            pass(event, .response, from: place - 1)
+        default: close(with: error, before: place)
         }
-        close(with: error, before: place)
     }
 
     /// An interceptor has answered in the upstream's place.

@@ -59,14 +59,15 @@ import Testing
         _ dialect: Dialect,
         _ version: HTTPVersion,
         _ label: String,
+        isTight: Bool = false,
         problem: (OutcomeCall, Trouble, Dialect) -> String? = Self.problem
     ) {
         let usesHTTP2 = version == .http2 || dialect == .grpc
         let witness = "{name: w, gate: {sees: [request head]}}"
         let items =
             [witness] + (front.map { "{\($0)}" }) + Trouble.all.compactMap(\.chainItem) + behind.map { "{\($0)}" }
-        let limits =
-            "limits: {request_message: 2KiB, response_message: 2KiB, held_message: 8KiB}, timeouts: {suspension: 1s}"
+        let held = isTight ? "held_message: 20B, held_events: 1, held_bytes: 1B" : "held_message: 8KiB"
+        let limits = "limits: {request_message: 2KiB, response_message: 2KiB, \(held)}, timeouts: {suspension: 1s}"
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", proxy_status: off, \(limits)}]
             upstream: \(usesHTTP2 ? "h2c" : "http")://127.0.0.1:9000
@@ -93,9 +94,21 @@ import Testing
         if !trouble.mayBeOK(dialect), record.code == .ok || told == .ok {
             return "a failure looks like success: \(seen)"
         }
+        if ["reject", "fault", "limit", "broken-reject-response-end"].contains(trouble.name),
+            decider(call) != trouble.name
+        {
+            guard record.decider.contains("error") || record.decider.contains("validate") else {
+                return "somebody else has decided: \(seen)"
+            }
+        }
         guard let told else { return record.code == .ok ? "a broken response counts as a success: \(seen)" : nil }
         let agrees = trouble.isMalformed ? (told == .ok) == (record.code == .ok) : told == record.code
         return agrees ? nil : "caller and record differ: \(seen)"
+    }
+
+    /// The trouble whose interceptor has decided.
+    private static func decider(_ call: OutcomeCall) -> String? {
+        call.record?.decider.firstMatch(of: /interceptor\("t-(.*)"\)/).map { String($0.1) }
     }
 
     @Test(arguments: Dialect.allCases)
@@ -146,7 +159,9 @@ import Testing
             let split = Int.random(in: 0...count, using: &random)
             let version: HTTPVersion = Bool.random(using: &random) ? .http1 : .http2
             let label = "MARTLET_SEED=\(seed): \(names[..<split]) troubles \(names[split...])"
-            check(Array(items[..<split]), behind: Array(items[split...]), dialect, version, label)
+            let (front, behind) = (Array(items[..<split]), Array(items[split...]))
+            check(front, behind: behind, dialect, version, label)
+            check(front, behind: behind, dialect, version, "\(label), next to nothing may be held", isTight: true)
         }
     }
 }

@@ -131,7 +131,24 @@ struct Trouble: CustomStringConvertible {
         event == "message" ? "\(side) message 1" : "\(side) \(event)"
     }
 
-    static let all = ofUpstreams + ofInterceptors + ofEvents
+    /// What interceptors do to a response that breaks off.
+    static let ofBreaks = ["response message", "response end"].flatMap { event in
+        let name = event.replacing(" ", with: "-")
+        return [
+            Trouble(
+                name: "broken-hold-\(name)",
+                item: "gate: {sees: [\(event)], hold: [\(event)]}",
+                script: .breaks(2)
+            ),
+            Trouble(
+                name: "broken-reject-\(name)",
+                item: "gate: {sees: [\(event)], reject: {\(event): not_found, \(event) 2: not_found}}",
+                script: .breaks(-1)
+            ),
+        ]
+    }
+
+    static let all = ofUpstreams + ofInterceptors + ofEvents + ofBreaks
 
     /// Those that there can be in a protocol.
     static func all(in dialect: Dialect) -> [Trouble] {
