@@ -89,6 +89,28 @@ import Testing
         }
     }
 
+    @Test func `a body of plain HTTP that is too large to be held gets its rules, too`() {
+        let looks = "{validate: {rules: [{when: {json: {/zzz: present}}, fail: {}}]}}"
+        let yaml = """
+            listeners: [{address: "127.0.0.1:8080", proxy_status: off, limits: {held_message: 1KiB}}]
+            upstream: http://127.0.0.1:9000
+            interceptors: [\(Self.successes), \(looks)]
+            """
+        play(yaml) { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /page HTTP/1.1", "host: app", "te: trailers"))
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            let body = "\"\(String(repeating: "x", count: 0xffe))\""
+            let head = http("HTTP/1.1 200 OK", "content-type: application/json", "transfer-encoding: chunked")
+            upstream.send("\(head)1000\r\n\(body)\r\n0\r\nx-u: 1\r\n\r\n")
+            #expect(caller.head().contains("x-b: 1\r\n"))
+            scene.settle()
+            let rest = String(decoding: caller.takeAll(), as: UTF8.self)
+            #expect(rest.contains(body) && rest.hasSuffix("0\r\nx-u: 1\r\nx-t: 1\r\n\r\n"))
+        }
+    }
+
     @Test func `in plain HTTP the status is the outcome`() {
         for (status, chain) in [("503 Unavailable", Self.errors), ("200 OK", Self.successes)] {
             play(plain + "\ninterceptors: [\(chain)]") { scene in

@@ -208,8 +208,9 @@ extension Call {
 
     /// What is asked for by those who are to see the end of this answer.
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
-        guard !isReleased else { return [] }
         let dialect = classification.dialect
+        // Of one that has been let go, trailers behind it are all that can still be told.
+        guard !isReleased else { return dialect.isUnaryConnect ? [] : .responseTrailers }
         var asked: EventSet = .responseEnd
         if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers = dialect.isUnaryConnect ? answerTrailers != nil : dialect.hasEnvelopes || !isHeadLast
@@ -332,6 +333,8 @@ extension Call {
         if classification.dialect.isUnaryConnect, let answerTrailers {
             passFields(of: head, trailers: answerTrailers)
             putBackTrailers(answerTrailers, into: head)
+        } else {
+            passFields(of: head, trailers: nil)
         }
         sendHead(head, end: false)
         guard let body = heldBody else { return }

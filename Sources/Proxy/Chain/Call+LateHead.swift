@@ -8,8 +8,12 @@ extension Call {
     /// The outcome that the head of a response tells of: in plain HTTP its status does, unless it waits for its end.
     func code(of head: HTTPHead) -> UInt8? {
         guard classification.dialect == .http, !holdsAnswer else { return nil }
-        let code: RPCCode = head.status < 400 ? .ok : RPCCode(inferredFromStatus: head.status)
-        return (ownOutcome?.code ?? code).rawValue
+        return (ownOutcome?.code ?? codeOfStatus(head)).rawValue
+    }
+
+    private func codeOfStatus(_ head: HTTPHead) -> RPCCode {
+        let isGood = classification.dialect == .http ? head.status < 400 : head.status == 200
+        return isGood ? .ok : RPCCode(inferredFromStatus: head.status)
     }
 
     /// The links that are for the outcome of a response and have not seen its head, as that waits, a bit each.
@@ -29,21 +33,30 @@ extension Call {
     /// Lets links change the fields of a response that is too large to wait for its end.
     ///
     /// Its outcome is the one that its status tells of.
-    func passFields(of head: HTTPHead, trailers: HTTPHead) {
-        let code: RPCCode = head.status == 200 ? .ok : RPCCode(inferredFromStatus: head.status)
+    ///
+    /// - Parameters:
+    ///   - head: the head.
+    ///   - trailers: the trailers, where they go out with the head.
+    func passFields(of head: HTTPHead, trailers: HTTPHead?) {
+        let code = codeOfStatus(head)
         let chain = run.chain
-        let end = ResponseEnd(Outcome(code: code), trailers: trailers, asked: [], classification.dialect)
         let isOpen = run.links(.response)
         let heads = chain.links(of: chain.codedHeads, for: code.rawValue) & isOpen
-        // Those that ask for every end cannot be told of this one.
-        let ends = chain.asking(.responseTrailers, code: code.rawValue) & ~chain.mask(.responseEnd) & isOpen
+        var ends: UInt64 = 0
+        var event: ChainEvent?
+        if let trailers {
+            // Those that ask for every end cannot be told of this one.
+            ends = chain.asking(.responseTrailers, code: code.rawValue) & ~chain.mask(.responseEnd) & isOpen
+            let outcome = Outcome(code: code)
+            event = .responseEnd(ResponseEnd(outcome, trailers: trailers, asked: [], classification.dialect))
+        }
         var stops = heads | ends
         while stops != 0 {
             let place = 63 - stops.leadingZeroBitCount
             let bit: UInt64 = 1 << UInt64(place)
             stops &= ~bit
             if heads & bit != 0 { _ = askNoting(place, .responseHead(head, isLast: false), Span(), .response) }
-            if ends & bit != 0 { _ = askNoting(place, .responseEnd(end), Span(), .response) }
+            if ends & bit != 0, let event { _ = askNoting(place, event, Span(), .response) }
         }
     }
 }
