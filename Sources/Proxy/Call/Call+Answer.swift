@@ -33,7 +33,7 @@ extension Call {
         let dialect = classification.dialect
         answerCompression = head.compression(dialect)
         guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
-        if dialect == .http, ownOutcome == nil, run.answerMeets(.plainBodies) {
+        if dialect == .http, !isOwnError, run.answerMeets(.plainBodies) {
             return choosePlainForm(head, isLast: isLast)
         }
         let meetsEnd = run.answerMeets(.anyEnd)
@@ -59,7 +59,7 @@ extension Call {
         let isError = head.status != 200
         if !isError {
             answerForm = BodyForm(run.answerMeets(.responseMessages), classification.dialect)
-        } else if ownOutcome == nil, canDecompressAnswer, run.answerMeets(.plainBodies) {
+        } else if !isOwnError, canDecompressAnswer, run.answerMeets(.plainBodies) {
             (answerForm, isPlainBody) = (.bare, true)
         }
         holdsAnswer =
@@ -70,11 +70,14 @@ extension Call {
 
     /// A body in JSON is held until it is whole, and so is an answer without a body.
     private func choosePlainForm(_ head: HTTPHead, isLast: Bool) {
-        let isSmall = head.contentLength ?? 0 <= listener.heldMessageLimit
+        let isSmall = head.contentLength ?? 0 <= answerLimit
         isPlainBody = !isLast && isSmall && head.isJSON && canDecompressAnswer
         if isPlainBody { answerForm = .bare }
-        holdsAnswer = isLast || isPlainBody
+        holdsAnswer = isLast || isPlainBody || ownOutcome != nil && run.answerMeets(.anyEnd)
     }
+
+    /// Whether the response tells of an error that was made here.
+    private var isOwnError: Bool { ownOutcome?.isError == true }
 
     private var canDecompressAnswer: Bool {
         answerCompression == .identity || Compressor.supports(answerCompression)

@@ -37,7 +37,8 @@ public struct EventSet: OptionSet, Sendable {
     /// answer that has envelopes waits a moment for what follows, until something of it goes out.
     public static let retries = EventSet(rawValue: 1024)
 
-    /// The whole body of an answer in plain HTTP, and of an error in unary Connect, as one message; not of our own answers.
+    /// The whole body of an answer in plain HTTP, and of an error in unary Connect, as one message; not of errors that are
+    /// made here.
     ///
     /// In plain HTTP only a body in JSON of at most `limits.held_message`; it is held until it has come, and so is an answer
     /// without a body.

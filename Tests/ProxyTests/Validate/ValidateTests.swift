@@ -63,6 +63,13 @@ import Testing
             talk.say("{}", end: true)
             talk.callerHears("head", "end data_loss…")
         }
+        let file = "respond: {headers: {content-type: application/json}, body: '{\"a\":1}'}"
+        play(plain + "\ninterceptors: [{\(rules)}, {\(file)}]") { scene in
+            let caller = scene.caller()
+            caller.send(http("GET /page HTTP/1.1", "host: app"))
+            #expect(caller.head().hasPrefix("HTTP/1.1 500 "))
+            #expect(String(decoding: caller.takeAll(), as: UTF8.self).hasPrefix(#"{"code":"data_loss""#))
+        }
         converse("{\(rules)}, {unwind: true, reject: {code: aborted}}") { talk in
             talk.begin()
             talk.say("{}", end: true)
