@@ -6,6 +6,8 @@ internal import Telemetry
 package struct Blueprint {
     /// The settings; good for use only if nothing was reported.
     package let settings: Settings
+    /// What the workers need that was read and made meanwhile.
+    package let acquired: Acquired
     /// The files that tokens come from.
     package let tokenFiles: [String]
     /// The files that logs go to.
@@ -19,9 +21,16 @@ package struct Blueprint {
     package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
         let answering = kinds.kinds.filter(\.answers).map(\.name)
         let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
-        let calls = NamedCalls(settings, into: diagnostics)
+        let acquired = Acquired()
+        let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)
-        let context = CompileContext(credentials: CredentialStore(), calls: calls, lineWriters: nil, kinds: kinds)
+        let context = CompileContext(
+            credentials: CredentialStore(),
+            calls: calls,
+            acquired: acquired,
+            lineWriters: nil,
+            kinds: kinds
+        )
         let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
         let chains = compiler.chains(of: settings)
         for route in settings.routes {
@@ -32,6 +41,7 @@ package struct Blueprint {
         }
         for upstream in settings.upstreams { _ = RequestDefaults(upstream.defaults, into: diagnostics) }
         self.settings = settings
+        self.acquired = acquired
         tls = TLSContexts(settings, into: diagnostics)
         tokenFiles = context.credentials.paths
         credentials = context.credentials.named

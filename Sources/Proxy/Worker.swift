@@ -154,12 +154,14 @@ package final class Worker {
     ///   - routes: the routes of the settings, made for this worker.
     ///   - values: the tokens that files have now.
     ///   - tls: what the settings of TLS came to.
+    ///   - acquired: what the configuration names outside of its file.
     package func use(
         _ settings: Settings,
         number: Int,
         routes: RouteTable,
         tokens values: [String: [UInt8]?],
-        tls: TLSContexts = TLSContexts()
+        tls: TLSContexts = TLSContexts(),
+        acquired: Acquired = Acquired()
     ) {
         self.tls = tls
         var next: [String: Upstream] = [:]
@@ -167,7 +169,8 @@ package final class Worker {
         credentials.begin()
         let compile = CompileContext(
             credentials: credentials,
-            calls: NamedCalls(settings, into: Diagnostics()),
+            calls: NamedCalls(settings, acquired, into: Diagnostics()),
+            acquired: acquired,
             lineWriters: lineWriters,
             limits: limits,
             kinds: kinds

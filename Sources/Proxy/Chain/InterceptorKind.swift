@@ -51,6 +51,8 @@ public final class CompileContext {
     let credentials: CredentialStore
     /// The named calls.
     let calls: NamedCalls
+    /// What has been read and made for the configuration.
+    let acquired: Acquired
     /// Where lines go; nil while a configuration is only checked, when no file is to be made.
     let lineWriters: LineWriters?
     /// The permission bits that log files get, by path.
@@ -67,12 +69,14 @@ public final class CompileContext {
     init(
         credentials: CredentialStore,
         calls: NamedCalls = NamedCalls(),
+        acquired: Acquired = Acquired(),
         lineWriters: LineWriters?,
         limits: LimitStore = LimitStore(),
         kinds: Registry = .builtIn
     ) {
         self.credentials = credentials
         self.calls = calls
+        self.acquired = acquired
         self.lineWriters = lineWriters
         self.limits = limits
         self.kinds = kinds

@@ -14,11 +14,11 @@ struct NamedCalls {
     init() {}
 
     /// Compiles those of a configuration; what is wrong with them is reported.
-    init(_ settings: Settings, into diagnostics: Diagnostics) {
+    init(_ settings: Settings, _ acquired: Acquired, into diagnostics: Diagnostics) {
         for call in settings.calls {
             let named = NamedCall(call, into: diagnostics)
             guard let server = call.server else { continue }
-            entries[call.name] = Entry(call: named, server: FetchServer(server, into: diagnostics))
+            entries[call.name] = Entry(call: named, server: acquired.server(server, into: diagnostics))
         }
     }
 

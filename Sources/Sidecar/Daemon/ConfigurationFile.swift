@@ -17,6 +17,8 @@ struct ConfigurationFile {
         let credentials: [NamedCredential]
         /// What the settings of TLS came to.
         let tls: TLSContexts
+        /// What else it names outside of the file.
+        let acquired: Acquired
         /// What may go wrong with the file nevertheless: lines for people.
         let warnings: [String]
     }
@@ -58,6 +60,7 @@ struct ConfigurationFile {
             logFiles: blueprint.logFiles,
             credentials: blueprint.credentials,
             tls: blueprint.tls,
+            acquired: blueprint.acquired,
             warnings: diagnostics.warnings.map { $0.line(file: name) }
         )
     }

@@ -220,7 +220,7 @@ final class Daemon {
         waitingReloads = []
         let number = reloads.succeeded()
         let values = tokens?.use(loaded.tokenFiles) ?? [:]
-        let (settings, tls) = (loaded.settings, loaded.tls)
+        let (settings, tls, acquired) = (loaded.settings, loaded.tls, loaded.acquired)
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -231,7 +231,7 @@ final class Daemon {
         workers?.tell(each: { index in
             let routes = RouteTable(settings.routes)
             return { worker in
-                worker.use(settings, number: number, routes: routes, tokens: values, tls: tls)
+                worker.use(settings, number: number, routes: routes, tokens: values, tls: tls, acquired: acquired)
                 worker.apply(change, index: index)
             }
         })

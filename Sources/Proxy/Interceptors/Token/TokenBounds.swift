@@ -29,7 +29,7 @@ struct TokenBounds {
     private let allowsClearText: Bool
     private let phantom: Phantom?
 
-    init(_ section: Section, header: FieldName) {
+    init(_ section: Section, header: FieldName, _ acquired: Acquired) {
         self.header = header
         ofCaller = OfCaller(rawValue: section.string("caller")) ?? .replace
         hosts = section.markedStrings("hosts").map { Self.host($0, into: section.diagnostics) }
@@ -37,7 +37,7 @@ struct TokenBounds {
             section.report("\"hosts\" lets the token go nowhere; write a host, or remove it for any", at: "hosts")
         }
         allowsClearText = section.bool("allow_clear_text")
-        phantom = section.has("phantom") ? Phantom(section.section("phantom")) : nil
+        phantom = section.has("phantom") ? Phantom(section.section("phantom"), acquired) : nil
     }
 
     /// A host in small letters, which may have a port.
@@ -118,10 +118,10 @@ private struct Phantom {
     /// Where it could not be read, it is empty, and nobody gets the token.
     private let value: [UInt8]
 
-    init(_ section: Section) {
+    init(_ section: Section, _ acquired: Acquired) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
         let secret = section.section("value")
-        value = Secret(secret)?.text(section) ?? []
+        value = Secret(secret).flatMap { acquired.text(of: $0, section) } ?? []
         if secret.has("value"), value.isEmpty { secret.report("nobody can show an empty token", at: "value") }
     }
 

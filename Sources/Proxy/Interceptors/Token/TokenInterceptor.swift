@@ -23,7 +23,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     init(_ section: Section, _ context: CompileContext) {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
         format = TokenFormat(section)
-        bounds = TokenBounds(section, header: header)
+        bounds = TokenBounds(section, header: header, context.acquired)
         failure = OnFailure(section)
         patience = section.duration("wait").map { Nanoseconds($0) } ?? .max
         credentials = context.credentials

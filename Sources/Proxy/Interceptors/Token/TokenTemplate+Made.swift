@@ -70,7 +70,7 @@ extension TokenTemplate {
         Option("timeout", .timeout, default: "10s", "The longest time that the answer may take."),
     ]
 
-    init?(gcp section: Section) {
+    init?(gcp section: Section, _ acquired: Acquired) {
         let base = "/computeMetadata/v1/instance/service-accounts/\(section.string("account"))"
         let audience = section.string(ifGiven: "audience")
         let scopes = section.strings("scopes").joined(separator: ",")
@@ -88,7 +88,7 @@ extension TokenTemplate {
             .http(
                 HTTPSource(
                     kind: "gcp",
-                    server: FetchServer(target.server, into: section.diagnostics),
+                    server: acquired.server(target.server, into: section.diagnostics),
                     request: FetchRequest(
                         method: "GET",
                         target: Array(target.target.utf8),
@@ -118,7 +118,7 @@ extension TokenTemplate {
             ),
         ] + FetchTarget.options
 
-    init?(kubernetes section: Section) {
+    init?(kubernetes section: Section, _ acquired: Acquired) {
         let account = section.string("service_account")
         let path = "/api/v1/namespaces/\(section.string("namespace"))/serviceaccounts/\(account)/token"
         guard let target = FetchTarget(section, "url", url: section.string("url") + path) else { return nil }
@@ -137,7 +137,7 @@ extension TokenTemplate {
             .http(
                 HTTPSource(
                     kind: "kubernetes",
-                    server: FetchServer(target.server, into: section.diagnostics),
+                    server: acquired.server(target.server, into: section.diagnostics),
                     request: FetchRequest(
                         method: "POST",
                         target: Array(target.target.utf8),

@@ -62,11 +62,11 @@ extension TokenTemplate {
             Option("resource", .string, "Where the token is to be used."),
         ]
 
-    init?(oauth2 section: Section) {
-        self.init(client: section, [("grant_type", Self.fixed("client_credentials", section))], .oauth2)
+    init?(oauth2 section: Section, _ acquired: Acquired) {
+        self.init(client: section, [("grant_type", Self.fixed("client_credentials", section))], .oauth2, acquired)
     }
 
-    init?(exchange section: Section) {
+    init?(exchange section: Section, _ acquired: Acquired) {
         var form = [("grant_type", Self.fixed("urn:ietf:params:oauth:grant-type:token-exchange", section))]
         for key in ["subject_token", "subject_token_type", "actor_token", "requested_token_type", "resource"] {
             if let parameter = TokenParameter(section, key) { form.append((key, parameter)) }
@@ -74,14 +74,24 @@ extension TokenTemplate {
         if section.has("actor_token"), let type = TokenParameter(section, "actor_token_type") {
             form.append(("actor_token_type", type))
         }
-        self.init(client: section, form, .exchange(requested: section.string(ifGiven: "requested_token_type")))
+        self.init(
+            client: section,
+            form,
+            .exchange(requested: section.string(ifGiven: "requested_token_type")),
+            acquired
+        )
     }
 
     private static func fixed(_ text: String, _ section: Section) -> TokenParameter {
         TokenParameter(text, at: section.mark, into: section.diagnostics)
     }
 
-    private init?(client section: Section, _ grant: [(String, TokenParameter)], _ answer: CredentialAnswer) {
+    private init?(
+        client section: Section,
+        _ grant: [(String, TokenParameter)],
+        _ answer: CredentialAnswer,
+        _ acquired: Acquired
+    ) {
         var form = grant
         let scopes = section.strings("scopes").joined(separator: " ")
         if !scopes.isEmpty { form.append(("scope", Self.fixed(scopes, section))) }
@@ -96,7 +106,7 @@ extension TokenTemplate {
         guard let authentication = Self.authentication(section), let target = FetchTarget(section, "token_url") else {
             return nil
         }
-        let server = FetchServer(target.server, into: section.diagnostics)
+        let server = acquired.server(target.server, into: section.diagnostics)
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
         let isExchange = answer != .oauth2
         let source = HTTPSource(

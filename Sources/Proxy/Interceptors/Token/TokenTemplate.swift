@@ -25,17 +25,17 @@ enum TokenTemplate {
         } else if section.has("exec") {
             self.init(exec: section.section("exec"))
         } else if section.has("oauth2") {
-            self.init(oauth2: section.section("oauth2"))
+            self.init(oauth2: section.section("oauth2"), context.acquired)
         } else if section.has("exchange") {
-            self.init(exchange: section.section("exchange"))
+            self.init(exchange: section.section("exchange"), context.acquired)
         } else if section.has("jwt") {
             self.init(jwt: section.section("jwt"))
         } else if section.has("call") {
             self.init(call: section.section("call"), context.calls)
         } else if section.has("gcp") {
-            self.init(gcp: section.section("gcp"))
+            self.init(gcp: section.section("gcp"), context.acquired)
         } else if section.has("kubernetes") {
-            self.init(kubernetes: section.section("kubernetes"))
+            self.init(kubernetes: section.section("kubernetes"), context.acquired)
         } else {
             return nil
         }
