@@ -45,6 +45,16 @@ def tables(*kinds):
     return {f"{count} {kind}": table(count, kind) for kind in kinds for count in (10, 10000)}
 
 
+def sources(count, group=50):
+    """So many credentials that come over TLS, of which no call needs one."""
+    oauth2 = "oauth2: { token_url: https://id%d.invalid/token, client_id: me, client_secret: { value: secret } }"
+    tokens = [f"{{ name: t{n}, token: {{ {oauth2 % n} }} }}" for n in range(count)]
+    chains = [tokens[n : n + group] for n in range(0, count, group)]
+    lines = ["chains:", *(f"  c{n}: [ {', '.join(chain)} ]" for n, chain in enumerate(chains)), "routes:"]
+    lines += [f"  - {{ match: {{ path: /c{n}/ }}, chain: c{n}, upstream: bench }}" for n in range(len(chains))]
+    return variant(routes="\n".join([*lines, "  - upstream: bench"]))
+
+
 def variants(peers, stage, seconds, rounds, case=SMALL):
     """{name: figures} of variants that take turns."""
     samples = {name: [] for name in peers}
@@ -131,10 +141,12 @@ def stall(peer, stage, seconds, reloads):
 def stalls(stage, seconds, rounds):
     """The least of the rounds: the longest call of a round is as long as other work on the machine makes it."""
     found = {}
-    for routes in (10, 10000):
+    files = {f"{count} routes": table(count) for count in (10, 10000)}
+    files |= {f"{count} credentials over TLS": sources(count) for count in (8, 100)}
+    for what, file in files.items():
         for name, reloads in (("with reloads", True), ("without", False)):
-            times = [stall(table(routes), stage, seconds, reloads) for _ in range(max(rounds, 3))]
-            found[f"{routes} routes, {name}"] = {"most ms": min(times), "rounds": [round(each, 2) for each in times]}
+            times = [stall(file, stage, seconds, reloads) for _ in range(max(rounds, 3))]
+            found[f"{what}, {name}"] = {"most ms": min(times), "rounds": [round(each, 2) for each in times]}
     return found
 
 

@@ -6,31 +6,15 @@ import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
+from support.flooding import flooding
 from support.patience import settled
 
-FLOOD = 1 << 20
 STALLED = 90
 
 
 @pytest.fixture
 def upstream(h2_recorder):
-    """Sends each call as much of a mebibyte as the windows allow, and `ok` to those who ask for that."""
-
-    def script(peer):
-        floods = {}
-        while stream := upstream.next_stream(peer):
-            peer.headers(stream.id, h2_peer.response())
-            if stream.path == "/ok":
-                peer.data(stream.id, b"ok", end=True)
-            else:
-                floods[stream.id] = FLOOD
-            for flooded, left in floods.items():
-                if (size := min(peer.may_send(flooded), left)) > 0:
-                    peer.data(flooded, bytes(size))
-                    floods[flooded] -= size
-
-    upstream = h2_recorder(script=script)
-    return upstream
+    return flooding(h2_recorder)
 
 
 @pytest.mark.parametrize("connections", ["1", "10"])

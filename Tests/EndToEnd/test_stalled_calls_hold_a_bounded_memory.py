@@ -4,6 +4,7 @@ import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
+from support.flooding import flooding
 from support.patience import eventually
 
 MIB = 1 << 20
@@ -12,23 +13,7 @@ CALLERS, STREAMS = 10, 50
 
 @pytest.fixture
 def upstream(h2_recorder):
-    """Sends each call as much of a mebibyte as the windows allow, and `ok` to those who ask for that."""
-
-    def script(peer):
-        floods = {}
-        while stream := upstream.next_stream(peer):
-            peer.headers(stream.id, h2_peer.response())
-            if stream.path == "/ok":
-                peer.data(stream.id, b"ok", end=True)
-            else:
-                floods[stream.id] = MIB
-            for flooded, left in floods.items():
-                if (size := min(peer.may_send(flooded), left)) > 0:
-                    peer.data(flooded, bytes(size))
-                    floods[flooded] -= size
-
-    upstream = h2_recorder(script=script)
-    return upstream
+    return flooding(h2_recorder)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

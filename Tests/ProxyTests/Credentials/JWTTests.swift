@@ -1,5 +1,6 @@
 import Documents
 import Events
+import HTTP2Kit
 import TLS
 import Testing
 

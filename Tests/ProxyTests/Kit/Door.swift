@@ -1,4 +1,5 @@
 import Glibc
+import HTTP2Kit
 import Proxy
 import RPC
 import Synchronization

@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import Events
+import HTTP2Kit
 import Testing
 
 @testable import Proxy
