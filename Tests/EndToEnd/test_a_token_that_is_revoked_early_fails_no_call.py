@@ -49,7 +49,7 @@ workers: 2
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("http, reloads", [(1, 0), (2, 0), (1, 10)])
+@pytest.mark.parametrize("http, reloads", [(2, 0), (1, 6)])
 def test_revoked_every_second(martlet, identity_provider, token_services, callers, running, http, reloads):
     provider = identity_provider()
     services = token_services(provider, lifespan=1)
@@ -63,7 +63,8 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
         traffic.wait_until(began + number + 0.5)
         assert proxy.admin("/reload", method="POST").status_code == 200
     traffic.wait_for_calls(1000, within=90)
-    traffic.wait_until(began + 12)
+    # Longer than five tokens last: after five that were rejected in a row there was no other for a while.
+    traffic.wait_until(began + 8)
     traffic.stop()
     lasted, fetches = time.monotonic() - began, len(provider.fetches())
     told = [timed.outcome for timed in traffic.failures()]
@@ -75,8 +76,7 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("lifespan", [None, 2])
-@pytest.mark.parametrize("latency", [0, 0.5])
+@pytest.mark.parametrize("lifespan, latency", [(None, 0.5), (2, 0)])
 def test_beside_an_upstream_that_takes_no_token(two_upstreams, running, lifespan, latency):
     proxy, provider, good, bad, each = two_upstreams(lifespan)
     assert {each[name].call().code for name in DIALECTS} == {"ok"}
@@ -84,14 +84,14 @@ def test_beside_an_upstream_that_takes_no_token(two_upstreams, running, lifespan
     began, fetched = time.monotonic(), len(provider.fetches())
     rejected = running(Traffic([lambda name=name: each[name].call(headers=BAD) for name in DIALECTS]))
     served = running(Traffic([lambda name=name: each[name].call() for name in DIALECTS]))
-    served.wait_until(began + 12)
+    served.wait_until(began + 6)
     rejected.stop()
     served.stop()
     lasted, fetches = time.monotonic() - began, len(provider.fetches()) - fetched
     print(f"{len(served.calls)} served, {len(served.failures())} failed, {len(rejected.calls)} rejected, {fetches} fetches")
     assert {timed.outcome.code for timed in rejected.calls} == {"unauthenticated"}
     assert served.failures() == []
-    assert len(served.calls) > 200
+    assert len(served.calls) > 100
     # Five at once for each of the two upstreams that take no token, and one in ten seconds; and what the others revoke.
     assert fetches <= 2 * (5 + lasted / 10 + 1) + (lasted / lifespan + 1 if lifespan else 0)
     if not lifespan:

@@ -116,6 +116,8 @@ import Testing
         for (index, (name, item)) in Self.kinds.enumerated() {
             let items = item.isEmpty ? [] : [item]
             for version in [HTTPVersion.http1, .http2] { check(items, dialect, version, name) }
+            // Behind the trouble a kind has less of a say: a third of them in each protocol.
+            guard (index + Int(dialect.rawValue)) % 3 == 0 else { continue }
             check([], behind: items, dialect, index % 2 == 0 ? .http1 : .http2, "behind: \(name)")
         }
     }
@@ -145,7 +147,7 @@ import Testing
     @Test(arguments: Dialect.allCases)
     func `in random chains, the caller's client reports the code of the record`(_ dialect: Dialect) {
         let given = unsafe getenv("MARTLET_SEED").map { unsafe String(cString: $0) }.flatMap { UInt64($0) }
-        let seeds = given.map { [$0] } ?? Array(0..<10)
+        let seeds = given.map { [$0] } ?? Array(0..<6)
         for seed in seeds {
             var random = SeededGenerator(seed: seed &* 7 &+ UInt64(dialect.rawValue))
             let count = Int.random(in: 2...6, using: &random)
