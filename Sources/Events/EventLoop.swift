@@ -84,6 +84,9 @@ public final class EventLoop {
     }
 
     /// Takes turns until `stop`.
+    ///
+    /// Not inlined: the report of a crash is to name it.
+    @inline(never)
     public func run() {
         stopping = false
         finishTurn()

@@ -27,7 +27,7 @@ def test_a_file_that_is_refused_at_start(martlet):
 
 def test_a_log_that_cannot_be_opened(martlet, tmp_path):
     proxy = martlet(CONFIGURATION + f"interceptors: [ log: {{ to: {tmp_path}/none/log }} ]\n", through=THROUGH, wait=False)
-    proxy.stderr.wait(r"^<3>martlet: the log .*/none/log cannot be opened: ")
+    proxy.stderr.wait(r"^<3>error cannot start reason=.*cannot write the log .*/none/log: ")
 
 
 def test_a_variable_that_is_somebody_elses(martlet):

@@ -73,25 +73,21 @@ def test_a_place_that_is_not_there(martlet, tmp_path):
     """What is asked to be opened anew, and cannot be, is opened as soon as it can; the old file serves meanwhile."""
     folder, aside = tmp_path / "logs", tmp_path / "aside"
     log = folder / "log"
+    folder.mkdir()
     proxy = martlet(CONFIGURATION.format(log=log))
     with proxy.http() as http:
-        proxy.stderr.wait(f"the log {log} cannot be opened: No such file or directory")
 
         def lost():
             return proxy.metrics().total("martlet_log_lines_dropped_total")
-
-        # A line tells of the one before.
-        eventually(lambda: http.get("/late").text == "ok" and lost() >= 1, what="a line that is counted as lost")
 
         def is_written(file, path):
             assert http.get(path).text == "ok"
             return file.exists() and path in file.read_text()
 
-        folder.mkdir()
-        eventually(lambda: is_written(log, "/first"), what="a line, now that there is a place")
+        eventually(lambda: is_written(log, "/first"), what="a line")
         folder.rename(aside)
         proxy.signal(signal.SIGUSR1)
-        proxy.stderr.wait(f"the log {log} cannot be opened", count=2)
+        proxy.stderr.wait(f"the log {log} cannot be opened: No such file or directory")
         eventually(lambda: is_written(aside / "log", "/second"), what="a line in the old file")
         folder.mkdir()
         eventually(lambda: is_written(log, "/third"), what="a line in the new file")

@@ -26,6 +26,7 @@ FIRES = {
         'martlet_upstream_attempts_total{upstream="u", result="ok"}': "0+1x60",
         'martlet_upstream_attempts_total{upstream="u", result="connect_failed"}': "0+2x60",
     },
+    "MartletNotReady": {"martlet_ready": "1x30 0x30"},
     "MartletCredentialRefreshFails": {'martlet_credential_refresh_total{credential="c", result="failure"}': "0+1x60"},
     "MartletCredentialExpired": {'martlet_credential_expiry_timestamp_seconds{credential="c"}': "3000x60"},
     "MartletCertificateExpires": {'martlet_certificate_expiry_timestamp_seconds{listener="l"}': "90000x60"},
@@ -36,6 +37,7 @@ FIRES = {
 }
 # An hour in which nothing is wrong; a certificate that is good for ten days.
 QUIET = {
+    "martlet_ready": "1x120",
     'up{job="j", instance="i"}': "1x120",
     INFO: "1x120",
     'process_start_time_seconds{job="j", instance="i"}': "7x120",

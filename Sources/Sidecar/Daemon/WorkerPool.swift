@@ -4,7 +4,7 @@ internal import Proxy
 /// The workers, each on a thread of its own, reached by letters.
 final class WorkerPool {
     /// How long a worker is waited for that does not answer.
-    static let patience = 2 * Nanoseconds.second
+    static let patience = Nanoseconds.second
 
     private let mailboxes: [Mailbox<Worker>]
     private let control: Mailbox<Daemon>
