@@ -51,7 +51,12 @@ public enum CallBodySettings: Equatable, Sendable {
 
     private static let dataOptions = [
         Option("base64", .string, oneOf: "source", example: "AQID", "The bytes in base64."),
-        Option("file", .string, oneOf: "source", "The file that holds the bytes, 16MiB at most, read for each call."),
+        Option(
+            "file",
+            .string,
+            oneOf: "source",
+            "The file that holds the bytes, 16MiB at most, read each time it is sent."
+        ),
     ]
 
     /// Reads the body; none if there is no good one, which is reported.

@@ -23,7 +23,7 @@ public struct CallPartSettings: Equatable, Sendable {
             .string,
             oneOf: "content",
             example: "/var/lib/app/photo.png",
-            "The file whose bytes the part holds, 16MiB at most, read for each call."
+            "The file whose bytes the part holds, 16MiB at most, read each time it is sent."
         ),
         Option(
             "filename",

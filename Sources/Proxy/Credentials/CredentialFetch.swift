@@ -177,7 +177,7 @@ final class CredentialFetch {
         }
         guard !form.isEmpty else { return request }
         request.fields.append(.init("content-type", Array("application/x-www-form-urlencoded".utf8)))
-        request.body = FormEncoding.encode(form)
+        request.body = .bytes(FormEncoding.encode(form))
         return request
     }
 

@@ -13,7 +13,7 @@ enum CallBody {
 
     /// A body as it is sent.
     struct Rendered {
-        let bytes: [UInt8]
+        let body: FetchBody
         /// The content type of the kind, or that of the settings.
         let type: String
     }
@@ -70,24 +70,23 @@ enum CallBody {
     /// - Parameters:
     ///   - call: the call; none where `requiresCall` is false.
     ///   - type: the content type instead of that of the kind.
-    /// - Returns: the bytes with their content type.
-    /// - Throws: an error if a file cannot be read.
-    func render(for call: Call?, type: String?) throws(NamedCallError) -> Rendered {
+    /// - Returns: the body with its content type, which lacks the boundary between the parts of a form.
+    func render(for call: Call?, type: String?) -> Rendered {
         switch self {
         case .text(let template):
-            return Rendered(bytes: template.value(for: call), type: type ?? "text/plain; charset=utf-8")
-        case .data(let bytes): return Rendered(bytes: bytes, type: type ?? "application/octet-stream")
+            return Rendered(body: .bytes(template.value(for: call)), type: type ?? "text/plain; charset=utf-8")
+        case .data(let bytes): return Rendered(body: .bytes(bytes), type: type ?? "application/octet-stream")
         case .json(let json):
             let queue = ByteQueue()
             json.append(for: call, to: queue)
-            return Rendered(bytes: queue.readable.array, type: type ?? "application/json")
+            return Rendered(body: .bytes(queue.readable.array), type: type ?? "application/json")
         case .form(let parameters):
-            return Rendered(bytes: parameters.rendered(for: call), type: type ?? "application/x-www-form-urlencoded")
+            let body = FetchBody.bytes(parameters.rendered(for: call))
+            return Rendered(body: body, type: type ?? "application/x-www-form-urlencoded")
         case .multipart(let multipart):
-            let (bytes, boundary) = try multipart.render(for: call)
-            return Rendered(bytes: bytes, type: "\(type ?? "multipart/form-data"); boundary=\(boundary)")
+            return Rendered(body: .multipart(multipart.render(for: call)), type: type ?? "multipart/form-data")
         case .file(let file):
-            return Rendered(bytes: try CallFile.read(file.text), type: type ?? "application/octet-stream")
+            return Rendered(body: .file(file.text), type: type ?? "application/octet-stream")
         }
     }
 }

@@ -20,12 +20,14 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     let version: HTTPVersion = .http1
     let needsHTTP2 = false
     let waitsUntil = Nanoseconds.max
-    private let request: FetchRequest
+    private var request: FetchRequest
     private let upstream: Upstream
     private let limit: Int
     private var done: Completion?
     private var stream: (any HTTPStream)?
     private var timer: Timer?
+    /// Reads the files that are sent.
+    private var reading: LoopTask?
     private var status = 0
     private var fields: [FetchRequest.Field] = []
     private var body: [UInt8] = []
@@ -42,14 +44,29 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         self.done = done
     }
 
-    /// Begins.
-    func start(timeout: Nanoseconds?) {
+    /// Begins; `tasks` waits for the files that are sent, where there are any.
+    func start(timeout: Nanoseconds?, tasks: @autoclosure () -> LoopTasks) {
         if let timeout {
             let timer = Timer(on: upstream.context.loop.timers) { [weak self] in self?.fail("no answer in time") }
             self.timer = timer
             timer.arm(after: timeout)
         }
-        upstream.acquire(for: self)
+        guard !request.isLoaded else { return upstream.acquire(for: self) }
+        let request = request
+        reading = tasks().start(
+            { await BlockingThread.files.run { Result { () throws(NamedCallError) in try request.loaded() } } },
+            then: { [weak self] in self?.loaded($0) }
+        )
+    }
+
+    private func loaded(_ result: Result<FetchRequest, NamedCallError>) {
+        guard !isOver else { return }
+        switch result {
+        case .success(let loaded):
+            request = loaded
+            upstream.acquire(for: self)
+        case .failure(let error): fail(error.text)
+        }
     }
 
     var isOver: Bool { done == nil }
@@ -64,6 +81,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private func letGo() {
         timer?.cancel()
         timer = nil
+        reading?.cancel()
         if connection == nil { upstream.withdraw(self) }
         let stream = stream
         self.stream = nil
@@ -91,7 +109,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         self.stream = stream
         attempts += 1
         sentBefore = connection.bytesSent
-        let (head, body) = (makeHead(), request.body)
+        guard case .bytes(let body) = request.body else { preconditionFailure("the files are read before") }
+        let head = makeHead(bodySize: body.count)
         stream.send(head: head, end: body.isEmpty)
         upstream.context.heads.give(head)
         guard !body.isEmpty else { return }
@@ -99,7 +118,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         self.stream?.sendEnd(trailers: nil)
     }
 
-    private func makeHead() -> HTTPHead {
+    private func makeHead(bodySize: Int) -> HTTPHead {
         let head = upstream.context.heads.take()
         let (method, target, authority) = (Array(request.method.utf8), request.target, upstream.authority ?? [])
         head.setMethod(method.span)
@@ -109,7 +128,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             let (name, value) = (Array(field.name.utf8), field.value)
             head.add(name: name.span, value: value.span)
         }
-        if !request.body.isEmpty || request.method != "GET" { head.contentLength = request.body.count }
+        if bodySize > 0 || request.method != "GET" { head.contentLength = bodySize }
         return head
     }
 

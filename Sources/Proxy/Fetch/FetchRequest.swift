@@ -20,11 +20,11 @@ package struct FetchRequest: Hashable, Sendable {
     package var target: [UInt8]
     /// The headers in their order; what frames the body, and the authority, are not among them.
     package var fields: [Field]
-    /// The body; empty if there is none.
-    package var body: [UInt8]
+    /// What is sent behind the headers.
+    package var body: FetchBody
 
     /// Makes a request.
-    package init(method: String, target: [UInt8], fields: [Field] = [], body: [UInt8] = []) {
+    package init(method: String, target: [UInt8], fields: [Field] = [], body: FetchBody = .bytes([])) {
         self.method = method
         self.target = target
         self.fields = fields

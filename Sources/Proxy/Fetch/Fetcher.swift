@@ -25,6 +25,7 @@ package final class Fetcher {
     private let names: NameService
     private let notices: Notices
     private let counters = WorkerCounters()
+    private lazy var tasks = LoopTasks(on: context.loop)
     private var upstreams: [(server: FetchServer, upstream: Upstream)] = []
     /// The servers that connections are kept to.
     private static let mostServers = 64
@@ -67,7 +68,7 @@ package final class Fetcher {
             return nil
         }
         let fetch = Fetch(request, on: upstream(server), limit: limit, done: done)
-        fetch.start(timeout: timeout)
+        fetch.start(timeout: timeout, tasks: tasks)
         return fetch
     }
 

@@ -49,16 +49,26 @@ struct Multipart {
         parts.compactMap { if case .file(let file) = $0.content { file } else { nil } }
     }
 
-    /// The body for a call, and the boundary between its parts.
-    func render(for call: Call?) throws(NamedCallError) -> (body: [UInt8], boundary: String) {
+    /// The parts for a call.
+    func render(for call: Call?) -> [FetchBody.Part] {
+        parts.map { part in
+            switch part.content {
+            case .value(let template): .init(head: part.head, content: .bytes(template.value(for: call)))
+            case .file(let file): .init(head: part.head, content: .file(file.text))
+            }
+        }
+    }
+
+    /// The body that parts make, and the boundary between them; reads their files.
+    static func joined(_ parts: [FetchBody.Part]) throws(NamedCallError) -> (body: [UInt8], boundary: String) {
         var rendered: [[UInt8]] = []
         for part in parts {
             switch part.content {
-            case .value(let template): rendered.append(part.head + template.value(for: call))
-            case .file(let file): rendered.append(part.head + (try CallFile.read(file.text)))
+            case .bytes(let bytes): rendered.append(part.head + bytes)
+            case .file(let path): rendered.append(part.head + (try CallFile.read(path)))
             }
         }
-        let boundary = Self.boundary(absentFrom: rendered)
+        let boundary = boundary(absentFrom: rendered)
         var body: [UInt8] = []
         body.reserveCapacity(rendered.reduce(64) { $0 + $1.count + boundary.utf8.count + 6 })
         for part in rendered {

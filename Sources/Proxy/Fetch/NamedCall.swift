@@ -49,19 +49,19 @@ package final class NamedCall {
 
     /// The request for a call, or for none.
     ///
-    /// Files are read while the caller waits.
+    /// Files are read when it is sent.
     ///
     /// - Parameter call: the call that it is made for; none only where `requiresCall` is false.
     /// - Returns: the request, for the server of the settings' URL.
-    /// - Throws: an error if a file cannot be read, or if with what the call brings the path is none to be sent.
+    /// - Throws: an error if with what the call brings the path is none to be sent.
     package func render(for call: Call?) throws(NamedCallError) -> FetchRequest {
         precondition(call != nil || !requiresCall, "the call \(settings.name) needs another that it is made for")
         var request = FetchRequest(method: settings.method, target: try target(for: call))
         request.fields = headers.map { FetchRequest.Field($0.name, $0.value.value(for: call)) }
         guard let body else { return request }
-        let rendered = try body.render(for: call, type: settings.contentType?.text)
+        let rendered = body.render(for: call, type: settings.contentType?.text)
         request.fields.append(FetchRequest.Field("content-type", Array(rendered.type.utf8)))
-        request.body = rendered.bytes
+        request.body = rendered.body
         return request
     }
 

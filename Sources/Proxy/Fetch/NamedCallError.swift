@@ -1,4 +1,3 @@
-internal import Configuration
 package import Events
 
 /// Why a named call came to no request.
@@ -13,29 +12,6 @@ package enum NamedCallError: Error, Equatable {
         switch self {
         case .file(let path, let error): "\(path): cannot be read: \(error.text)"
         case .target: "the path that was made for the request is none"
-        }
-    }
-}
-
-/// The files that named calls send.
-enum CallFile {
-    /// The largest file that is sent, in bytes.
-    static let limit = 16 << 20
-
-    /// The bytes of a file, read now.
-    static func read(_ path: String) throws(NamedCallError) -> [UInt8] {
-        switch SmallFile.read(path, limit: limit) {
-        case .success(let bytes): return bytes
-        case .failure(let error): throw .file(path, error)
-        }
-    }
-
-    /// Reports a file that could not be read now.
-    static func check(_ file: MarkedString, into diagnostics: Diagnostics) {
-        do throws(NamedCallError) {
-            _ = try read(file.text)
-        } catch {
-            diagnostics.report("\(error.text); name a file of at most \(ByteCount.text(limit))", at: file.mark)
         }
     }
 }

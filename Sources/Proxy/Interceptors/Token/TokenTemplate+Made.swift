@@ -142,7 +142,7 @@ extension TokenTemplate {
                         method: "POST",
                         target: Array(target.target.utf8),
                         fields: [.init("content-type", Array("application/json".utf8))],
-                        body: body.bytes
+                        body: .bytes(body.bytes)
                     ),
                     form: [],
                     authentication: .bearer(.file(section.string("token_file"))),

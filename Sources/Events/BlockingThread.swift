@@ -1,0 +1,23 @@
+/// A thread for work that may wait, as for a disk, so that no loop does.
+public final class BlockingThread: Sendable {
+    /// Where files are read for calls; it starts when there is the first, and ends with the process.
+    public static let files = BlockingThread(name: "martlet-files")
+
+    private let mailbox = Mailbox<Void>()
+
+    private init(name: String) {
+        let thread = WorkerThread(name: name) { [mailbox] in
+            let loop = EventLoop()
+            let slot = MailSlot(mailbox, for: (), on: loop)
+            withExtendedLifetime(slot) { loop.run() }
+        }
+        thread.detach()
+    }
+
+    /// What `work` returns, done on the thread after all that came before it. May be called on any thread.
+    public func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            mailbox.post { _ in continuation.resume(returning: work()) }
+        }
+    }
+}
