@@ -1,5 +1,5 @@
 /// A host with a port, as in `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
-public struct HostPort: Equatable, Sendable, CustomStringConvertible {
+public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// An IP address without brackets, or a host name in small letters.
     public let host: String
     /// The port.

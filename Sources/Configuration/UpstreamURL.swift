@@ -1,7 +1,7 @@
 /// Where an upstream is, and how to speak to it.
-public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
+public struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// How to speak to an upstream.
-    public enum Scheme: String, Equatable, Sendable {
+    public enum Scheme: String, Hashable, Sendable {
         /// HTTP/1.1 in clear text.
         case http
         /// HTTP/2 in clear text, without asking first (RFC 9113 §3.3).
@@ -19,7 +19,7 @@ public struct UpstreamURL: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// Where an upstream is.
-    public enum Endpoint: Equatable, Sendable {
+    public enum Endpoint: Hashable, Sendable {
         /// A host, which may be a name to look up, and a port.
         case tcp(HostPort)
         /// A Unix socket in the file system.

@@ -29,19 +29,35 @@ public final class Mailbox<Resident>: Sendable {
             letters.append(letter)
             return letters.count == 1
         }
-        guard wasEmpty else { return }
-        var one: UInt64 = 1
-        unsafe write(descriptor, &one, 8)
+        if wasEmpty { wake() }
     }
 
-    /// Opens all letters, in the order in which they came.
-    public func drain(into resident: Resident) {
+    /// Opens the letters that are there, in the order in which they came.
+    ///
+    /// - Parameters:
+    ///   - resident: what they are handed.
+    ///   - paused: whether those behind a letter wait for the next turn of the loop.
+    public func drain(into resident: Resident, paused: () -> Bool = { false }) {
         var count: UInt64 = 0
         unsafe read(descriptor, &count, 8)
         let taken = letters.withLock { letters in
             defer { letters = [] }
             return letters
         }
-        for letter in taken { letter(resident) }
+        for (index, letter) in taken.enumerated() {
+            letter(resident)
+            let next = index + 1
+            if next < taken.count, paused() { return putBack(taken[next...]) }
+        }
+    }
+
+    private func putBack(_ rest: ArraySlice<Letter>) {
+        letters.withLock { $0.insert(contentsOf: rest, at: 0) }
+        wake()
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        unsafe write(descriptor, &one, 8)
     }
 }

@@ -31,8 +31,9 @@ package struct Blueprint {
             lineWriters: nil,
             kinds: kinds
         )
-        let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
-        let chains = compiler.chains(of: settings)
+        let counters = WorkerCounters()
+        var compiler = ChainCompiler(settings, context: context, counters: counters, diagnostics: diagnostics)
+        let chains = compiler.finish()
         for route in settings.routes {
             if let match = route.match { _ = Condition(match, into: diagnostics) }
             guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }) else { continue }

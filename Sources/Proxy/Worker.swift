@@ -45,10 +45,11 @@ package final class Worker {
     /// What people should know.
     let notices: Notices
     private let kinds: Registry
-    private let discard: (RouteTable) -> Void
+    private let discard: (RouteTable, Acquired) -> Void
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
+    private var coming: ComingGeneration?
     /// Those that accept no more and still have connections.
     private(set) var draining: [Acceptor] = []
     private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
@@ -63,7 +64,7 @@ package final class Worker {
     ///   - memory: what all workers may hold for callers.
     ///   - kinds: the interceptors that configurations may name.
     ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
-    ///   - discard: gets a table of routes that no call asks any more, to empty it on another thread.
+    ///   - discard: gets what no call goes by any more, to let go of it on another thread.
     ///   - tell: gets what the daemon should log, on the worker's thread.
     ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
     ///   - relieveMemory: has all workers end stalled calls; called on the worker's thread.
@@ -75,7 +76,7 @@ package final class Worker {
         memory: MemoryBudget,
         kinds: Registry,
         orders: @escaping (CredentialOrder) -> Void,
-        discard: @escaping (RouteTable) -> Void,
+        discard: @escaping (RouteTable, Acquired) -> Void,
         tell: @escaping @Sendable (Notice) -> Void,
         askForDescriptors: @escaping () -> Void,
         relieveMemory: @escaping () -> Void
@@ -106,7 +107,7 @@ package final class Worker {
         network: any Network,
         kinds: Registry = .builtIn,
         orders: @escaping (CredentialOrder) -> Void = { _ in },
-        discard: @escaping (RouteTable) -> Void = { _ in },
+        discard: @escaping (RouteTable, Acquired) -> Void = { _, _ in },
         tell: @escaping @Sendable (Notice) -> Void = { _ in },
         askForDescriptors: @escaping () -> Void = {},
         relieveMemory: @escaping () -> Void = {}
@@ -146,15 +147,63 @@ package final class Worker {
 
     // MARK: Configuration
 
-    /// Goes over to a checked configuration: new calls go by it, calls under way stay with theirs.
+    /// Prepares to go over to a checked configuration, in so many steps as `ChainCompiler.steps` says.
     ///
     /// - Parameters:
     ///   - settings: the configuration.
     ///   - number: that of the generation it becomes.
     ///   - routes: the routes of the settings, made for this worker.
-    ///   - values: the tokens that files have now.
     ///   - tls: what the settings of TLS came to.
     ///   - acquired: what the configuration names outside of its file.
+    package func prepare(
+        _ settings: Settings,
+        number: Int,
+        routes: RouteTable,
+        tls: TLSContexts,
+        acquired: Acquired
+    ) {
+        credentials.begin()
+        let context = CompileContext(
+            credentials: credentials,
+            calls: NamedCalls(settings, acquired, into: Diagnostics()),
+            acquired: acquired,
+            lineWriters: lineWriters,
+            limits: limits,
+            kinds: kinds
+        )
+        coming = ComingGeneration(
+            settings,
+            number: number,
+            routes: routes,
+            tls: tls,
+            acquired: acquired,
+            context: context,
+            counters: counters
+        )
+    }
+
+    /// Takes a step toward the configuration that is prepared.
+    package func prepareFurther() {
+        coming?.step()
+    }
+
+    /// Goes over to the configuration that is prepared: new calls go by it, calls under way stay with theirs.
+    ///
+    /// - Parameter values: the tokens that files have now.
+    package func goOver(tokens values: [String: [UInt8]?]) {
+        guard let coming = coming.take() else { return }
+        tls = coming.tls
+        var next: [String: Upstream] = [:]
+        for upstream in coming.settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
+        let new = coming.finish(upstreams: next, discard: discard)
+        for (path, value) in values { updateToken(path, value) }
+        retire(generation)
+        generation = new
+        for (name, upstream) in upstreams where next[name] !== upstream { upstream.drain() }
+        upstreams = next
+    }
+
+    /// Prepares a checked configuration and goes over to it at once.
     package func use(
         _ settings: Settings,
         number: Int,
@@ -163,32 +212,8 @@ package final class Worker {
         tls: TLSContexts = TLSContexts(),
         acquired: Acquired = Acquired()
     ) {
-        self.tls = tls
-        var next: [String: Upstream] = [:]
-        for upstream in settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
-        credentials.begin()
-        let compile = CompileContext(
-            credentials: credentials,
-            calls: NamedCalls(settings, acquired, into: Diagnostics()),
-            acquired: acquired,
-            lineWriters: lineWriters,
-            limits: limits,
-            kinds: kinds
-        )
-        let new = Generation(
-            settings,
-            number: number,
-            routes: routes,
-            discard: discard,
-            upstreams: next,
-            context: compile,
-            counters: counters
-        )
-        for (path, value) in values { updateToken(path, value) }
-        retire(generation)
-        generation = new
-        for (name, upstream) in upstreams where next[name] !== upstream { upstream.drain() }
-        upstreams = next
+        prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired)
+        goOver(tokens: values)
     }
 
     /// Takes the token that a file has now; nil if it has none.
@@ -334,15 +359,18 @@ extension Generation {
     /// What a worker has before its first configuration.
     fileprivate static func none(lineWriters: LineWriters?) -> Generation {
         let empty = Settings(nil, into: Diagnostics())
-        let context = CompileContext(credentials: CredentialStore(), lineWriters: lineWriters)
+        let (context, counters) = (
+            CompileContext(credentials: CredentialStore(), lineWriters: lineWriters), WorkerCounters()
+        )
+        var compiler = ChainCompiler(empty, context: context, counters: counters, diagnostics: Diagnostics())
         return Generation(
             empty,
             number: 0,
+            chains: compiler.finish(),
             routes: RouteTable([]),
-            discard: { _ in },
             upstreams: [:],
-            context: context,
-            counters: WorkerCounters()
+            counters: counters,
+            discard: {}
         )
     }
 }

@@ -58,4 +58,27 @@ import Testing
         #expect(opened.withLock { $0 } == ["first", "second"])
         #expect(opener.count == 2)
     }
+
+    @Test func `letters that take long wait for the next turn, in their order`() {
+        let hand = ManualClock()
+        let loop = EventLoop(clock: .manual(hand))
+        let mailbox = Mailbox<ManualClock>()
+        let slot = MailSlot(mailbox, for: hand, on: loop)
+        let opened = Locked<[Int]>([])
+        for number in 0..<4 {
+            mailbox.post { hand in
+                opened.withLock { $0.append(number) }
+                hand.now += 2 * .millisecond
+            }
+        }
+        var turns: [[Int]] = []
+        withExtendedLifetime(slot) {
+            for _ in 0..<4 {
+                loop.turn(waiting: false)
+                turns.append(opened.withLock { $0 })
+                if turns.count == 1 { mailbox.post { _ in opened.withLock { $0.append(4) } } }
+            }
+        }
+        #expect(turns == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]])
+    }
 }

@@ -13,8 +13,9 @@ import Testing
         let root = YAML.parse(Array("interceptors:\n\(chain)".utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics)
         let context = CompileContext(credentials: CredentialStore(), lineWriters: nil)
-        let compiler = ChainCompiler(context: context, counters: WorkerCounters(), diagnostics: diagnostics)
-        return compiler.chains(of: settings).default.redactions
+        let counters = WorkerCounters()
+        var compiler = ChainCompiler(settings, context: context, counters: counters, diagnostics: diagnostics)
+        return compiler.finish().default.redactions
     }
 
     private func shows(_ header: String, _ redactions: Redactions) -> Bool {

@@ -62,7 +62,7 @@ package struct HTTPSource: Hashable, Sendable {
 
     /// The key of the source in the file.
     let kind: String
-    @NotHashed var server: FetchServer
+    let server: FetchServer
     /// What is sent; where there is a form, the body is made of that.
     var request: FetchRequest
     /// The parameters of a form in their order.

@@ -6,7 +6,7 @@ internal import Events
 /// It is read and made once, on the main thread, when the file is checked. The workers of the configuration find it here,
 /// so that their calls wait for no file and for no context of TLS.
 package final class Acquired: Sendable {
-    private let servers = Locked<[FetchServer]>([])
+    private let servers = Locked<[UpstreamURL: [FetchServer]]>([:])
     private let secrets = Locked<[Secret: [UInt8]]>([:])
 
     /// Makes one that has nothing yet.
@@ -15,10 +15,10 @@ package final class Acquired: Sendable {
     /// The server of these settings; what is wrong with the files that they name is reported.
     func server(_ settings: UpstreamSettings, into diagnostics: Diagnostics) -> FetchServer {
         servers.withLock { servers in
-            if let known = servers.first(where: { $0.settings == settings }) { return known }
+            if let known = servers[settings.url]?.first(where: { $0.settings == settings }) { return known }
             let new = FetchServer(settings, into: diagnostics)
             // One that lacks something is to be reported wherever it is named.
-            if new.isUsable { servers.append(new) }
+            if new.isUsable { servers[settings.url, default: []].append(new) }
             return new
         }
     }

@@ -4,7 +4,7 @@ internal import HTTP
 internal import Telemetry
 
 /// A server that requests of our own go to, with what its settings of TLS came to.
-package struct FetchServer: Equatable, Sendable {
+package struct FetchServer: Hashable, Sendable {
     let settings: UpstreamSettings
     let tls: UpstreamTLS?
 
@@ -15,6 +15,10 @@ package struct FetchServer: Equatable, Sendable {
     package init(_ settings: UpstreamSettings, into diagnostics: Diagnostics) {
         self.settings = settings
         tls = settings.tls.flatMap { UpstreamTLS($0, of: settings.url, at: settings.mark, into: diagnostics) }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(settings.url)
     }
 }
 

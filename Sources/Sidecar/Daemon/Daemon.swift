@@ -230,8 +230,13 @@ final class Daemon {
         listeners?.commit(change)
         workers?.tell(each: { index in
             let routes = RouteTable(settings.routes)
-            return { worker in
-                worker.use(settings, number: number, routes: routes, tokens: values, tls: tls, acquired: acquired)
+            return { $0.prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired) }
+        })
+        // Each a letter of its own: between them the worker turns to its calls.
+        for _ in 0..<ChainCompiler.steps(settings) { workers?.tell { $0.prepareFurther() } }
+        workers?.tell(each: { index in
+            { worker in
+                worker.goOver(tokens: values)
                 worker.apply(change, index: index)
             }
         })

@@ -63,7 +63,12 @@ final class WorkerPool {
             memory: budgets.memory,
             kinds: registry,
             orders: { order in control.post { $0.take(order) } },
-            discard: { routes in control.post { _ in routes.empty() } },
+            discard: { routes, acquired in
+                control.post { _ in
+                    routes.empty()
+                    withExtendedLifetime(acquired) {}
+                }
+            },
             tell: { notice in control.post { $0.log.log(notice) } },
             askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } },
             relieveMemory: { control.post { $0.relieveMemory() } }

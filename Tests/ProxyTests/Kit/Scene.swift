@@ -54,7 +54,7 @@ final class Scene {
             network: network,
             kinds: kinds,
             orders: { [orders] in orders.note($0) },
-            discard: { [unowned self] _ in discardedTables += 1 },
+            discard: { [unowned self] _, _ in discardedTables += 1 },
             askForDescriptors: { [unowned self] in callsForDescriptors += 1 }
         )
         for listener in use(yaml).listeners { listen(listener) }
