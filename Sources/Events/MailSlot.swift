@@ -1,5 +1,5 @@
 /// Opens the letters of a mailbox on a loop: as many in a turn as do not hold up what else is ready.
-public final class MailSlot<Resident>: Watcher {
+public final class MailSlot<Resident>: Watcher, EndOfTurn {
     private let mailbox: Mailbox<Resident>
     private let resident: Resident
     private unowned let loop: EventLoop
@@ -16,7 +16,13 @@ public final class MailSlot<Resident>: Watcher {
 
     /// Opens what has arrived.
     public func readable() {
-        mailbox.drain(into: resident) { loop.hasRunLong }
+        // The rest comes behind what is ready by then.
+        if mailbox.drain(into: resident, paused: { loop.hasRunLong }) { loop.atNextTurn(self) }
+    }
+
+    /// Opens what has waited since the turn before.
+    public func endOfTurn() {
+        readable()
     }
 
     /// Does nothing: nobody waits to write.

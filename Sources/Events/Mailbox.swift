@@ -29,15 +29,19 @@ public final class Mailbox<Resident>: Sendable {
             letters.append(letter)
             return letters.count == 1
         }
-        if wasEmpty { wake() }
+        guard wasEmpty else { return }
+        var one: UInt64 = 1
+        unsafe write(descriptor, &one, 8)
     }
 
     /// Opens the letters that are there, in the order in which they came.
     ///
     /// - Parameters:
     ///   - resident: what they are handed.
-    ///   - paused: whether those behind a letter wait for the next turn of the loop.
-    public func drain(into resident: Resident, paused: () -> Bool = { false }) {
+    ///   - paused: whether those behind a letter are to wait.
+    /// - Returns: whether some wait; they are the first to be opened when this is called again.
+    @discardableResult
+    public func drain(into resident: Resident, paused: () -> Bool = { false }) -> Bool {
         var count: UInt64 = 0
         unsafe read(descriptor, &count, 8)
         let taken = letters.withLock { letters in
@@ -47,17 +51,10 @@ public final class Mailbox<Resident>: Sendable {
         for (index, letter) in taken.enumerated() {
             letter(resident)
             let next = index + 1
-            if next < taken.count, paused() { return putBack(taken[next...]) }
+            guard next < taken.count, paused() else { continue }
+            letters.withLock { $0.insert(contentsOf: taken[next...], at: 0) }
+            return true
         }
-    }
-
-    private func putBack(_ rest: ArraySlice<Letter>) {
-        letters.withLock { $0.insert(contentsOf: rest, at: 0) }
-        wake()
-    }
-
-    private func wake() {
-        var one: UInt64 = 1
-        unsafe write(descriptor, &one, 8)
+        return false
     }
 }
