@@ -76,7 +76,7 @@ public final class EventLoop {
     /// Whether this turn has taken so long that what can be put off should wait for others.
     public var hasRunLong: Bool { clock.now - now > Self.longTurn }
 
-    private static let longTurn = 2 * Nanoseconds.millisecond
+    private static let longTurn = Nanoseconds.millisecond
 
     /// Keeps an object until this turn is over, because it may be what called.
     public func keep(_ object: AnyObject) {

@@ -68,7 +68,7 @@ import Testing
         for number in 0..<4 {
             mailbox.post { hand in
                 opened.withLock { $0.append(number) }
-                hand.now += 2 * .millisecond
+                hand.now += .millisecond * 3 / 5
             }
         }
         var turns: [[Int]] = []
