@@ -39,7 +39,8 @@ package protocol HTTPServerSession: HTTPSession {
     func headTimedOut()
     /// The bytes that the session holds of a head that has come in part, beside those that it leaves to its owner.
     var unfinishedHeadBytes: Int { get }
-    /// Refuses a request for whose head there is no memory; in HTTP/1.1 the connection ends.
+    /// Refuses a request for whose head there is no memory, or ends a call whose trailers there is none for; in HTTP/1.1
+    /// the connection ends.
     func refuseHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
     func endStalled(since time: Int64)

@@ -98,4 +98,42 @@ import Testing
             #expect(memory.used == 4096)
         }
     }
+
+    @Test(arguments: [false, true])
+    func `a call ends for whose trailers there is no memory, and nobody is told that it was not processed`(
+        hasAnswer: Bool
+    ) {
+        play(http2Plain) { scene in
+            let other = scene.caller()
+            begin(other, scene, lines: 3)
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "application/grpc"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            if hasAnswer {
+                upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
+                _ = caller.next()
+            }
+            let fields = (0..<20).flatMap { HPACK.literal("x-\($0)", String(repeating: "z", count: 1000)) }
+            caller.send(Frame(.headers, flags: Frame.Flag.end, stream: 1, Array(fields.prefix(16_000))))
+            scene.settle()
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(scene.livingCalls == 0)
+            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
+            if hasAnswer {
+                caller.expect("1 RST_STREAM ENHANCE_YOUR_CALM")
+            } else {
+                let head = caller.next()
+                #expect(head.hasPrefix("1 HEADERS/end :status: 200 | ") && head.contains("grpc-status: 8"), "\(head)")
+            }
+            // The rest is nobody's, and the connection goes on.
+            caller.send(Frame(.continuation, flags: Frame.Flag.endHeaders, stream: 1, Array(fields.dropFirst(16_000))))
+            other.send("\r\n")
+            scene.settle()
+            caller.send(.say(3, "text/plain", end: true))
+            #expect(upstream.next().hasPrefix("3 HEADERS/end "))
+            caller.expectNothing()
+            #expect(hits(scene) == "1")
+        }
+    }
 }

@@ -39,10 +39,15 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size }
 
     /// Refuses the stream that the head is for; the others of the connection go on.
+    ///
+    /// Trailers are those of a call that may have been processed already: it is its user who ends it.
     package func refuseHead() {
         guard reader.head != nil, let stream = stream(readingID) else { return }
+        let isRequest = reader.kind == .request
         dropHead()
-        stream.reset(.unprocessed)
+        if isRequest { return stream.reset(.unprocessed) }
+        if let user = stream.user { return user.shed() }
+        stream.reset(.code(stream.sending == .sent ? .noError : .enhanceYourCalm))
     }
 
     override func receivedSettings() { hasSettings = true }

@@ -273,4 +273,16 @@ import Testing
         #expect(caller.saw.first == "exceeded: stalled")
         #expect(caller.isClosed && caller.users.isEmpty)
     }
+
+    @Test func `trailers without memory for them do not spoil an answer that is out`() {
+        let caller = HTTP2Caller()
+        caller.sends(.request(1))
+        caller.users[0].stream?.answer(200)
+        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        caller.sends(.headers(1, ["t": "1"], end: true).unfinished)
+        #expect(caller.session.isReadingHead && caller.session.unfinishedHeadBytes > 0)
+        caller.session.refuseHead()
+        #expect(caller.takes() == ["1 RST_STREAM NO_ERROR"])
+        #expect(!caller.session.isReadingHead && !caller.session.isBusy && !caller.isClosed)
+    }
 }
