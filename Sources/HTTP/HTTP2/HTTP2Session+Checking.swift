@@ -8,7 +8,7 @@ extension HTTP2Session {
     func process(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         var processed = 0
-        var mark = (frames, position)
+        var mark = (frames.parser, position)
         while let doubt = frames.next(in: bytes, from: &position) {
             if !frames.mayHaveEnded(doubt.stream), isOpen(doubt.stream) { continue }
             // What came before the frame may have begun its stream, or ended it.
@@ -18,7 +18,7 @@ extension HTTP2Session {
             processed = doubt.start
             frames.caughtUp()
             if !isOpen(doubt.stream) { check(doubt) }
-            mark = (frames, position)
+            mark = (frames.parser, position)
         }
         let result = feed(bytes.extracting(processed...))
         if yields, result >= 0 { return goBack(to: mark, processed + result, bytes) }
@@ -26,11 +26,9 @@ extension HTTP2Session {
         return result
     }
 
-    /// Takes the check back to where nghttp2 has paused, from a mark before that; frames in between are no news.
-    private func goBack(to mark: (HTTP2FrameCheck, Int), _ processed: Int, _ bytes: Span<UInt8>) -> Int {
-        var position = mark.1
-        frames = mark.0
-        while frames.next(in: bytes.extracting(0..<processed), from: &position) != nil {}
+    /// Takes the check back to where nghttp2 has paused, from a mark before that.
+    private func goBack(to mark: (HTTP2FrameParser, Int), _ processed: Int, _ bytes: Span<UInt8>) -> Int {
+        frames.goBack(to: mark.0, in: bytes.extracting(0..<processed), from: mark.1)
         return processed
     }
 

@@ -92,4 +92,56 @@ import Testing
         caller.sends((40..<80).flatMap { Frame.request(2 * $0 + 1, end: true).bytes })
         #expect(caller.users.count == 80)
     }
+
+    // MARK: What is read later, and what has been done meanwhile
+
+    /// A caller that has not seen the settings, with as many streams as it may have: 1, 3, 5, 7, 9 and 11.
+    private func fullCaller() -> HTTP2Caller {
+        let caller = HTTP2Caller(limits: HTTPLimits(streams: 6), begins: false)
+        caller.sends(FrameReader.preface)
+        caller.sends(.settings())
+        for number in 0..<6 { caller.sends(.request(2 * number + 1)) }
+        _ = caller.takes()
+        caller.hasRunLong = true
+        return caller
+    }
+
+    @Test(arguments: 0..<16)
+    func `what comes on a stream that was refused before the rest was left for later is no error`(place: Int) throws {
+        let heads = [1, 3, 5, 7, 9, 11].map { Frame.headers($0, ["t": "1", "u": "2"], end: true) }
+        let rest: [Frame] = [.data(13, "abc"), .data(13), .headers(13, ["t": "1"], end: true), .ping()]
+        // The head that is refused, and what follows it on its stream, stand anywhere between the others.
+        var frames = heads
+        frames.insert(.request(13), at: place % 7)
+        frames.insert(contentsOf: rest, at: place < 7 ? frames.count : min(place % 7 + 3, frames.count))
+        let bytes = frames.flatMap(\.bytes)
+        for piece in [bytes.count, 40, 7] {
+            let caller = fullCaller()
+            var taken = 0
+            while taken < bytes.count {
+                taken += caller.offers(Array(bytes[taken..<min(taken + piece, bytes.count)]))
+            }
+            let lines = caller.takes()
+            try #require(lines.contains("13 RST_STREAM REFUSED_STREAM") && lines.contains("PING/ack"), "\(piece)")
+            try #require(!lines.contains { $0.contains("STREAM_CLOSED") }, "\(piece): \(lines)")
+            try #require(caller.users.allSatisfy { $0.saw.last == "  u: 2" } && !caller.isClosed)
+            if piece == bytes.count { try #require(caller.saw.contains("yields")) }
+        }
+    }
+
+    @Test func `a stream that begins before the rest was left for later has begun`() {
+        let upstream = HTTP2Upstream()
+        let users = (0..<5).map { _ in upstream.asks() }
+        _ = upstream.takes()
+        upstream.hasRunLong = true
+        users[0].whenEnd = { _ in upstream.asks() }
+        let bytes = (0..<5).flatMap { Frame.answer(2 * $0 + 1, 200, ["a": "b"], end: true).bytes }
+        let taken = upstream.offers(bytes)
+        #expect(taken < bytes.count && upstream.saw.contains("yields"))
+        upstream.hasRunLong = false
+        upstream.answers(Array(bytes[taken...]))
+        _ = upstream.takes()
+        upstream.answers(.answer(11, end: true), .data(11, "too much"))
+        #expect(upstream.takes() == ["11 RST_STREAM STREAM_CLOSED"])
+    }
 }

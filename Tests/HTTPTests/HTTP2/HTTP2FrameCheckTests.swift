@@ -184,4 +184,24 @@ import Testing
             for one in found { #expect(check.error(of: one.doubt) == nil) }
         }
     }
+
+    @Test(arguments: [true, false])
+    func `where bytes are gone through once more, what we have done meanwhile stays`(isServer: Bool) {
+        var check = HTTP2FrameCheck(isServer: isServer)
+        let bytes = isServer ? FrameReader.preface + Frame.request(1).bytes : Frame.answer(1).bytes
+        let earlier = check.parser
+        _ = doubts(in: [bytes + (isServer ? Frame.request(3) : Frame.answer(3)).bytes], &check)
+        if !isServer { for stream in [1, 3, 5] as [Int32] { check.began(stream) } }
+        check.reset(1)
+        check.saidGoodbye(last: isServer ? 1 : .max)
+        check.goBack(to: earlier, in: bytes.span, from: 0)
+        func error(_ stream: Int32) -> HTTP2FrameCheck.ProtocolError? {
+            check.error(of: Doubt(stream: stream, isData: true, isEmpty: false, start: 0))
+        }
+        #expect(error(1) == nil)
+        // A caller's streams begin once more; ours have begun.
+        #expect(error(5) == (isServer ? nil : .stream(.streamClosed)))
+        if isServer { #expect(doubts(in: [Frame.request(3).bytes, Frame.data(3).bytes], &check).isEmpty) }
+        #expect(error(3) == (isServer ? nil : .stream(.streamClosed)))
+    }
 }

@@ -97,7 +97,21 @@ import Testing
 
     @Test(arguments: 0..<400 as Range<UInt64>)
     func `a caller is never blamed for what it could not know`(seed: UInt64) throws {
-        let caller = HTTP2Caller(limits: HTTPLimits(discard: 20))
+        try callerIsNotBlamed(HTTP2Caller(limits: HTTPLimits(discard: 20)), seed)
+    }
+
+    @Test(arguments: 0..<400 as Range<UInt64>)
+    func `nor a caller that is read a few heads at a time, and has not seen how many streams it may have`(
+        seed: UInt64
+    ) throws {
+        let caller = HTTP2Caller(limits: HTTPLimits(discard: 20, streams: 3), begins: false)
+        caller.sends(FrameReader.preface)
+        caller.sends(.settings())
+        caller.hasRunLong = true
+        try callerIsNotBlamed(caller, seed)
+    }
+
+    private func callerIsNotBlamed(_ caller: HTTP2Caller, _ seed: UInt64) throws {
         var peer = Peer(random: SeededGenerator(seed: seed))
         var takesNew = true
         for _ in 0..<200 {
@@ -109,7 +123,10 @@ import Testing
             }
             if peer.chance(60), let index = peer.pick(\.isSending) { peer.goOn(index) }
             if peer.chance(30) { peer.interject() }
-            if peer.chance(50) { caller.sends(peer.next()) }
+            if peer.chance(50) {
+                let bytes = peer.next()
+                peer.buffer = bytes.dropFirst(caller.offers(bytes)) + peer.buffer
+            }
             act(on: caller, &peer)
             guard peer.chance(30) else { continue }
             let lines = caller.takes()

@@ -9,6 +9,8 @@ final class HTTP2Upstream: HTTPClientOwner {
     private(set) var isClosed = false
     /// How often it was told that there may be room.
     private(set) var roomTold = 0
+    /// What to do when it is told so, while it is being told.
+    var whenRoom: () -> Void = {}
     /// The monotonic time in nanoseconds.
     var now: Int64 = 1_000_000_000
 
@@ -73,7 +75,14 @@ final class HTTP2Upstream: HTTPClientOwner {
     }
 
     func answers(_ bytes: [UInt8]) {
-        precondition(session.receive(bytes.span) == bytes.count)
+        precondition(offers(bytes) == bytes.count)
+    }
+
+    /// Sends bytes of which the session may leave some.
+    ///
+    /// - Returns: how many it has taken.
+    func offers(_ bytes: [UInt8]) -> Int {
+        session.receive(bytes.span)
     }
 
     func hangsUp(errno: Int32? = nil) {
@@ -93,6 +102,7 @@ final class HTTP2Upstream: HTTPClientOwner {
 
     func sessionHasRoom() {
         roomTold += 1
+        whenRoom()
     }
 
     func sessionHasOutput() {}
