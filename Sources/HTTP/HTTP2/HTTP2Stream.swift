@@ -145,8 +145,9 @@ final class HTTP2Stream: HTTPStream {
         guard pauses.isEmpty else {
             let queue = inbound ?? session.takeQueue()
             inbound = queue
-            session.hold(body.count)
-            return queue.append(body)
+            queue.append(body)
+            // Last: whoever is told may take what waits.
+            return session.hold(body.count)
         }
         session.consume(body.count, of: self)
         user.received(body: body)

@@ -309,6 +309,23 @@ import Testing
         _ = caller.takes()
         #expect(stream.queuedBytes == 0 && user.saw.filter { $0 == "drained" }.count == told)
     }
+
+    @Test func `whoever is told that much waits finds all of it there`() {
+        let upstream = HTTP2Upstream()
+        let users = (0..<16).map { _ in upstream.asks() }
+        _ = upstream.takes()
+        for user in users { user.stream?.pause(.slowPeer) }
+        upstream.whenRoom = {
+            if upstream.session.holdsMuch { users[15].stream?.resume(.slowPeer) }
+        }
+        let piece = [UInt8](repeating: 0x78, count: 16384)
+        for number in 0..<16 {
+            upstream.answers(.answer(2 * number + 1))
+            for _ in 0..<4 { upstream.answers(.data(2 * number + 1, piece)) }
+        }
+        #expect(users[15].saw == ["answer 200", "body " + String(repeating: "x", count: 65536)])
+        #expect(users[15].stream?.heldBytes == 0)
+    }
 }
 
 extension HTTP2Caller {
