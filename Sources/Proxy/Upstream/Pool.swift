@@ -48,8 +48,10 @@ final class Pool: UpstreamConnection.Owner {
     func acquire(for attempt: any ConnectionSeeker) {
         while let connection = available.last {
             let room = connection.room
-            if room > 0, connection.isLastChoice, mayDial { break }
-            if room > 0 { return use(connection, with: room, for: attempt) }
+            if room > 0 {
+                if connection.isLastChoice { dialAhead() }
+                return use(connection, with: room, for: attempt)
+            }
             // One that is just ending tells the calls that it had, which may come back here before it is off the list.
             remove(connection)
         }
@@ -108,7 +110,17 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     private func dialIfNeeded() {
-        guard dials.count < dialsWanted, mayDial else { return }
+        if dials.count < dialsWanted, mayDial { startDial() }
+    }
+
+    /// Makes a connection for calls to come: what waits on those that there are is not taken by its callers.
+    ///
+    /// No call waits for it, as the windows of such a connection are open for others.
+    private func dialAhead() {
+        if dials.isEmpty, mayDial { startDial() }
+    }
+
+    private func startDial() {
         let dial = Dial(for: self, of: upstream)
         dials.append(dial)
         dial.start()
@@ -138,11 +150,7 @@ final class Pool: UpstreamConnection.Owner {
     /// by: then it is a while before another is tried.
     private func fail(_ failure: UpstreamFailure) {
         upstream.notConnected(failure)
-        if version == .http2, open > 0 {
-            rest()
-            // Those that would have had it to themselves share one with calls that take nothing.
-            return serveWaiting()
-        }
+        if version == .http2, open > 0 { return rest() }
         if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
@@ -266,14 +274,8 @@ final class Pool: UpstreamConnection.Owner {
         if room == 1, connection.room == 0 { remove(connection) }
     }
 
-    private func serveWaiting() {
-        for connection in available.reversed() { serveWaiting(by: connection) }
-    }
-
     private func serveWaiting(by connection: UpstreamConnection) {
-        while !waiting.isEmpty, connection.room > 0, !connection.holdsMuch || !mayDial && dials.isEmpty {
-            waiting.removeFirst().connected(connection)
-        }
+        while !waiting.isEmpty, connection.room > 0 { waiting.removeFirst().connected(connection) }
     }
 
     private func add(_ connection: UpstreamConnection) {

@@ -115,35 +115,75 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases, [2, 1])
-    func `a connection that holds much is taken for new calls only where there is no other`(_ stage: Stage, limit: Int)
-    {
-        let yaml = """
-            listen: 127.0.0.1:8080
-            upstreams: {default: {url: "h2c://127.0.0.1:9000", limits: {connections: \(limit)}}}
-            interceptors: [{metrics: {}}, {probe: {}}]
-            """
-        play(stage, yaml) { scene in
-            let (caller, upstream) = begin(scene, window: 0)
-            for stream in stride(from: 3, to: 60, by: 2) { caller.send(.say(stream, "text/plain", end: true)) }
-            _ = upstream.rest()
-            for stream in stride(from: 1, to: 60, by: 2) {
-                upstream.send(.answer(stream))
-                upstream.send(body: 300_000, on: stream)
-            }
-            scene.settle()
-            caller.send(.say(61, "text/plain", end: true))
-            let head = "HEADERS/end \(control()) | content-type: text/plain | x-trace: probe"
-            if limit == 1 { return upstream.expect("61 \(head)") }
-            scene.upstream().acceptHTTP2(in: scene).expect("1 \(head)")
+    /// Begins 24 calls whose responses nobody takes, on the streams 1, 3, 5 and so on to 47 of one connection.
+    private func crowd(_ scene: Scene) -> (HTTP2Peer, HTTP2Peer) {
+        let (caller, upstream) = begin(scene, window: 0)
+        for stream in stride(from: 3, to: 48, by: 2) { caller.send(.say(stream, "text/plain", end: true)) }
+        _ = upstream.rest()
+        for stream in stride(from: 1, to: 48, by: 2) {
+            upstream.send(.answer(stream))
+            upstream.send(body: 300_000, on: stream)
+        }
+        scene.settle()
+        return (caller, upstream)
+    }
+
+    private static let head = "HEADERS/end \(control()) | content-type: text/plain | x-trace: probe"
+
+    private static func limited(_ connections: Int) -> String {
+        """
+        listen: 127.0.0.1:8080
+        upstreams: {default: {url: "h2c://127.0.0.1:9000", limits: {connections: \(connections)}}}
+        interceptors: [{metrics: {}}, {probe: {}}]
+        """
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a connection that holds much is taken for new calls only until there is another`(_ stage: Stage) {
+        play(stage, Self.limited(2)) { scene in
+            let (caller, upstream) = crowd(scene)
+            caller.send(.say(49, "text/plain", end: true))
+            upstream.expect("49 \(Self.head)")
+            let second = scene.upstream().acceptHTTP2(in: scene)
+            second.expectNothing()
+            caller.send(.say(51, "text/plain", end: true))
+            second.expect("1 \(Self.head)")
             // What is taken makes it a connection like others again.
             caller.send(.window(0, 1 << 24))
-            for stream in stride(from: 1, to: 60, by: 2) { caller.send(.window(stream, 1 << 20)) }
+            for stream in stride(from: 1, to: 48, by: 2) { caller.send(.window(stream, 1 << 20)) }
             _ = caller.rest()
             upstream.send(.data(1, end: true))
-            caller.send(.say(63, "text/plain", end: true))
+            caller.send(.say(53, "text/plain", end: true))
             scene.settle()
-            #expect(upstream.takeLines(of: 61) == ["61 \(head)"])
+            #expect(upstream.takeLines(of: 51) == ["51 \(Self.head)"])
+            #expect(scene.upstream().connects == 2)
+        }
+    }
+
+    /// What becomes of a connection beside the one that holds much.
+    enum Second: CaseIterable { case forbidden, hangs, refused, withoutRoom }
+
+    @Test(arguments: Stage.allCases, Second.allCases)
+    func `a call does not wait for another connection while there is one with room`(_ stage: Stage, second: Second) {
+        play(stage, Self.limited(second == .forbidden ? 1 : 2)) { scene in
+            let (_, upstream) = crowd(scene)
+            scene.upstream().behaviour = second == .hangs ? .hangs : second == .refused ? .refuses : .accepts
+            let other = scene.http2Caller()
+            for stream in [1, 3, 5] {
+                other.send(.say(stream, "text/plain", end: true))
+                upstream.expect("\(stream + 48) \(Self.head)")
+                upstream.send(.answer(stream + 48), .data(stream + 48, "hi", end: true))
+                other.expect("\(stream) HEADERS :status: 200 | x-trace: probe", "\(stream) DATA/end hi")
+                if second == .withoutRoom, stream == 1 {
+                    _ = scene.upstream().acceptHTTP2(in: scene, [.streams: 0])
+                    scene.settle()
+                }
+            }
+            #expect(scene.upstream().connects == (second == .forbidden ? 1 : 2))
+            // One that hangs is waited for by nobody, and fails nobody.
+            scene.pass(.seconds(30))
+            other.expectNothing()
+            scene.upstream().behaviour = .accepts
         }
     }
 
