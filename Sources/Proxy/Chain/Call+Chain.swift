@@ -76,7 +76,7 @@ extension Call {
     }
 
     /// The links that ask for an event as it is now, a bit each.
-    private func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
+    func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
         guard case .responseHead(let head, _) = event else { return run.chain.asking(event, way) }
         var events = event.asked(way)
         if hasTrailersInHead { events.insert(.responseTrailers) }
@@ -84,7 +84,7 @@ extension Call {
     }
 
     /// Takes an event to a link; true if it goes on to the next.
-    private func visit(
+    func visit(
         _ place: Int,
         asks: Bool,
         _ event: ChainEvent,

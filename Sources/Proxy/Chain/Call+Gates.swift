@@ -19,6 +19,13 @@ extension Call {
         begin(suspension, place, way)
     }
 
+    /// Lets the end of a response wait for its head, which was shown late.
+    func suspendHead(_ suspension: Suspension, _ place: Int, _ end: ChainEvent) {
+        guard suspension.take() else { return rejected(twice(place), at: place, end, .response) }
+        hold(end, Span(), .response, at: place, .headSuspended(suspension))
+        begin(suspension, place, .response)
+    }
+
     private func twice(_ place: Int) -> RPCError {
         RPCError(.internal, "interceptor \(run.chain.links[place].name) used one suspension for two events")
     }
@@ -88,7 +95,9 @@ extension Call {
             }
             _ = lanes[way].takeFirst(of: gate)
             let bytes = slot.bytes
-            if let bytes {
+            if case .headSuspended = slot.state {
+                headHasWaited(verdict, place, slot.event)
+            } else if let bytes {
                 proceed(verdict, place, slot.event, bytes.readable, way)
                 worker.give(bytes)
             } else {
@@ -108,17 +117,20 @@ extension Call {
     /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
     private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
         switch slot.state {
-        case .ready: return .next
-        case .suspended(let suspension):
-            let edits = editCount(of: slot.event)
-            run.call(place)
-            guard let verdict = suspension.verdict(on: Suspended(self, slot.event)) else { return nil }
-            hasResumed(suspension, place, slot.event, way)
-            note(verdict, place, slot.event, way, from: edits, time: nil)
-            return verdict
-        case .undelivered:
-            return askNoting(place, slot.event, Span(), way)
+        case .ready: .next
+        case .suspended(let suspension): verdict(suspension, on: slot.event, place, way)
+        case .headSuspended(let suspension): verdict(suspension, on: heldHeadEvent ?? slot.event, place, way)
+        case .undelivered: askNoting(place, slot.event, Span(), way)
         }
+    }
+
+    private func verdict(_ suspension: Suspension, on event: ChainEvent, _ place: Int, _ way: Way) -> Verdict? {
+        let edits = editCount(of: event)
+        run.call(place)
+        guard let verdict = suspension.verdict(on: Suspended(self, event)) else { return nil }
+        hasResumed(suspension, place, event, way)
+        note(verdict, place, event, way, from: edits, time: nil)
+        return verdict
     }
 
     /// What waits at a link and at those behind it is nobody's any more.
@@ -127,7 +139,7 @@ extension Call {
         // What of the request has waited does not go with another attempt.
         if way == .request { dropReplay(.incomplete) }
         for slot in lanes[way].removeAll(from: place) {
-            if case .suspended(let suspension) = slot.state { suspension.cancel() }
+            slot.state.suspension?.cancel()
             if case .responseHead(let head, _) = slot.event { forget(head) }
             if let bytes = slot.bytes { worker.give(bytes) }
         }

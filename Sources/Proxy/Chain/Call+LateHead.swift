@@ -24,10 +24,47 @@ extension Call {
 
     /// Shows a link the head of a response whose end comes to it; false if the end goes no further.
     func visitHead(_ place: Int, _ end: ChainEvent) -> Bool {
-        guard let head = heldHead else { return true }
-        let verdict = askNoting(place, .responseHead(head, isLast: isHeadLast), Span(), .response)
-        if case .next = verdict { return !isOver }
-        return settle(verdict, place, end, Span(), .response)
+        guard let head = heldHeadEvent else { return true }
+        return settleHead(askNoting(place, head, Span(), .response), place, end)
+    }
+
+    /// The head of a response that waits.
+    var heldHeadEvent: ChainEvent? {
+        heldHead.map { .responseHead($0, isLast: isHeadLast) }
+    }
+
+    /// A link that has suspended a head says what becomes of it; the end comes to the same link behind it.
+    func headHasWaited(_ verdict: Verdict, _ place: Int, _ end: ChainEvent) {
+        guard settleHead(verdict, place, end) else { return }
+        let asks = asking(end, .response) & 1 << UInt64(place) != 0
+        if visit(place, asks: asks, end, Span(), .response) { pass(end, .response, from: place - 1) }
+    }
+
+    /// Does what a link says of a head whose end waits for it; true if the end comes to the link now.
+    private func settleHead(_ verdict: Verdict, _ place: Int, _ end: ChainEvent) -> Bool {
+        guard !isOver else { return false }
+        switch verdict {
+        case .next: return true
+        case .suspend(let suspension):
+            guard isClosing else {
+                suspendHead(suspension, place, end)
+                return false
+            }
+            suspension.cancel()
+            return true
+        case .respond(let answer):
+            guard let head = heldHead.take() else { return false }
+            responded(answer, at: place, .responseHead(head, isLast: isHeadLast), .response)
+            return false
+        case .retry(let reason):
+            guard let obstacle = retryObstacle(at: place, .response) else {
+                retry(reason, at: place, end)
+                return false
+            }
+            skipRetry(obstacle, at: place, .responseHead, isNoted: true)
+            return true
+        case .reject, .reset: return settle(verdict, place, end, Span(), .response)
+        }
     }
 
     /// Lets links change the fields of a response that is too large to wait for its end.

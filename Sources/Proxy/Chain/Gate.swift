@@ -7,10 +7,20 @@ final class Gate {
         enum State {
             /// It waits for its suspension.
             case suspended(Suspension)
+            /// It is the end of a response, and waits for the suspension of the head, which was shown late.
+            case headSuspended(Suspension)
             /// It waits only for those before it.
             case ready
             /// It waits for those before it to be handed to the interceptor, which wants one after the other.
             case undelivered
+
+            /// What it waits for, if it was suspended.
+            var suspension: Suspension? {
+                switch self {
+                case .suspended(let suspension), .headSuspended(let suspension): suspension
+                case .ready, .undelivered: nil
+                }
+            }
         }
 
         let event: ChainEvent

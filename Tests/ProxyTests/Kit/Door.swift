@@ -1,8 +1,9 @@
 import Glibc
 import HTTP2Kit
-import Proxy
 import RPC
 import Synchronization
+
+@testable import Proxy
 
 /// What the gates of one name have suspended, for the test to release.
 final class Door {
@@ -11,6 +12,8 @@ final class Door {
     private(set) var canceled: [String] = []
     /// Suspensions that have been resumed already, to be resumed again.
     private(set) var resumed: [Suspension] = []
+    /// What was shown of the events that were released.
+    private(set) var shown: [String] = []
     /// What tasks wait for.
     let signal = Signal()
 
@@ -45,7 +48,10 @@ final class Door {
     func release(at place: Int, _ verdict: Verdict = .next) {
         let suspension = waiting.remove(at: place).suspension
         resumed.append(suspension)
-        suspension.resume(verdict)
+        suspension.resume { [unowned self] in
+            shown.append($0.head != nil ? "head" : $0.message != nil ? "message" : $0.end != nil ? "end" : "request")
+            return verdict
+        }
     }
 
     /// Releases all that waits now, the last first if told so.
