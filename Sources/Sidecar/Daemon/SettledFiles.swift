@@ -51,6 +51,7 @@ final class SettledFiles: Watcher {
         for path in paths.subtracting(wanted) { files.unwatch(path) }
         for path in new where !files.watch(path) { log.log(.warn, "too many files to watch", ("file", path)) }
         paths = wanted
+        unsettled.formIntersection(wanted)
         doubtful.formIntersection(wanted)
         return new
     }

@@ -38,12 +38,15 @@ final class TokenFiles {
     ///
     /// - Returns: the token of each file, or nil where there is none.
     func use(_ paths: [String]) -> [String: [UInt8]?] {
+        let leaving = awaited.subtracting(paths)
+        awaited.subtract(leaving)
+        // This is the last look at them, and somebody waits for it.
+        for path in leaving.sorted() { changed(path, read(path, before: tokens[path].flatMap { $0 })) }
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
         faults = faults.filter { paths.contains($0.key) }
         expiries = expiries.filter { paths.contains($0.key) }
         loggedExpiries = loggedExpiries.filter { paths.contains($0.key) }
-        awaited.formIntersection(paths)
         // Workers take what is returned as the last word, so what has changed a moment ago is not left for later.
         for path in new.union(faults.keys).union(files?.unsettled ?? []).sorted() {
             tokens.updateValue(read(path, before: tokens[path].flatMap { $0 }), forKey: path)

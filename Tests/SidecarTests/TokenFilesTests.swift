@@ -1,0 +1,36 @@
+import Configuration
+import Events
+import Glibc
+import Proxy
+import Testing
+
+@testable import Sidecar
+
+/// Who is told of token files.
+@Suite struct TokenFilesTests {
+    @Test func `a call that waits for a file is told when the file is watched no more`() {
+        let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).token"
+        defer { unsafe unlink(path) }
+        write("one", to: path)
+        var told: [String] = []
+        let writers = LineWriters()
+        let loop = EventLoop()
+        let files = TokenFiles(loop: loop, log: OperationalLog(writers, level: .error)) { path, token in
+            told.append(token.map { String(decoding: $0, as: UTF8.self) } ?? "none")
+        }
+        #expect(files.use([path]).count == 1)
+        write("another", to: path)
+        files.rejected(path, Array("one".utf8))
+        // The file has changed, and is read once it has been left in peace for a moment.
+        #expect(told == [])
+        #expect(files.use([]).isEmpty)
+        #expect(told == ["another"])
+        writers.finish()
+    }
+
+    private func write(_ text: String, to path: String) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        _ = unsafe Glibc.write(descriptor, text, text.utf8.count)
+        close(descriptor)
+    }
+}
