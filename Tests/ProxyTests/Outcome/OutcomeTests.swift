@@ -78,7 +78,7 @@ import Testing
             for trouble in Trouble.all(in: dialect) {
                 let call = OutcomeCall(scene, dialect, version, usesHTTP2: usesHTTP2, trouble)
                 call.run()
-                if let problem = problem(call, trouble, dialect) {
+                if let problem = problem(call, trouble, dialect) ?? Self.lostSuccess(call, trouble, dialect, isTight) {
                     Issue.record("\(label) \(dialect) \(version) \(trouble): \(problem)")
                 }
             }
@@ -104,6 +104,19 @@ import Testing
         guard let told else { return record.code == .ok ? "a broken response counts as a success: \(seen)" : nil }
         let agrees = trouble.isMalformed ? (told == .ok) == (record.code == .ok) : told == record.code
         return agrees ? nil : "caller and record differ: \(seen)"
+    }
+
+    /// What is wrong with the end of a call that nothing is wrong with; where next to nothing may be held, that may end it.
+    private static func lostSuccess(
+        _ call: OutcomeCall,
+        _ trouble: Trouble,
+        _ dialect: Dialect,
+        _ isTight: Bool
+    ) -> String? {
+        guard trouble.mustBeOK(dialect), let record = call.record else { return nil }
+        if isTight, record.code == .resourceExhausted { return nil }
+        if record.code == .ok, call.view.code(dialect) == .ok { return nil }
+        return "a success looks like a failure: record \(record), got \(call.view.shown)"
     }
 
     /// The trouble whose interceptor has decided.

@@ -31,6 +31,9 @@ struct Trouble: CustomStringConvertible {
     /// Whether the call may end well.
     func mayBeOK(_ dialect: Dialect) -> Bool { harmless.contains(dialect) }
 
+    /// Whether it has to, as no kind of the chains ends such a call by itself; an end that waits may be waited for or not.
+    func mustBeOK(_ dialect: Dialect) -> Bool { mayBeOK(dialect) && !isMalformed && name != "hold-request-end" }
+
     /// The interceptor, for the calls that ask for it.
     var chainItem: String? {
         item.map { "{name: t-\(name), when: {header: {x-trouble: \(name)}}, \($0)\(more)}" }
