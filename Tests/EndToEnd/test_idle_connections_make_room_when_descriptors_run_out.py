@@ -181,7 +181,8 @@ def test_programs_have_the_limit_that_martlet_was_started_with(martlet, recorder
             upstream: {recorder(OK).url}
             interceptors: [ {{ token: {{ exec: {{ command: [{program}] }} }} }} ]
             """,
-            **limited_to(512, 4096),
+            # So that a program runs before the daemon can do anything to it.
+            **limited_to(512, 4096, one_processor=True),
         )
         with proxy.http() as http:
             assert http.get("/").status_code == 200

@@ -1,12 +1,19 @@
 """A daemon that may open few files."""
 
+import os
 import resource
 import select
 
 
-def limited_to(soft, hard=None):
-    """Options for a daemon that starts with this limit of descriptors."""
-    return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or soft))}
+def limited_to(soft, hard=None, one_processor=False):
+    """Options for a daemon that starts with this limit of descriptors; it may have to share one processor with its programs."""
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or soft))
+        if one_processor:
+            os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+
+    return {"preexec_fn": prepare}
 
 
 def limits(pid):
