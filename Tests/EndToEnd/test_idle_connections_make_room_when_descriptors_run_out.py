@@ -147,7 +147,7 @@ def test_a_program_has_the_limit_that_martlet_was_started_with(martlet, recorder
     assert upstream.requests[-1].header("authorization") == "Bearer 1000"
 
 
-@pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2"])
+@pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2", "used"])
 def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, command, kind):
     """Then idle callers go earlier: none waits, and the last descriptors stay for the operator."""
     with socket.create_server(("127.0.0.1", 0), backlog=256) as silent:
@@ -162,9 +162,13 @@ def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, comm
         )
         busy = crowd(proxy, 70, REQUEST.replace(b"GET /", b"GET /silent"))
         eventually(lambda: proxy.metrics().total("martlet_upstream_connections", state="active") == 70, what="busy calls")
-        crowd(proxy, 400, h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0" if kind == "HTTP/2" else b"")
-        everybody_is_served(proxy, command)
-        assert proxy.metrics().total("process_open_fds") < 256 - 8
+        words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0" if kind == "HTTP/2" else b""
+        crowd(proxy, 400, words, used=kind == "used")
+        metrics = everybody_is_served(proxy, command)
+        assert metrics.total("process_open_fds") < 256 - 8
+        if kind == "used":
+            # They have come one after the other, so none was refused, nor waited.
+            assert metrics.total("martlet_limit_hits_total") == 0
         assert ended(busy) == []
 
 
