@@ -5,7 +5,8 @@
 @safe
 public final class ByteQueue {
     private var base: UnsafeMutablePointer<UInt8>?
-    private var capacity = 0
+    /// How many bytes the queue has set aside: at least those that are in it.
+    public private(set) var capacity = 0
     private var start = 0
     private var end = 0
     /// Where buffers come from; one of buffers without size if the queue keeps the one it has.
