@@ -81,6 +81,9 @@ public struct MessageReader {
         !isBroken && scanner.isBetweenMessages && text.canEnd
     }
 
+    /// How many bytes are set aside for what has come in part.
+    public var heldBytes: Int { held.capacity }
+
     /// Goes on from `position` in `piece` to what comes next.
     ///
     /// What passes is kept back only while its envelope is not complete.

@@ -66,10 +66,10 @@ package protocol HTTPStream: AnyObject {
     var queuedBytes: Int { get }
     /// Whether so much waits on the connection as a whole that the user should hold back before its own share is large.
     var isCrowded: Bool { get }
-    /// How many bytes wait, either for the peer or for the user.
+    /// How many bytes are set aside for what waits, either for the peer or for the user.
     var heldBytes: Int { get }
-    /// Whether bytes wait of which the peer has taken none since `time`, in nanoseconds.
-    func isStalled(since time: Int64) -> Bool
+    /// Since when the peer has taken none of the bytes that wait for it, in nanoseconds; `.max` if none wait.
+    var waitsSince: Int64 { get }
 }
 
 /// Who uses a stream: is told what arrives on it.
@@ -93,10 +93,12 @@ package protocol HTTPStreamUser: AnyObject {
     func drained()
     /// Whether much of what the user was given waits where it has gone to: it is not given more at a time then.
     var isBehind: Bool { get }
-    /// How many bytes the user holds of the exchange, or has others hold.
+    /// How many bytes the user has set aside for the exchange, or has others set aside, beside its own stream.
     var heldBytes: Int { get }
-    /// Whether what it holds has not gone on since `time`, in nanoseconds.
-    func isStalled(since time: Int64) -> Bool
+    /// Since when nothing has moved of some bytes that the user holds, in nanoseconds; `.max` if there are none.
+    var waitsSince: Int64 { get }
+    /// Releases what the user keeps only for the case that something goes wrong.
+    func releaseSpares()
     /// The exchange is to end, since it holds memory that others need.
     func shed()
 }
@@ -104,6 +106,7 @@ package protocol HTTPStreamUser: AnyObject {
 extension HTTPStreamUser {
     package var isBehind: Bool { false }
     package var heldBytes: Int { 0 }
-    package func isStalled(since time: Int64) -> Bool { false }
+    package var waitsSince: Int64 { .max }
+    package func releaseSpares() {}
     package func shed() {}
 }

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Events
+package import Events
 internal import Telemetry
 
 /// What a worker does when the process holds more for calls than `limits.memory`.
@@ -19,29 +19,37 @@ extension Worker {
         }
     }
 
-    /// What each stalled call holds, in bytes.
-    package var stalledBytes: [Int] { stalledCalls.map(\.bytes) }
+    /// What the calls and connections hold that have been stalled for at least `patience`.
+    package func stalledMemory(for patience: Nanoseconds) -> [StalledMemory] {
+        stalled(for: patience).map(\.memory)
+    }
 
-    /// Ends the stalled calls that hold at least so many bytes.
-    package func shedStalled(holding bytes: Int) {
-        let shed = stalledCalls.filter { $0.bytes >= bytes }
+    /// Has all calls release what they keep only for the case that something goes wrong.
+    package func releaseSpares() {
+        for acceptor in allAcceptors { acceptor.releaseSpares() }
+    }
+
+    /// Ends the `count` largest of the calls and connections that have been stalled for at least `patience`.
+    package func shedStalled(_ count: Int, for patience: Nanoseconds) {
+        let shed = stalled(for: patience).sorted { $0.memory.bytes > $1.memory.bytes }.prefix(count)
         guard !shed.isEmpty else { return }
+        let (held, bytes) = (context.memory.used, shed.reduce(0) { $0 + $1.memory.bytes })
+        let calls = shed.reduce(0) { $0 + $1.shed() }
+        for _ in 0..<calls { counters.limitHit(.memory) }
         notices.note(
             "short of memory (limits.memory); ending the stalled calls that hold most",
             about: "",
-            ("calls", "\(shed.count)"),
-            ("bytes", "\(shed.reduce(0) { $0 + $1.bytes })"),
-            ("held", "\(context.memory.used)"),
+            ("calls", "\(calls)"),
+            ("bytes", "\(bytes)"),
+            ("held", "\(held)"),
             ("limit", "\(context.memory.limit)")
         )
-        for call in shed {
-            counters.limitHit(.memory)
-            call.shed()
-        }
     }
 
-    private var stalledCalls: [StalledCall] {
-        let time = context.loop.clock.now - context.memory.patience
-        return (acceptors.values.map(\.acceptor) + draining).flatMap { $0.stalledCalls(since: time) }
+    private func stalled(for patience: Nanoseconds) -> [StalledCall] {
+        let now = context.loop.clock.now
+        return allAcceptors.flatMap { $0.stalled(for: patience, at: now) }
     }
+
+    private var allAcceptors: [Acceptor] { acceptors.values.map(\.acceptor) + draining }
 }

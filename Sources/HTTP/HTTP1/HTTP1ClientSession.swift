@@ -213,9 +213,9 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// There is nobody else.
     package var isCrowded: Bool { false }
 
-    package var heldBytes: Int { output.count }
+    package var heldBytes: Int { output.capacity }
 
-    package func isStalled(since time: Int64) -> Bool { owner.lastTaken < time }
+    package var waitsSince: Int64 { owner.lastTaken }
 
     package func send(informational head: HTTPHead) {}
 

@@ -260,12 +260,12 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// There is nobody else.
     package var isCrowded: Bool { false }
 
-    package var heldBytes: Int { output.count }
+    package var heldBytes: Int { output.capacity }
 
-    package func isStalled(since time: Int64) -> Bool { owner.map { $0.lastTaken < time } ?? false }
+    package var waitsSince: Int64 { owner?.lastTaken ?? .max }
 
     package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
-        if isBusy || !output.isEmpty { body(self, user) }
+        if isBusy { body(self, user) }
     }
 
     package func send(informational head: HTTPHead) {

@@ -153,7 +153,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
-        for stream in streams where !stream.isReset { body(stream, stream.user) }
+        for stream in streams { body(stream, stream.user) }
     }
 
     package func abandon() {

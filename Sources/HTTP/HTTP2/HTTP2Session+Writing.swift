@@ -117,7 +117,19 @@ extension HTTP2Session {
             case .canceled, .connectionLost, .exceeded, .shutdown: HTTP2Code.cancel
             }
         unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+        stream.isGivenUp()
         hasOutput()
+    }
+
+    /// Since when the peer has taken nothing of what waits on a stream.
+    ///
+    /// A window that is shut holds the stream itself back. A stream whose window is open waits for its turn in the output.
+    func waitsSince(_ stream: HTTP2Stream) -> Int64 {
+        guard !isClosed, stream.position >= 0 else { return .max }
+        let isOpen =
+            unsafe nghttp2_session_get_stream_remote_window_size(engine, stream.id) > 0
+            && nghttp2_session_get_remote_window_size(engine) > 0
+        return isOpen ? lastTaken : stream.progress
     }
 
     // MARK: Frames
@@ -166,7 +178,7 @@ extension HTTP2Session {
         let isDirect = directStream === stream
         let waiting = isDirect ? unsafe direct?.count ?? 0 : stream.queuedBytes
         let count = min(waiting, room)
-        if count == 0, !stream.hasEnded {
+        if count == 0, !stream.hasEnded || stream.isReset {
             stream.isDeferred = true
             return Int(NGHTTP2_ERR_DEFERRED.rawValue)
         }
@@ -191,6 +203,8 @@ extension HTTP2Session {
 
     private func sendData(of stream: HTTP2Stream, header: Span<UInt8>, count: Int) -> Int32 {
         guard output.count < Self.mostQueued else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
+        // The stream was reset while the frame waited for room: its bytes are released, and RST_STREAM is queued.
+        guard !stream.isReset else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
         output.append(header)
         guard count > 0 else { return 0 }
         if directStream === stream, let bytes = unsafe direct {

@@ -121,6 +121,9 @@ package class HTTP2Session: HTTPSession {
     /// The monotonic time in nanoseconds.
     var now: Int64 { owner.now }
 
+    /// Since when the peer has taken nothing of the output; `.max` if none of it waits.
+    var lastTaken: Int64 { owner.lastTaken }
+
     // MARK: HTTPSession
 
     package var isBusy: Bool { !streams.isEmpty && !isClosed }

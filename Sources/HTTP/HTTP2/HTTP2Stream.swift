@@ -54,7 +54,7 @@ final class HTTP2Stream: HTTPStream {
     var interimBytes = 0
     /// Whether what the peer sent on the stream broke the protocol.
     var isMalformed = false
-    /// Whether the user has reset the stream.
+    /// Whether this side has reset the stream; nghttp2 closes it only when RST_STREAM is written.
     private(set) var isReset = false
 
     init(_ session: HTTP2Session, id: Int32) {
@@ -70,9 +70,9 @@ final class HTTP2Stream: HTTPStream {
 
     var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.mostWaiting }
 
-    var heldBytes: Int { queuedBytes + (inbound?.count ?? 0) }
+    var heldBytes: Int { (outbound?.capacity ?? 0) + (inbound?.capacity ?? 0) }
 
-    func isStalled(since time: Int64) -> Bool { queuedBytes > 0 && progress < time }
+    var waitsSince: Int64 { queuedBytes > 0 ? session.waitsSince(self) : .max }
 
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }
@@ -91,10 +91,10 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func send(body: Span<UInt8>) {
-        guard sending == .body, body.count > 0 else { return }
+        guard sending == .body, body.count > 0, !isReset else { return }
         let taken = session.sendDirectly(body, on: self)
         // What was sent may have ended the stream.
-        guard taken < body.count, position >= 0 else { return }
+        guard taken < body.count, position >= 0, !isReset else { return }
         // Taken out and put back: what stays in its place is counted once more to be used.
         let queue = outbound.take() ?? session.takeQueue()
         if queue.isEmpty { progress = session.now }
@@ -107,7 +107,7 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func sendEnd(trailers: HTTPHead?) {
-        guard sending == .body else { return }
+        guard sending == .body, !isReset else { return }
         sending = .ended
         answered()
         if let trailers { self.trailers = session.copy(trailers) }
@@ -116,15 +116,24 @@ final class HTTP2Stream: HTTPStream {
 
     /// A caller that has been answered tells nothing more to whom it has called.
     private func answered() {
-        if session.isServer { user = nil }
+        guard session.isServer else { return }
+        user = nil
+        releaseInbound()
     }
 
     func reset(_ reason: HTTPReset) {
         user = nil
         isReset = true
-        // One that nghttp2 has let go of already may still hold what nobody wants now.
-        guard position >= 0 else { return end(telling: nil) }
         session.reset(self, reason)
+        // Not when nghttp2 closes the stream: that is after RST_STREAM is written, and a peer that reads nothing keeps that
+        // waiting.
+        releaseAll()
+    }
+
+    /// RST_STREAM is queued: nothing else goes out.
+    func isGivenUp() {
+        isReset = true
+        releaseOutbound()
     }
 
     func pause(_ reason: PauseReason) {
@@ -247,12 +256,25 @@ final class HTTP2Stream: HTTPStream {
     func end(telling reason: HTTPReset?) {
         let user = user.take()
         if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
-        if let head = trailers.take() { session.give(head) }
+        releaseAll()
+    }
+
+    private func releaseAll() {
+        releaseOutbound()
+        endIsWaiting = false
         if let head = inboundTrailers.take() { session.give(head) }
-        if let queue = outbound.take() {
-            session.waiting -= queue.count
-            session.give(queue)
-        }
+        releaseInbound()
+    }
+
+    private func releaseOutbound() {
+        if let head = trailers.take() { session.give(head) }
+        guard let queue = outbound.take() else { return }
+        session.waiting -= queue.count
+        session.give(queue)
+    }
+
+    private func releaseInbound() {
+        // What is being delivered is released by whoever delivers it.
         guard !isDelivering, let queue = inbound.take() else { return }
         session.release(queue.count)
         session.give(queue)

@@ -155,9 +155,14 @@ package final class Acceptor: ListenerOwner {
         tell(.evicted)
     }
 
-    /// The calls that hold bytes nobody has taken any of since `time`.
-    func stalledCalls(since time: Nanoseconds) -> [StalledCall] {
-        connections.flatMap { $0.stalledCalls(since: time) }
+    /// The calls and connections that hold bytes of which nobody has taken any for `patience`.
+    func stalled(for patience: Nanoseconds, at now: Nanoseconds) -> [StalledCall] {
+        connections.flatMap { $0.stalled(for: patience, at: now) }
+    }
+
+    /// Has calls release what they keep only for the case that something goes wrong.
+    func releaseSpares() {
+        for connection in connections { connection.releaseSpares() }
     }
 
     /// The connection is closed.

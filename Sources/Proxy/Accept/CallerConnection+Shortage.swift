@@ -25,21 +25,56 @@ extension CallerConnection {
         return true
     }
 
-    /// The calls that hold bytes nobody has taken any of since `time`.
-    func stalledCalls(since time: Nanoseconds) -> [StalledCall] {
+    /// What holds bytes of which nobody has taken any for `patience`: the connection, if its caller does not read, or else
+    /// calls.
+    func stalled(for patience: Nanoseconds, at now: Nanoseconds) -> [StalledCall] {
+        guard let wire else { return [] }
+        let time = now - patience
+        guard wire.lastTaken > time else { return [wholeConnection(wire, at: now)] }
         var calls: [StalledCall] = []
         session?.forEachExchange { stream, user in
-            guard stream.isStalled(since: time) || user?.isStalled(since: time) == true else { return }
-            let bytes = stream.heldBytes + (user?.heldBytes ?? 0) + (version == .http1 ? wire?.heldInput ?? 0 : 0)
-            calls.append(StalledCall(bytes: bytes, stream: stream, user: user, connection: self))
+            let since = min(stream.waitsSince, user?.waitsSince ?? .max)
+            guard since <= time else { return }
+            let bytes = held(by: stream, user) + (version == .http1 ? wire.heldInput : 0)
+            guard bytes > (user == nil ? 0 : Call.size) else { return }
+            let memory = StalledMemory(bytes: bytes, time: now - since)
+            calls.append(StalledCall(memory, connection: self, exchange: (stream, user)))
         }
         return calls
     }
 
-    /// Ends an exchange, since memory is short.
-    func shed(_ stream: any HTTPStream, _ user: (any HTTPStreamUser)?) {
-        if let user { return user.shed() }
-        // Its response is complete, and waits to be taken.
-        if version == .http1 { wire?.abort() } else { stream.reset(.code(.enhanceYourCalm)) }
+    /// All that the connection holds: it waits behind an output that the caller does not read.
+    private func wholeConnection(_ wire: Wire, at now: Nanoseconds) -> StalledCall {
+        var bytes = wire.output.capacity + wire.heldInput
+        session?.forEachExchange { stream, user in bytes += held(by: stream, user) }
+        return StalledCall(StalledMemory(bytes: bytes, time: now - wire.lastTaken), connection: self)
+    }
+
+    private func held(by stream: any HTTPStream, _ user: (any HTTPStreamUser)?) -> Int {
+        // A stream of HTTP/1.1 holds what its wire does.
+        (version == .http1 ? 0 : stream.heldBytes) + (user?.heldBytes ?? 0)
+    }
+
+    /// Ends one exchange, or the connection and all exchanges on it, since memory is short.
+    ///
+    /// - Returns: how many calls ended, or 1 for a response that was complete.
+    func shed(_ exchange: StalledCall.Exchange?) -> Int {
+        guard exchange == nil else {
+            if let user = exchange?.user { user.shed() } else { exchange?.stream.reset(.code(.enhanceYourCalm)) }
+            return 1
+        }
+        var calls = 0
+        session?.forEachExchange { _, user in
+            guard let user else { return }
+            calls += 1
+            user.shed()
+        }
+        wire?.abort()
+        return max(1, calls)
+    }
+
+    /// Has calls release what they keep only for the case that something goes wrong.
+    func releaseSpares() {
+        session?.forEachExchange { _, user in user?.releaseSpares() }
     }
 }

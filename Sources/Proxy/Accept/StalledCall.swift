@@ -1,24 +1,27 @@
 internal import HTTP
 
-/// A call that holds memory for somebody who does not take it: its caller, its upstream or an interceptor.
+/// A call that holds memory and does not go on, or a connection of such calls.
 ///
-/// Good within a turn of its loop.
+/// Valid within one turn of its loop.
 struct StalledCall {
-    /// How many bytes it holds.
-    let bytes: Int
-    fileprivate let stream: any HTTPStream
-    fileprivate let user: (any HTTPStreamUser)?
-    fileprivate let connection: CallerConnection
+    typealias Exchange = (stream: any HTTPStream, user: (any HTTPStreamUser)?)
 
-    init(bytes: Int, stream: any HTTPStream, user: (any HTTPStreamUser)?, connection: CallerConnection) {
-        self.bytes = bytes
-        self.stream = stream
-        self.user = user
+    /// How much it holds, and how long it has not moved.
+    let memory: StalledMemory
+    private let connection: CallerConnection
+    /// The exchange of the call; none for the connection as a whole.
+    private let exchange: Exchange?
+
+    init(_ memory: StalledMemory, connection: CallerConnection, exchange: Exchange? = nil) {
+        self.memory = memory
         self.connection = connection
+        self.exchange = exchange
     }
 
     /// Ends it.
-    func shed() {
-        connection.shed(stream, user)
+    ///
+    /// - Returns: how many calls ended.
+    func shed() -> Int {
+        connection.shed(exchange)
     }
 }

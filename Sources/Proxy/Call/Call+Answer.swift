@@ -152,6 +152,7 @@ extension Call {
         }
         guard isOpen(.response, number) else { return }
         answerReader = reader
+        pieceCame.answer = worker.context.loop.now
         if lanes.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
     }
 
@@ -320,6 +321,7 @@ extension Call {
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.takeQueue()
         heldBody = body
+        pieceCame.answer = worker.context.loop.now
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
         if answerForm == .bytes, body.count > answerLimit { releaseAnswer() }

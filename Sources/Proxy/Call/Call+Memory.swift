@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Dialects
 internal import Events
 internal import HTTP
 internal import RPC
@@ -27,16 +28,42 @@ extension Call {
         fail(Self.shortage, by: .martlet)
     }
 
+    /// How long interceptors and connections may take: so much later than a peer, a call that waits for one is stalled.
+    static let usualWait = Nanoseconds.second
+
     package var heldBytes: Int {
         let queues = [outbox, replay, requestQuery, heldBody, bareMessage, requestRest?.bytes, answerRest?.bytes]
+        let readers = (requestReader?.heldBytes ?? 0) + (answerReader?.heldBytes ?? 0)
         let waiting = lanes.request.bytes + lanes.response.bytes + (attempt?.heldBytes ?? 0)
-        return queues.reduce(waiting) { $0 + ($1?.count ?? 0) }
+        return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
     }
 
-    package func isStalled(since time: Int64) -> Bool {
-        if let attempt, attempt.isConnected { return attempt.isStalled(since: time) }
-        // It waits for a connection or for an interceptor.
-        return record.stages.arrived < time
+    package var waitsSince: Int64 {
+        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, answerPieceCame)
+        let martlet = min(lanes.request.waitsSince, lanes.response.waitsSince, connectingSince)
+        return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
+    }
+
+    /// Since when there is no connection for what has left the chain.
+    private var connectingSince: Nanoseconds {
+        isForwarded && takesRequest && attempt?.isConnected != true ? ledger.since : .max
+    }
+
+    /// When the caller last sent some of what waits for the rest of it.
+    private var requestPieceCame: Nanoseconds {
+        let holds = requestReader?.heldBytes ?? 0 > 0 || !requestEnded && bareMessage != nil
+        return holds ? pieceCame.request : .max
+    }
+
+    /// When the upstream last sent some of what waits for the rest of it.
+    private var answerPieceCame: Nanoseconds {
+        let holds = answerReader?.heldBytes ?? 0 > 0 || heldBody != nil || requestEnded && bareMessage != nil
+        return holds ? pieceCame.answer : .max
+    }
+
+    package func releaseSpares() {
+        // Before that, what is kept for another attempt is what the next one sends.
+        if replay != nil, attempt?.isConnected == true { dropReplay(.buffer) }
     }
 
     package func shed() {

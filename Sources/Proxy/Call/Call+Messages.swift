@@ -117,6 +117,8 @@ extension Call {
             return isFaulty(RPCError(.resourceExhausted, words), way)
         }
         queue.append(body)
+        let now = worker.context.loop.now
+        if way == .request { pieceCame.request = now } else { pieceCame.answer = now }
     }
 
     /// A body that is no message and too large to be held passes as it comes.

@@ -48,6 +48,7 @@ extension Call {
             return
         }
         requestReader = reader
+        pieceCame.request = worker.context.loop.now
         if lanes.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
     }
 

@@ -139,6 +139,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     /// The bare message of either body, as far as it has come; first that of the request, then that of the answer.
     var bareMessage: ByteQueue?
+    /// When a piece last came of what is held of each body until more of it comes.
+    var pieceCame = (request: Nanoseconds.min, answer: Nanoseconds.min)
     /// How many messages had come when one was kept by somebody.
     var heldMessages = (request: 0, answer: 0)
     /// What the counters know the call by, once an interceptor has counted it.

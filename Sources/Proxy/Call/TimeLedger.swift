@@ -18,7 +18,8 @@ struct TimeLedger {
     }
 
     private var phase = Phase.chain
-    private var since: Nanoseconds
+    /// When the phase began.
+    private(set) var since: Nanoseconds
     private var times: (chain: Nanoseconds, waiting: Nanoseconds, connecting: Nanoseconds, attempt: Nanoseconds)
     /// The link at which the call has waited last.
     private(set) var place: Int?

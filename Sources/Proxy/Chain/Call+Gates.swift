@@ -93,7 +93,7 @@ extension Call {
                 guard suspension.isResumed else { break }
                 continue
             }
-            _ = lanes[way].takeFirst(of: gate)
+            _ = lanes[way].takeFirst(of: gate, at: worker.context.loop.now)
             let bytes = slot.bytes
             if case .headSuspended = slot.state {
                 headHasWaited(verdict, place, slot.event)

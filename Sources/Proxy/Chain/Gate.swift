@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Events
 
 /// An interceptor that has suspended an event, and all that waits behind it there, in the order of arrival.
 final class Gate {
@@ -44,6 +45,12 @@ final class Gate {
     init(place: Int) {
         self.place = place
     }
+
+    /// When the first event began to wait for its suspension.
+    fileprivate var began: Nanoseconds {
+        guard case .suspended(let suspension) = slots.first?.state else { return .min }
+        return suspension.began
+    }
 }
 
 /// What is held in a chain on one way of a call; nothing, mostly.
@@ -59,9 +66,17 @@ struct Lane {
     private(set) var bytes = 0
     /// Whether the source is held back until fewer wait.
     var isPaused = false
+    /// When an event last left.
+    private var lastLeft = Nanoseconds.min
 
     /// Whether nothing is held.
     var isEmpty: Bool { gated == 0 }
+
+    /// Since when nothing has left, where bytes wait; else `.max`.
+    var waitsSince: Nanoseconds {
+        guard bytes > 0 || isPaused else { return .max }
+        return gates.reduce(.max) { min($0, max($1.began, lastLeft)) }
+    }
 
     /// Whether bytes wait that may be a part of a message.
     var holdsBytes: Bool { gates.contains { $0.slots.contains { $0.bytes != nil } } }
@@ -81,7 +96,8 @@ struct Lane {
     }
 
     /// Takes the first event out of a gate, which goes with its last one.
-    mutating func takeFirst(of gate: Gate) -> Gate.Slot {
+    mutating func takeFirst(of gate: Gate, at now: Nanoseconds) -> Gate.Slot {
+        lastLeft = now
         let slot = gate.slots.removeFirst()
         events -= 1
         bytes -= slot.size

@@ -4,7 +4,7 @@ internal import HTTP
 /// The caller of a call that is only explained: keeps what it is answered.
 final class ExplainedStream: HTTPStream {
     var heldBytes: Int { 0 }
-    func isStalled(since time: Int64) -> Bool { false }
+    var waitsSince: Int64 { .max }
     let version: HTTPVersion
     /// The status of the answer; 0 as long as there is none.
     private(set) var status = 0

@@ -26,10 +26,14 @@ package final class MemoryBudget: Sendable {
     /// Whether more is held than may be: new calls have to be rejected.
     package var isExhausted: Bool { used > limit }
 
-    /// For how long nobody has to have taken anything of what a call holds for it to be stalled, in nanoseconds: a tenth of a
-    /// second, and a tenth of that where a quarter more is held than may be.
-    package var patience: Nanoseconds {
-        used > limit + limit / 4 ? 10 * .millisecond : 100 * .millisecond
+    /// Whether a quarter more is held than may be.
+    package var isFarExceeded: Bool { used - limit > limit / 4 }
+
+    /// For how long nobody has to have taken anything of what a call holds for the call to be stalled, in nanoseconds, longest
+    /// first; a shorter time counts only where a longer one frees too little.
+    package var patience: [Nanoseconds] {
+        let usual = [.second, 100 * Nanoseconds.millisecond]
+        return isFarExceeded ? usual + [10 * .millisecond] : usual
     }
 
     /// The bytes that are to be given up for there to be room for new calls again: an eighth of the limit is.

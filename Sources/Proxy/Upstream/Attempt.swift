@@ -190,11 +190,11 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     var isBehind: Bool { call.caller.queuedBytes > Call.lowWater }
 
-    /// How many bytes wait, for the upstream or for the call.
-    var heldBytes: Int { stream?.heldBytes ?? 0 }
+    /// How many bytes are set aside for what waits, for the upstream or for the call.
+    var heldBytes: Int { (stream?.heldBytes ?? 0) + (stream == nil ? 0 : connection?.heldInput ?? 0) }
 
-    /// Whether bytes wait of which the upstream has taken none since `time`.
-    func isStalled(since time: Int64) -> Bool { stream?.isStalled(since: time) ?? false }
+    /// Since when the upstream has taken none of the bytes that wait for it; `.max` if none wait.
+    var waitsSince: Int64 { stream?.waitsSince ?? .max }
 
     /// How many bytes wait for the upstream to take them.
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }

@@ -91,6 +91,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         return session?.open(for: user)
     }
 
+    /// How many bytes of a response in HTTP/1.1 wait for its call.
+    var heldInput: Int { version == .http1 ? wire?.heldInput ?? 0 : 0 }
+
     /// How many bytes have left this process.
     var bytesSent: Int { wire?.bytesSent ?? sentInAll }
 

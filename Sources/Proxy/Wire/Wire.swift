@@ -82,11 +82,11 @@ final class Wire: Watcher, EndOfTurn {
     /// What both ends agreed to speak, if the connection is secured and has been made.
     var negotiatedProtocol: String? { transport.negotiatedProtocol }
 
-    /// Since when the peer has taken nothing of what waits; the end of time if nothing does.
+    /// Since when the peer has taken nothing of what waits; `.max` if nothing does.
     var lastTaken: Nanoseconds { isStuck && !output.isEmpty ? takenAt : .max }
 
-    /// How many bytes the owner has left of what has come.
-    var heldInput: Int { input?.count ?? 0 }
+    /// How many bytes are set aside for what the owner has left of what has come.
+    var heldInput: Int { input?.capacity ?? 0 }
 
     /// Whether all has been sent, and the wire waits for the peer to close.
     var isLingering: Bool { if case .lingering = state { true } else { false } }

@@ -12,7 +12,7 @@ struct Budgets: Sendable {
     /// What callers make the process hold.
     let memory = MemoryBudget()
 
-    /// What unfinished heads may hold where the file does not say: half of what the process may have.
+    /// What may be held for calls if the file does not say: half of the memory that the process may have, or 512 MiB.
     static let defaultMemory = ControlGroup.memoryLimit.map { $0 / 2 } ?? 512 << 20
 
     /// Goes by the limits of a new configuration.

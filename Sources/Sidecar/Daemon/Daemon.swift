@@ -225,6 +225,8 @@ final class Daemon {
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
         budgets.use(settings)
+        // The limit may be less now than what is held.
+        relieveMemory()
         let needs = DescriptorNeeds(settings)
         if let shortage = needs.shortage(budgets.descriptors) { log.log(needs.isMeant ? .warn : .info, shortage) }
         listeners?.commit(change)

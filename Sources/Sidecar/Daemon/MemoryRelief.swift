@@ -1,8 +1,8 @@
 internal import Events
 internal import Proxy
 
-/// Has the workers end stalled calls when the process holds more for calls than it may: those that hold most, whichever
-/// worker has them.
+/// Has the workers give up memory when the process holds more for calls than it may: first what calls keep for a retry,
+/// then the stalled calls that hold most, whichever worker has them.
 ///
 /// Belongs to the main thread.
 final class MemoryRelief {
@@ -10,46 +10,62 @@ final class MemoryRelief {
     private let workers: WorkerPool
     private var timer: Timer?
     private var isUnderWay = false
+    /// Whether the workers have been asked what is stalled and have not said.
+    private var isAsking = false
+    private var pace = ReliefPace()
 
     /// Relieves `budget` when told to.
     init(of budget: MemoryBudget, workers: WorkerPool, loop: EventLoop) {
         self.budget = budget
         self.workers = workers
-        timer = Timer(on: loop.timers) { [unowned self] in begin() }
+        timer = Timer(on: loop.timers) { [unowned self] in look() }
     }
 
     deinit {
         timer?.cancel()
     }
 
-    /// Ends as many stalled calls as it takes, again and again until the budget is not exhausted any more.
+    /// Frees memory until the budget is not exhausted any more.
     func relieve() {
-        guard !isUnderWay else { return }
-        begin()
+        guard !isUnderWay else { return lookSooner() }
+        guard budget.isExhausted else { return }
+        isUnderWay = true
+        workers.ask({ worker in
+            worker.releaseSpares()
+            return true
+        }) { [weak self] _ in self?.look() }
     }
 
-    private func begin() {
+    /// A pause that has become long ends early if much more is held since it began.
+    private func lookSooner() {
+        guard !isAsking, pace.isOvertaken(holding: budget.used, limit: budget.limit) else { return }
+        timer?.arm(after: pace.freed(usual: usualPause))
+    }
+
+    /// How long a round takes to free what it ends, so that the next one does not end more than it has to.
+    private var usualPause: Nanoseconds { (budget.isFarExceeded ? 5 : 50) * .millisecond }
+
+    private func look() {
         isUnderWay = budget.isExhausted
-        guard isUnderWay else { return }
-        workers.ask({ $0.stalledBytes }) { [weak self] answers in self?.shed(answers.values.flatMap { $0 }) }
+        guard isUnderWay else {
+            pace = ReliefPace()
+            return
+        }
+        isAsking = true
+        let shortest = budget.patience.last ?? 0
+        workers.ask({ $0.stalledMemory(for: shortest) }) { [weak self] stalled in self?.shed(stalled) }
     }
 
-    private func shed(_ stalled: [Int]) {
-        if let least = Self.threshold(stalled, freeing: budget.excess) {
-            workers.tell { $0.shedStalled(holding: least) }
+    private func shed(_ stalled: [Int: [StalledMemory]]) {
+        isAsking = false
+        if let choice = StalledMemory.choice(of: stalled, freeing: budget.excess, patience: budget.patience) {
+            workers.tell(each: { index in
+                let count = choice.counts[index] ?? 0
+                return { worker in if count > 0 { worker.shedStalled(count, for: choice.time) } }
+            })
+            timer?.arm(after: pace.freed(usual: usualPause))
+        } else {
+            timer?.arm(after: pace.foundNothing(holding: budget.used, usual: usualPause))
         }
-        // By then it is given up, and other calls may have turned out to be stalled.
-        timer?.arm(after: budget.patience / 2)
-    }
-
-    /// How much a call has to hold to be among the largest that free so many bytes together; nil if none is to end.
-    static func threshold(_ stalled: [Int], freeing bytes: Int) -> Int? {
-        var left = bytes
-        var least: Int?
-        for held in stalled.sorted(by: >) where left > 0 && held > 0 {
-            left -= held
-            least = held
-        }
-        return least
     }
 }

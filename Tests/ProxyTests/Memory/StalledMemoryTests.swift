@@ -1,0 +1,322 @@
+import Bytes
+import Events
+import HTTP2Kit
+import Testing
+
+@testable import Proxy
+
+/// What is found to be stalled when memory is short, and what its end frees.
+@Suite struct StalledMemoryTests {
+    private static let streams = Array(stride(from: 1, to: 41, by: 2))
+    private static let mebibyte = 1 << 20
+
+    /// Many calls whose callers and upstream have opened all windows.
+    private func begin(_ scene: Scene, end: Bool) -> (HTTP2Peer, HTTP2Peer) {
+        let caller = scene.http2Caller([.window: 1 << 30])
+        caller.send(.window(0, 1 << 30))
+        for stream in Self.streams { caller.send(.say(stream, "text/plain", end: end)) }
+        let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 1 << 30])
+        upstream.send(.window(0, 1 << 30))
+        _ = upstream.rest()
+        return (caller, upstream)
+    }
+
+    private func answer(_ upstream: HTTP2Peer, _ count: Int) {
+        for stream in Self.streams {
+            upstream.send(.answer(stream))
+            upstream.send(body: count, on: stream)
+        }
+    }
+
+    @Test func `the connection of a caller that reads nothing ends with its calls, and frees all that they hold`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: true)
+            caller.peer.stopReading(room: 1024)
+            answer(upstream, 200_000)
+            scene.settle()
+            #expect(scene.held > Self.mebibyte)
+            #expect(scene.stalled(for: .second) == [])
+            scene.pass(.milliseconds(1100))
+            #expect(scene.stalled(for: .second) == [scene.held])
+            scene.worker.shedStalled(1, for: .second)
+            scene.settle()
+            #expect(scene.held == 0)
+            #expect(scene.livingCalls == 0)
+            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
+            #expect(scene.memoryHits == "\(Self.streams.count)")
+        }
+    }
+
+    @Test func `responses that nobody reads hold the connection, though their calls are over`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: true)
+            caller.peer.stopReading(room: 1024)
+            for stream in Self.streams {
+                upstream.send(.answer(stream))
+                upstream.send(body: 5_000, on: stream)
+                upstream.send(.data(stream, end: true))
+            }
+            scene.pass(.milliseconds(1100))
+            #expect(scene.livingCalls == 0)
+            #expect(scene.held > 100_000)
+            #expect(scene.stalled(for: .second) == [scene.held])
+            scene.worker.shedStalled(1, for: .second)
+            scene.settle()
+            #expect(scene.held == 0)
+            #expect(scene.memoryHits == "1")
+            caller.peer.startReading()
+            caller.peer.expectGone()
+        }
+    }
+
+    @Test func `a response of HTTP/1.1 that nobody reads holds the connection`() {
+        play(plain) { scene in
+            let caller = scene.caller()
+            caller.stopReading(room: 1024)
+            caller.send(get)
+            let upstream = scene.upstream().accept()
+            _ = upstream.head()
+            let body = String(repeating: "x", count: 100_000)
+            upstream.send(http("HTTP/1.1 200 OK", "content-length: 100000", body: body))
+            scene.pass(.milliseconds(1100))
+            #expect(scene.held > 90_000)
+            #expect(scene.stalled(for: .second) == [scene.held])
+            scene.worker.shedStalled(1, for: .second)
+            scene.settle()
+            #expect(scene.held == 0)
+            caller.startReading()
+            caller.expectGone()
+        }
+    }
+
+    /// RST_STREAM waits behind what the upstream does not read.
+    @Test func `canceled uploads free what they hold before the upstream reads of their end`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: false)
+            upstream.peer.stopReading(room: 1024)
+            for stream in Self.streams { caller.send(body: 200_000, on: stream) }
+            scene.settle()
+            #expect(scene.held > Self.mebibyte)
+            for stream in Self.streams { caller.send(.reset(stream, .cancel)) }
+            scene.settle()
+            #expect(scene.livingCalls == 0)
+            #expect(scene.held < 300_000, "\(scene.held)")
+            upstream.peer.startReading()
+            scene.settle()
+            for stream in Self.streams {
+                #expect(upstream.takeLines(of: stream).last == "\(stream) RST_STREAM CANCEL")
+            }
+            #expect(scene.held == 0)
+        }
+    }
+
+    @Test func `responses that are broken off free what they hold before the caller reads of their end`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: true)
+            caller.peer.stopReading(room: 1024)
+            answer(upstream, 200_000)
+            for stream in Self.streams { upstream.send(.reset(stream, .internalError)) }
+            scene.settle()
+            #expect(scene.livingCalls == 0)
+            #expect(scene.held < 300_000, "\(scene.held)")
+            caller.peer.startReading()
+            scene.settle()
+            for stream in Self.streams {
+                #expect(caller.takeLines(of: stream).last?.hasPrefix("\(stream) RST_STREAM ") == true)
+            }
+            #expect(scene.held == 0)
+        }
+    }
+
+    @Test func `a stream that waits for its turn on a connection that moves is not stalled`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: true)
+            caller.peer.stopReading(room: 64 * 1024)
+            answer(upstream, 200_000)
+            for round in 2..<8 {
+                scene.pass(.milliseconds(500))
+                caller.peer.stopReading(room: round * 64 * 1024)
+                scene.settle()
+            }
+            #expect(scene.stalled(for: 600 * .millisecond) == [])
+            scene.pass(.milliseconds(700))
+            #expect(scene.stalled(for: 600 * .millisecond) == [scene.held])
+            scene.worker.shedStalled(1, for: .second / 2)
+        }
+    }
+
+    @Test func `uploads of which the upstream takes nothing are stalled, each for itself`() {
+        play(http2Plain) { scene in
+            let (caller, upstream) = begin(scene, end: false)
+            upstream.peer.stopReading(room: 1024)
+            for stream in Self.streams { caller.send(body: 200_000, on: stream) }
+            scene.pass(.milliseconds(1100))
+            #expect(scene.stalled(for: .second).count == Self.streams.count)
+            scene.worker.shedStalled(3, for: .second)
+            scene.settle()
+            #expect(scene.livingCalls == Self.streams.count - 3)
+            #expect(scene.memoryHits == "3")
+            scene.worker.shedStalled(.max, for: .second)
+            scene.settle()
+            #expect(scene.livingCalls == 0)
+            #expect(scene.held < 300_000, "\(scene.held)")
+        }
+    }
+
+    @Test func `what waits of a request goes with its response`() {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "text/plain"))
+            let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 0])
+            _ = upstream.next()
+            caller.send(body: 1 << 20, on: 1)
+            #expect(scene.held > 100_000)
+            upstream.send(.answer(1, 403, end: true))
+            caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
+            #expect(scene.held == 0)
+            caller.expectRefusal(1)
+        }
+    }
+
+    // MARK: Messages
+
+    private static let messages = """
+        listen: 127.0.0.1:8080
+        upstream: h2c://127.0.0.1:9000
+        interceptors: [{metrics: {}}, {gate: {sees: ["request message", "response message"]}}]
+        """
+    /// The first bytes of a message of a mebibyte in an envelope.
+    private static let part: [UInt8] = [0, 0, 0x10, 0, 0] + [UInt8](repeating: 0x78, count: 16_000)
+
+    @Test(arguments: ["application/grpc", "application/json"])
+    func `a request that stops within a message is stalled`(_ type: String) {
+        play(Self.messages) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type), .data(1, Self.part))
+            // A bare message goes nowhere before it is whole.
+            if type == "application/grpc" { _ = scene.upstream().acceptHTTP2(in: scene).next() }
+            scene.pass(.milliseconds(900))
+            caller.send(.data(1, Array(Self.part.dropFirst(5))))
+            scene.pass(.milliseconds(900))
+            #expect(scene.stalled(for: .second) == [])
+            scene.pass(.milliseconds(200))
+            #expect(scene.stalled(for: .second) == [scene.held])
+            #expect(scene.held > 32_000)
+            scene.worker.shedStalled(1, for: .second)
+            #expect(caller.next().contains(type == "application/grpc" ? "grpc-status: 8" : ":status: 503"))
+            scene.settle()
+            #expect(scene.held == 0)
+            #expect(scene.livingCalls == 0)
+        }
+    }
+
+    @Test(arguments: ["application/grpc", "application/json"])
+    func `a response that stops within a message is stalled`(_ type: String) {
+        play(Self.messages) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, type, end: true))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.next()
+            upstream.send(.answer(1, 200, ["content-type": type]), .data(1, Self.part))
+            scene.pass(.milliseconds(1100))
+            #expect(scene.stalled(for: .second) == [scene.held])
+            scene.worker.shedStalled(1, for: .second)
+            scene.settle()
+            #expect(scene.held == 0)
+            #expect(scene.livingCalls == 0)
+        }
+    }
+
+    // MARK: What Martlet does
+
+    @Test func `a call is stalled once its interceptor or its connection takes unusually long, and not before`() {
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstream: h2c://127.0.0.1:9000
+            interceptors: [{metrics: {}}, {gate: {hold: ["request head", "response message 1"]}}]
+            """
+        play(yaml) { scene in
+            func expectPatience() {
+                scene.pass(.milliseconds(900))
+                #expect(scene.stalled(for: 10 * .millisecond) == [])
+            }
+            scene.upstream().behaviour = .hangs
+            let caller = scene.http2Caller()
+            let message: [UInt8] = [0, 0, 0, 0x20, 0] + [UInt8](repeating: 0x78, count: 8192)
+            caller.send(.say(1, "application/grpc"), .data(1, message))
+            expectPatience()
+            scene.pass(.milliseconds(200))
+            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
+            // Another phase begins.
+            scene.gates["gate"].release()
+            expectPatience()
+            scene.pass(.milliseconds(200))
+            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
+            scene.upstream().admit()
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.rest()
+            scene.pass(.seconds(2))
+            #expect(scene.stalled(for: 10 * .millisecond) == [])
+            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, message))
+            expectPatience()
+            scene.pass(.milliseconds(200))
+            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
+            scene.worker.shedStalled(1, for: 10 * .millisecond)
+            scene.settle()
+            #expect(scene.held == 0)
+        }
+    }
+
+    // MARK: What is kept for a retry
+
+    @Test func `what is kept for a retry is released, and its call goes on`() {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "text/plain"), .data(1, [UInt8](repeating: 0x78, count: 8192)))
+            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            _ = upstream.rest()
+            #expect(scene.held > 8192)
+            scene.worker.releaseSpares()
+            scene.settle()
+            #expect(scene.held == Call.size)
+            caller.send(.data(1, "x", end: true))
+            upstream.expect("1 DATA/end x")
+            upstream.send(.answer(1, end: true))
+            caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
+        }
+    }
+
+    @Test func `what the next attempt sends is no spare`() {
+        play(http2Plain) { scene in
+            let caller = scene.http2Caller()
+            caller.send(.say(1, "text/plain"), .data(1, "kept", end: true))
+            let first = scene.upstream().acceptHTTP2(in: scene)
+            _ = first.rest()
+            scene.upstream().behaviour = .hangs
+            first.send(.goaway(0))
+            scene.settle()
+            scene.worker.releaseSpares()
+            scene.upstream().admit()
+            let second = scene.upstream().acceptHTTP2(in: scene)
+            #expect(second.next().hasPrefix("1 HEADERS "))
+            second.expect("1 DATA/end kept")
+            second.send(.answer(1, end: true))
+            caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
+        }
+    }
+}
+
+extension Scene {
+    /// How many bytes the worker has set aside for calls.
+    fileprivate var held: Int { worker.context.meter.bytes }
+
+    /// What stalled calls and connections hold.
+    fileprivate func stalled(for patience: Nanoseconds) -> [Int] {
+        worker.stalledMemory(for: patience).map(\.bytes)
+    }
+
+    /// How many calls have ended for their memory.
+    fileprivate var memoryHits: String? {
+        metrics("martlet_limit_hits_total{limit=\"memory\"}").first.map { String($0.split(separator: " ").last!) }
+    }
+}
