@@ -4,17 +4,18 @@ internal import Telemetry
 
 /// What a worker does when the process holds more for calls than `limits.memory`.
 extension Worker {
-    /// How often the others are asked for memory.
+    /// How long a worker waits after it has asked for relief before it asks again.
     private static let pause = 20 * Nanoseconds.millisecond
 
     /// Counts what is held, and calls `relieve` when that is too much.
     func meterMemory(relieve: @escaping () -> Void) {
-        let (memory, loop) = (context.memory, context.loop)
-        var restUntil = Nanoseconds.min
+        let memory = context.memory
+        // Relief may have ended before more was held again, and then nothing more may move that would tell of it.
+        let pause = Timer(on: context.loop.timers) { if memory.isExhausted { relieve() } }
         context.meter.changed = { count in
             memory.add(count)
-            guard memory.isExhausted, loop.now >= restUntil else { return }
-            restUntil = loop.now + Self.pause
+            guard memory.isExhausted, !pause.isArmed else { return }
+            pause.arm(after: Self.pause)
             relieve()
         }
     }

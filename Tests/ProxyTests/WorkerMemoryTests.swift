@@ -51,4 +51,36 @@ import Testing
         worker.trim()
         #expect(remains.count == 3)
     }
+
+    @Test func `a worker asks for relief once in a while, and however briefly too much is held for the last time`() {
+        let clock = ManualClock(now: .second)
+        let loop = EventLoop(clock: .manual(clock))
+        var asked = 0
+        let worker = Worker(
+            loop: loop,
+            lineWriters: nil,
+            memory: MemoryBudget(limit: 100_000),
+            network: SystemNetwork(),
+            relieveMemory: { asked += 1 }
+        )
+        func pass(_ time: Nanoseconds) {
+            clock.now += time
+            loop.turn(waiting: false)
+        }
+        let meter = worker.context.meter
+        pass(.millisecond)
+        meter.add(200_000)
+        #expect(asked == 1)
+        meter.add(-200_000)
+        pass(5 * .millisecond)
+        meter.add(200_000)
+        #expect(asked == 1)
+        pass(40 * .millisecond)
+        #expect(asked == 2)
+        pass(.second)
+        #expect(asked == 2)
+        meter.add(-200_000)
+        pass(.second)
+        #expect(asked == 2)
+    }
 }
