@@ -28,6 +28,12 @@ import Testing
         }
     }
 
+    /// Has a peer take all of the output, which fills again: the frame that finds no room in it has begun already.
+    private func takeSome(_ peer: HTTP2Peer, _ scene: Scene) {
+        peer.peer.stopReading(room: 400 * 1024)
+        scene.settle()
+    }
+
     @Test func `the connection of a caller that reads nothing ends with its calls, and frees all that they hold`() {
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, end: true)
@@ -97,6 +103,7 @@ import Testing
             for stream in Self.streams { caller.send(body: 200_000, on: stream) }
             scene.settle()
             #expect(scene.held > Self.mebibyte)
+            takeSome(upstream, scene)
             for stream in Self.streams { caller.send(.reset(stream, .cancel)) }
             scene.settle()
             #expect(scene.livingCalls == 0)
@@ -115,6 +122,7 @@ import Testing
             let (caller, upstream) = begin(scene, end: true)
             caller.peer.stopReading(room: 1024)
             answer(upstream, 200_000)
+            takeSome(caller, scene)
             for stream in Self.streams { upstream.send(.reset(stream, .internalError)) }
             scene.settle()
             #expect(scene.livingCalls == 0)
