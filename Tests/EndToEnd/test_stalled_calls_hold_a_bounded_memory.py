@@ -261,3 +261,42 @@ def test_a_limit_that_is_lowered_below_what_is_held(narrow, upstream):
     eventually(lambda: shortage.held > 3 * MIB, what="streams that wait")
     proxy.reload(proxy.file.read_text().replace("memory: 64MiB", "memory: 1MiB"))
     shortage.ends()
+
+
+def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstream, recorder):
+    """Though it holds more than each of those that are, and has waited as long."""
+    answer = threading.Event()
+    token = b'{"access_token":"t","token_type":"Bearer","expires_in":600}'
+
+    def script(peer):
+        peer.request()
+        answer.wait(30)
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(token)
+        peer.send(head + token)
+
+    source = f"token_url: {recorder(script=script).url}/token, client_id: me, client_secret: {{ value: secret }}"
+    proxy = martlet(
+        f"""
+        listen: unix:{tmp_path}/martlet
+        upstream: {upstream.url}
+        limits: {{ memory: 2MiB }}
+        workers: 1
+        interceptors:
+          - metrics
+          - token: {{ oauth2: {{ {source} }} }}
+            when: {{ path: /ok }}
+        """
+    )
+    shortage = Shortage(proxy)
+    waiting = shortage.calls()
+    call = waiting.open(h2_peer.request("/ok", "POST"))
+    waiting.data(call.id, bytes(200_000))
+    flood = shortage.calls(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})
+    for _ in range(STREAMS):
+        flood.open(h2_peer.request("/flood"), end=True)
+    eventually(lambda: shortage.hits > 0, what="calls that end or are rejected")
+    eventually(lambda: shortage.held <= 2 * MIB, what="memory within the limit")
+    answer.set()
+    waiting.data(call.id, end=True)
+    assert (waiting.finish(call).status, bytes(call.body)) == (200, b"ok")
+    shortage.leaves_nothing()
