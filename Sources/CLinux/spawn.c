@@ -14,7 +14,7 @@
 #endif
 
 // What the child does before it becomes the program. Until then it has the memory of its parent, so it calls the kernel alone.
-static _Noreturn void become(int output, const char *const argv[], const char *const envp[], volatile int *error) {
+static _Noreturn void become(int output, const char *const argv[], const char *const envp[], int failure) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
     // A group of its own, so that whatever it starts ends with it.
@@ -28,21 +28,29 @@ static _Noreturn void become(int output, const char *const argv[], const char *c
         sigprocmask(SIG_SETMASK, &none, NULL);
         execve(argv[0], (char *const *)argv, (char *const *)envp);
     }
-    *error = errno;
+    int error = errno;
+    write(failure, &error, sizeof error);
     _exit(127);
 }
 
 // Not posix_spawn, which cannot set a limit of resources.
 static int start(pid_t *pid, int output, const char *const argv[], const char *const envp[]) {
-    volatile int error = 0;
+    int failure[2];
+    // Not in memory, though the child of vfork shares ours: sanitizers make it a copy, which is not waited for.
+    if (pipe2(failure, O_CLOEXEC) < 0) return errno;
+    int error = 0;
     sigset_t all, before;
     sigfillset(&all);
     // No handler of ours runs in the child.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t child = vfork();
-    if (child == 0) become(output, argv, envp, &error);
+    if (child == 0) become(output, argv, envp, failure[1]);
     if (child < 0) error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(failure[1]);
+    // The end of the pipe comes when the child has become the program.
+    while (read(failure[0], &error, sizeof error) < 0 && errno == EINTR) {}
+    close(failure[0]);
     if (error && child > 0) waitpid(child, NULL, 0);
     *pid = child;
     return error;
