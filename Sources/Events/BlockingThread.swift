@@ -14,7 +14,9 @@ public final class BlockingThread: Sendable {
         thread.detach()
     }
 
-    /// What `work` returns, done on the thread after all that came before it. May be called on any thread.
+    /// What `work` returns, done on the thread after all that came before it.
+    ///
+    /// May be called on any thread.
     public func run<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             mailbox.post { _ in continuation.resume(returning: work()) }

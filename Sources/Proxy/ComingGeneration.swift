@@ -42,6 +42,7 @@ final class ComingGeneration {
     /// - Parameters:
     ///   - upstreams: its upstreams, by their names.
     ///   - discard: gets what it leaves when no call goes by it any more.
+    /// - Returns: the generation, of which the worker is to make use.
     func finish(upstreams: [String: Upstream], discard: @escaping (RouteTable, Acquired) -> Void) -> Generation {
         let chains = compiler.finish()
         // In a release build nobody is thrown out for a file that has gone since the check: what needs it fails by itself.

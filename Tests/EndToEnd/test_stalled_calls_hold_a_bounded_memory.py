@@ -8,11 +8,13 @@ from hyperframe.frame import SettingsFrame
 from support import h2_peer
 from support.flooding import flooding
 from support.patience import eventually
+from support.recorder import OK
 
 MIB = 1 << 20
 CALLERS, STREAMS = 10, 50
 # Much more than two sockets and the windows of a stream take.
 MUCH = bytes(MIB)
+NO = b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n"
 WIDE = {SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 30}
 
 
@@ -300,3 +302,85 @@ def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstrea
     waiting.data(call.id, end=True)
     assert (waiting.finish(call).status, bytes(call.body)) == (200, b"ok")
     shortage.leaves_nothing()
+
+
+def test_a_response_that_begins_before_its_request_has_ended(narrow, h2_recorder):
+    """What has come of it is held for an interceptor that wants all of it."""
+
+    def answer(peer, stream):
+        if stream.path == "/part":
+            peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/json")))
+            peer.data(stream.id, b'{"code": 0, "text": "' + bytes(63_000))
+        else:
+            peer.headers(stream.id, h2_peer.response())
+            peer.data(stream.id, b"ok" if stream.path == "/ok" else bytes(60_000), end=True)
+
+    rule = "{ when: { status: 200, json: { /code: 5 } }, fail: { code: aborted } }"
+    shortage = Shortage(narrow(h2_recorder(answer), chain=f"metrics, {{ validate: {{ rules: [ {rule} ] }} }}"))
+    shortage.calls().open(h2_peer.request("/part", "POST"))
+    eventually(lambda: shortage.held > 60_000, what="a part of a response")
+    flood = shortage.calls(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})
+    for _ in range(STREAMS):
+        flood.open(h2_peer.request("/flood"), end=True)
+    shortage.ends()
+
+
+def test_callers_that_send_a_byte_now_and_then(narrow, recorder):
+    """They are never stalled, and hold a little more than may be held: after two seconds the largest end all the same."""
+    shortage = Shortage(narrow(recorder(), chain="metrics, { limit: { message: 4MiB } }"))
+    fields = b"host: a.example\r\ncontent-type: application/json\r\ncontent-length: 3000000\r\n\r\n"
+    peers = [shortage.connect() for _ in range(31)]
+    for peer in peers:
+        peer.send(b"POST /a.B/C HTTP/1.1\r\n" + fields)
+    for peer in peers:
+        peer.send(bytes(60_000))
+
+    def is_relieved():
+        for peer in peers:
+            try:
+                peer.socket.send(b"x")
+            except ConnectionError:
+                pass
+        return shortage.proxy.stderr.matches("ending the stalled calls that hold most")
+
+    eventually(is_relieved, what="calls that end", within=10.0)
+    shortage.ends()
+
+
+def test_files_that_are_sent_before_calls_go_again(martlet, tmp_path, recorder):
+    """The server that they go to reads nothing; a call for which there is no room gets an error at once."""
+    over = threading.Event()
+
+    def script(peer):
+        peer.head()
+        over.wait(30)
+
+    upstream = recorder(lambda request: NO if request.target == "/needs" else OK)
+    (tmp_path / "file").write_bytes(bytes(8 * MIB))
+    proxy = martlet(
+        f"""
+        listen: unix:{tmp_path}/martlet
+        upstreams: {{ default: {{ url: "{upstream.url}", retry_budget: {{ ratio: 1, min_per_second: 1000 }} }} }}
+        limits: {{ memory: 16MiB }}
+        workers: 1
+        calls:
+          login:
+            url: {recorder(script=script).url}/login
+            method: POST
+            headers: {{ x-id: "{{header:x-id}}" }}
+            body: {{ file: {tmp_path}/file }}
+        interceptors:
+          - metrics
+          - validate: {{ rules: [ {{ when: {{ status: 401 }}, retry: {{ after: login }} }} ], max_retries: 1 }}
+        """
+    )
+    before = proxy.own_memory()
+    shortage = Shortage(proxy, limit=16 * MIB)
+    try:
+        for number in range(20):
+            shortage.connect().send(b"GET /needs HTTP/1.1\r\nhost: a.example\r\nx-id: %d\r\n\r\n" % number)
+        eventually(lambda: shortage.hits > 0, what="calls that end or are rejected")
+        assert proxy.own_memory() < before + 80 * MIB
+        shortage.ends()
+    finally:
+        over.set()

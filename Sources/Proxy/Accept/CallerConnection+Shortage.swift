@@ -33,7 +33,7 @@ extension CallerConnection {
         guard wire.lastTaken > time else { return [wholeConnection(wire, at: now)] }
         var calls: [StalledCall] = []
         session?.forEachExchange { stream, user in
-            let since = min(stream.waitsSince, user?.waitsSince ?? .max)
+            let since = max(0, min(stream.waitsSince, user?.waitsSince ?? .max))
             guard since <= time else { return }
             let bytes = held(by: stream, user) + (version == .http1 ? wire.heldInput : 0)
             guard bytes > (user == nil ? 0 : Call.size) else { return }

@@ -34,12 +34,13 @@ extension Call {
     package var heldBytes: Int {
         let queues = [outbox, replay, requestQuery, heldBody, bareMessage, requestRest?.bytes, answerRest?.bytes]
         let readers = (requestReader?.heldBytes ?? 0) + (answerReader?.heldBytes ?? 0)
-        let waiting = lanes.request.bytes + lanes.response.bytes + (attempt?.heldBytes ?? 0)
+        let suspended = lanes.request.heldBySuspensions + lanes.response.heldBySuspensions
+        let waiting = lanes.request.bytes + lanes.response.bytes + suspended + (attempt?.heldBytes ?? 0)
         return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Int64 {
-        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, answerPieceCame)
+        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, answerPieceCame, barePieceCame)
         let martlet = min(lanes.request.waitsSince, lanes.response.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
@@ -51,14 +52,17 @@ extension Call {
 
     /// When the caller last sent some of what waits for the rest of it.
     private var requestPieceCame: Nanoseconds {
-        let holds = requestReader?.heldBytes ?? 0 > 0 || !requestEnded && bareMessage != nil
-        return holds ? pieceCame.request : .max
+        requestReader?.heldBytes ?? 0 > 0 ? pieceCame.request : .max
     }
 
     /// When the upstream last sent some of what waits for the rest of it.
     private var answerPieceCame: Nanoseconds {
-        let holds = answerReader?.heldBytes ?? 0 > 0 || heldBody != nil || requestEnded && bareMessage != nil
-        return holds ? pieceCame.answer : .max
+        answerReader?.heldBytes ?? 0 > 0 || heldBody != nil ? pieceCame.answer : .max
+    }
+
+    /// When some last came of the bare message that is being put together, whoever sends it.
+    private var barePieceCame: Nanoseconds {
+        bareMessage == nil ? .max : max(pieceCame.request, pieceCame.answer)
     }
 
     package func releaseSpares() {

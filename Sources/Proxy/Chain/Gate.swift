@@ -48,8 +48,7 @@ final class Gate {
 
     /// When the first event began to wait for its suspension.
     fileprivate var began: Nanoseconds {
-        guard case .suspended(let suspension) = slots.first?.state else { return .min }
-        return suspension.began
+        slots.first?.state.suspension?.began ?? .min
     }
 }
 
@@ -72,10 +71,18 @@ struct Lane {
     /// Whether nothing is held.
     var isEmpty: Bool { gated == 0 }
 
-    /// Since when nothing has left, where bytes wait; else `.max`.
+    /// Since when nothing has left; `.max` if nothing waits.
     var waitsSince: Nanoseconds {
-        guard bytes > 0 || isPaused else { return .max }
-        return gates.reduce(.max) { min($0, max($1.began, lastLeft)) }
+        gates.reduce(.max) { since, gate in
+            let left = max(gate.began, lastLeft)
+            // What waits for no suspension is leaving just now.
+            return left == .min ? since : min(since, left)
+        }
+    }
+
+    /// The bytes that suspensions hold beside those of their events.
+    var heldBySuspensions: Int {
+        gates.reduce(0) { $1.slots.reduce($0) { $0 + ($1.state.suspension?.heldBytes() ?? 0) } }
     }
 
     /// Whether bytes wait that may be a part of a message.

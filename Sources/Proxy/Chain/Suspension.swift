@@ -22,6 +22,8 @@ public final class Suspension {
     private var isTaken = false
     /// When the event began to wait.
     private(set) var began: Nanoseconds = 0
+    /// The bytes that are held for what it waits for.
+    var heldBytes: () -> Int = { 0 }
     /// Told when it is resumed once more.
     var resumedAgain: (() -> Void)?
     /// Told when the suspension is resumed.

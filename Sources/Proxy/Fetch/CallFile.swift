@@ -6,7 +6,9 @@ enum CallFile {
     /// The largest file that is sent, in bytes.
     static let limit = 16 << 20
 
-    /// The bytes that a file has now. The thread waits for the disk: it must not be a worker's.
+    /// The bytes that a file has now.
+    ///
+    /// The thread waits for the disk: it must not be a worker's.
     static func read(_ path: String) throws(NamedCallError) -> [UInt8] {
         switch SmallFile.read(path, limit: limit) {
         case .success(let bytes): return bytes

@@ -28,6 +28,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private var timer: Timer?
     /// Reads the files that are sent.
     private var reading: LoopTask?
+    private var loaded: LoadedRequest?
     private var status = 0
     private var fields: [FetchRequest.Field] = []
     private var body: [UInt8] = []
@@ -52,24 +53,32 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             timer.arm(after: timeout)
         }
         guard !request.isLoaded else { return upstream.acquire(for: self) }
-        let request = request
+        let (request, memory) = (request, upstream.context.memory)
         reading = tasks().start(
-            { await BlockingThread.files.run { Result { () throws(NamedCallError) in try request.loaded() } } },
+            {
+                await BlockingThread.files.run {
+                    Result { () throws(NamedCallError) in try LoadedRequest(request, memory: memory) }
+                }
+            },
             then: { [weak self] in self?.loaded($0) }
         )
     }
 
-    private func loaded(_ result: Result<FetchRequest, NamedCallError>) {
+    private func loaded(_ result: Result<LoadedRequest, NamedCallError>) {
         guard !isOver else { return }
         switch result {
         case .success(let loaded):
-            request = loaded
+            self.loaded = loaded
+            request = loaded.request
             upstream.acquire(for: self)
         case .failure(let error): fail(error.text)
         }
     }
 
     var isOver: Bool { done == nil }
+
+    /// The bytes that are held for it.
+    var heldBytes: Int { (loaded?.size ?? 0) + (stream?.heldBytes ?? 0) }
 
     /// Ends it; nobody is told.
     func cancel() {
@@ -82,6 +91,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         timer?.cancel()
         timer = nil
         reading?.cancel()
+        (reading, loaded) = (nil, nil)
+        request.body = .bytes([])
         if connection == nil { upstream.withdraw(self) }
         let stream = stream
         self.stream = nil

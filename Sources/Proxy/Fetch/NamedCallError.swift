@@ -4,6 +4,8 @@ package import Events
 package enum NamedCallError: Error, Equatable {
     /// A file cannot be read, or is too large (EFBIG).
     case file(String, SystemError)
+    /// Calls hold all that `limits.memory` allows, so that no file is read.
+    case shortOfMemory
     /// With what came from the call, the path or the query is none that may be sent.
     case target
 
@@ -11,6 +13,7 @@ package enum NamedCallError: Error, Equatable {
     package var text: String {
         switch self {
         case .file(let path, let error): "\(path): cannot be read: \(error.text)"
+        case .shortOfMemory: "martlet is short of memory: calls hold all that limits.memory allows"
         case .target: "the path that was made for the request is none"
         }
     }

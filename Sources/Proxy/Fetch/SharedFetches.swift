@@ -11,6 +11,12 @@ final class SharedFetches {
 
         fileprivate init(_ done: @escaping Fetch.Completion) { self.done = done }
 
+        /// What is held for the request: its share of that, where others wait for the same one.
+        var heldBytes: Int {
+            guard let flight else { return 0 }
+            return (flight.fetch?.heldBytes ?? 0) / max(1, flight.tickets.count)
+        }
+
         /// Waits no more; the request is given up when nobody does.
         func cancel() {
             done = nil

@@ -8,6 +8,9 @@ internal import Proxy
 final class MemoryRelief {
     private let budget: MemoryBudget
     private let workers: WorkerPool
+    private let loop: EventLoop
+    /// Since when more is held than may be.
+    private var began: Nanoseconds = 0
     private var timer: Timer?
     private var isUnderWay = false
     /// Whether the workers have been asked what is stalled and have not said.
@@ -18,6 +21,7 @@ final class MemoryRelief {
     init(of budget: MemoryBudget, workers: WorkerPool, loop: EventLoop) {
         self.budget = budget
         self.workers = workers
+        self.loop = loop
         timer = Timer(on: loop.timers) { [unowned self] in look() }
     }
 
@@ -30,6 +34,7 @@ final class MemoryRelief {
         guard !isUnderWay else { return lookSooner() }
         guard budget.isExhausted else { return }
         isUnderWay = true
+        began = loop.now
         workers.ask({ worker in
             worker.releaseSpares()
             return true
@@ -52,13 +57,23 @@ final class MemoryRelief {
             return
         }
         isAsking = true
-        let shortest = budget.patience.last ?? 0
+        let shortest = patience.last ?? 0
         workers.ask({ $0.stalledMemory(for: shortest) }) { [weak self] stalled in self?.shed(stalled) }
     }
 
+    /// For how long calls have to be stalled to end.
+    ///
+    /// In a shortage that lasts, whoever holds most counts as stalled: a caller who takes a byte now and then would else make
+    /// it last.
+    private var patience: [Nanoseconds] {
+        loop.now - began > Self.longShortage ? budget.patience + [0] : budget.patience
+    }
+
+    private static let longShortage = 2 * Nanoseconds.second
+
     private func shed(_ stalled: [Int: [StalledMemory]]) {
         isAsking = false
-        if let choice = StalledMemory.choice(of: stalled, freeing: budget.excess, patience: budget.patience) {
+        if let choice = StalledMemory.choice(of: stalled, freeing: budget.excess, patience: patience) {
             workers.tell(each: { index in
                 let count = choice.counts[index] ?? 0
                 return { worker in if count > 0 { worker.shedStalled(count, for: choice.time) } }
