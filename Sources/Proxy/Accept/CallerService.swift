@@ -115,7 +115,8 @@ final class CallerService: ConnectionService {
         worker.notices.note(
             "short of memory (limits.memory); rejecting a head that has come in part",
             about: "",
-            ("bytes", "\(worker.context.memory.limit)"),
+            ("held", "\(worker.context.memory.used)"),
+            ("limit", "\(worker.context.memory.limit)"),
             ("peer", String(decoding: peer.text, as: UTF8.self)),
             ("listener", listener)
         )

@@ -34,6 +34,7 @@ final class RetryWait {
     /// Begins; the suspension is resumed when the request may go again, and maybe before this returns.
     func begin() {
         suspension.canceled = { [weak self] in self?.cancel() }
+        suspension.heldBytes = { [weak self] in self?.ticket?.heldBytes ?? 0 }
         if let alternate = plan.alternate { return make(alternate) }
         if let task = plan.task { return run(task) }
         sleep()
@@ -62,17 +63,23 @@ final class RetryWait {
         ) { [weak self] result in
             switch result {
             case .success(let answer): self?.take(answer, of: settings.name)
-            case .failure(let failure): self?.fail("call \(settings.name): \(failure.text)")
+            case .failure(let failure):
+                self?.note(settings.name, failure.text)
+                self?.fail("call \(settings.name): \(failure.text)")
             }
         }
     }
 
     private func take(_ answer: FetchedAnswer, of name: String) {
-        if !(200...299 ~= answer.status) {
-            let reason = "it was answered with the status \(answer.status)"
-            call.worker.notices.note("a call failed", about: name, ("call", name), ("reason", reason))
+        guard 200...299 ~= answer.status else {
+            note(name, "it was answered with the status \(answer.status)")
+            return done { _ in nil }
         }
         done { $0.value(in: answer) }
+    }
+
+    private func note(_ name: String, _ reason: String) {
+        call.worker.notices.note("a call failed", about: name, ("call", name), ("reason", reason))
     }
 
     private func run(_ command: [String]) {
