@@ -17,7 +17,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man install-symbols clean
+.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man install-symbols clean
 # Two `swift build` in one tree only wait for each other.
 .NOTPARALLEL:
 
@@ -30,6 +30,11 @@ run: build ## Build and serve; without ARGS the demo on 127.0.0.1:8080 (make run
 build: ## Install missing C libraries and build the release binary
 	@scripts/install-build-deps
 	@scripts/build-release
+
+build-tests: build ## Build what the tests are and take, so that running them builds nothing
+	swift build --build-tests
+	@scripts/build-release --product chain-bench
+	swift build -j 2 --disable-build-manifest-caching --package-path Examples/OwnInterceptor
 
 test: test-unit test-e2e ## Run every test, installing what the tests need
 
