@@ -31,7 +31,7 @@ build: ## Install missing C libraries and build the release binary
 	@scripts/install-build-deps
 	@scripts/build-release
 
-build-tests: build ## Build what the tests are and take, so that running them builds nothing
+build-tests: build ## Build the tests and every program that they run
 	swift build --build-tests
 	@scripts/build-release --product chain-bench
 	swift build -j 2 --disable-build-manifest-caching --package-path Examples/OwnInterceptor
