@@ -4,8 +4,14 @@ private import Glibc
 
 /// Who takes the connections of a listener.
 public protocol ListenerOwner: AnyObject {
-    /// A connection has come, from `address`; the address of a Unix caller is nil.
-    func accepted(_ socket: Socket, from address: SocketAddress?)
+    /// A connection has come.
+    ///
+    /// - Parameters:
+    ///   - socket: the connection.
+    ///   - address: where it comes from; nil for a Unix caller.
+    ///   - mayWait: whether the connection can be offered once more after a moment.
+    /// - Returns: false if it is to be offered once more, and no other before it.
+    func accepted(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool
     /// The process or the system has no descriptor left.
     ///
     /// - Returns: whether there is one again; else the listener rests for a while.
@@ -14,25 +20,29 @@ public protocol ListenerOwner: AnyObject {
 
 /// Takes connections from a listening socket, which it does not own, on one loop.
 ///
-/// Where descriptors have run out it rests for a tenth of a second instead of spinning: the connections wait in the
-/// kernel's queue meanwhile. The owner holds the listener and outlives it.
+/// Where descriptors have run out it rests for a tenth of a second instead of spinning, and for a hundredth where the owner
+/// wants a connection later: the connections wait in the kernel's queue meanwhile. The owner holds the listener and outlives
+/// it.
 @safe
 public final class Listener: Watcher {
     /// How many connections are taken before other work gets its turn.
     private static let batch = 32
     private static let rest = 100 * Nanoseconds.millisecond
+    private static let moment = 10 * Nanoseconds.millisecond
 
     private let descriptor: Int32
     private unowned(unsafe) let owner: any ListenerOwner
     private var watch: Watch?
     private var restTimer: Timer?
+    /// The connection that the owner wants later.
+    private var waiting: (socket: Socket, address: SocketAddress?)?
 
     /// Starts to take connections from a listening, non-blocking descriptor.
     public init(_ descriptor: Int32, on loop: EventLoop, owner: any ListenerOwner) {
         self.descriptor = descriptor
         unsafe self.owner = owner
         watch = Watch(descriptor, on: loop, for: self)
-        restTimer = Timer(on: loop.timers) { [unowned self] in watch?.wantsRead = true }
+        restTimer = Timer(on: loop.timers) { [unowned self] in goOn() }
         watch?.wantsRead = true
     }
 
@@ -42,12 +52,14 @@ public final class Listener: Watcher {
 
     /// Takes all connections that have come until now, and then no more.
     public func finish() {
-        while watch != nil, takeOne() {}
+        offerWaiting()
+        while watch != nil, takeOne(mayWait: false) {}
         end()
     }
 
     /// Takes connections no more.
     public func end() {
+        waiting = nil
         restTimer?.cancel()
         watch?.end()
         watch = nil
@@ -56,14 +68,14 @@ public final class Listener: Watcher {
     /// Takes the connections that have come.
     public func readable() {
         for _ in 0..<Self.batch where watch != nil {
-            guard takeOne() else { return }
+            guard takeOne(mayWait: true) else { return }
         }
     }
 
     /// Does nothing: a listening socket is never writable.
     public func writable() {}
 
-    private func takeOne() -> Bool {
+    private func takeOne(mayWait: Bool) -> Bool {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = unsafe martlet_accept4(descriptor, &storage, &length)
@@ -77,14 +89,37 @@ public final class Listener: Watcher {
         }
         let isUnix = address == nil || address?.family == .unix
         if !isUnix { socket.setNoDelay() }
-        unsafe owner.accepted(socket, from: isUnix ? nil : address)
-        return true
+        return offer(socket, from: isUnix ? nil : address, mayWait: mayWait)
+    }
+
+    /// Hands a connection to the owner; false if it waits now, and all others behind it.
+    private func offer(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool {
+        let isTaken = unsafe owner.accepted(socket, from: address, mayWait: mayWait)
+        guard !isTaken, watch != nil else { return true }
+        waiting = (socket, address)
+        rest(for: Self.moment)
+        return false
+    }
+
+    private func offerWaiting() {
+        guard let (socket, address) = waiting else { return }
+        waiting = nil
+        _ = offer(socket, from: address, mayWait: false)
+    }
+
+    private func rest(for time: Nanoseconds) {
+        watch?.wantsRead = false
+        restTimer?.arm(after: time)
+    }
+
+    private func goOn() {
+        watch?.wantsRead = true
+        offerWaiting()
     }
 
     private func failed(errno: Int32) {
         guard errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM else { return }
         guard unsafe !owner.outOfDescriptors() else { return }
-        watch?.wantsRead = false
-        restTimer?.arm(after: Self.rest)
+        rest(for: Self.rest)
     }
 }

@@ -1,5 +1,7 @@
 """More idle connections than descriptors: those that have been idle longest are closed, and new callers are served at once."""
 
+import os
+import signal
 import socket
 import time
 
@@ -170,6 +172,22 @@ def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, comm
             # They have come one after the other, so none was refused, nor waited.
             assert metrics.total("martlet_limit_hits_total") == 0
         assert ended(busy) == []
+
+
+@pytest.mark.parametrize("words", [b"", h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0"], ids=["silent", "HTTP/2"])
+def test_a_rush_of_callers(martlet, recorder, command, words):
+    """All come at one time, so none has been idle for long enough to make room for the next: they wait for a moment."""
+    proxy = start(martlet, recorder, limit=(128, 128))
+    assert call(proxy.connect()) == 200
+    os.kill(proxy.pid, signal.SIGSTOP)
+    rush = crowd(proxy, 400, words)
+    last = proxy.connect()
+    last.send(REQUEST)
+    os.kill(proxy.pid, signal.SIGCONT)
+    assert last.answer().status == 200
+    metrics = everybody_is_served(proxy, command)
+    assert metrics.total("martlet_limit_hits_total", limit="descriptors") == 0
+    assert metrics.total("martlet_connections_evicted_total") >= len(rush) - 128
 
 
 def test_programs_have_the_limit_that_martlet_was_started_with(martlet, recorder, tmp_path):

@@ -59,6 +59,26 @@ import Testing
         #expect(callers.count == 3)
     }
 
+    @Test func `a connection that is not taken is offered again before the others`() throws {
+        let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let loop = EventLoop()
+        let host = Host()
+        host.hasRoom = false
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        let callers = try (0..<3).map { _ in try connect(to: listening) }
+        while host.offers.count < 4 { loop.turn() }
+        // The first waits; when its moment is over it stays, whatever the owner would like.
+        #expect(host.offers == [true, false, true, false])
+        #expect(host.addresses.count == 2)
+        listener.finish()
+        #expect(host.offers.dropFirst(4) == [false])
+        #expect(host.addresses.compactMap { $0?.bytes } == callers.compactMap { local($0) })
+    }
+
+    private func local(_ caller: Socket) -> [UInt8]? {
+        SocketAddress(localOf: Int32(caller.number))?.bytes
+    }
+
     private func connect(to listening: ListenSocket) throws -> Socket {
         let address = try #require(SocketAddress(localOf: listening.descriptor))
         return try Socket.connect(to: address).get()
@@ -68,12 +88,18 @@ import Testing
 private final class Host: ListenerOwner {
     private(set) var sockets: [Socket] = []
     private(set) var addresses: [SocketAddress?] = []
+    /// Each offer, by whether the connection could be offered again.
+    private(set) var offers: [Bool] = []
+    var hasRoom = true
     var whenAccepted: () -> Void = {}
 
-    func accepted(_ socket: Socket, from address: SocketAddress?) {
+    func accepted(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool {
+        offers.append(mayWait)
+        if mayWait && !hasRoom { return false }
         sockets.append(socket)
         addresses.append(address)
         whenAccepted()
+        return true
     }
 
     func outOfDescriptors() -> Bool { false }

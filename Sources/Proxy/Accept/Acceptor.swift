@@ -95,12 +95,14 @@ package final class Acceptor: ListenerOwner {
         for connection in connections { connection.abandon() }
     }
 
-    package func accepted(_ socket: Socket, from address: SocketAddress?) {
+    package func accepted(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool {
+        let admission = admit(socket.number, mayWait: mayWait)
+        if case .waits = admission { return false }
         let credentials = address == nil ? socket.peerCredentials : nil
         let peer = Peer(address: address, credentials: credentials)
         if service.asksForUnits { peer.settleUnit(over: socket) }
-        let number = socket.number
-        accept(service.secured(socket, context: context), from: peer, descriptor: number)
+        take(service.secured(socket, context: context), from: peer, admission)
+        return true
     }
 
     package func outOfDescriptors() -> Bool {
@@ -113,15 +115,20 @@ package final class Acceptor: ListenerOwner {
         tell(.tlsFailed)
     }
 
-    /// Takes a connection; `descriptor` is its number, if it has any.
-    func accept(_ transport: any Transport, from peer: Peer, descriptor: Int = 0) {
-        guard connections.count < limit || service.makesRoom && makeRoom() else {
-            tell(.refused)
-            return refuse(transport, Self.tooMany)
-        }
-        guard context.descriptors?.admit(descriptor) ?? true else {
-            tell(.noDescriptor)
-            return refuse(transport, Self.noDescriptor)
+    /// Takes a connection that has no descriptor.
+    func accept(_ transport: any Transport, from peer: Peer) {
+        take(transport, from: peer, admit(0, mayWait: false))
+    }
+
+    private func admit(_ descriptor: Int, mayWait: Bool) -> Admission {
+        guard connections.count < limit || service.makesRoom && makeRoom() else { return .refused(.refused) }
+        return context.descriptors?.admit(descriptor, mayWait: mayWait) ?? .stays
+    }
+
+    private func take(_ transport: any Transport, from peer: Peer, _ admission: Admission) {
+        if case .refused(let limit) = admission {
+            tell(limit)
+            return refuse(transport, limit == .noDescriptor ? Self.noDescriptor : Self.tooMany)
         }
         let connection = CallerConnection(transport, peer: peer, acceptor: self)
         connection.position = connections.count
@@ -148,6 +155,9 @@ package final class Acceptor: ListenerOwner {
     func connections(idleBefore time: Nanoseconds, new: Bool) -> [CallerConnection] {
         connections.filter { $0.isIdle && $0.idleSince < time && (new || !$0.isNew) }
     }
+
+    /// Whether there is a connection without a call under way.
+    var hasIdle: Bool { connections.contains { $0.isIdle } }
 
     /// An idle connection is about to be closed, since descriptors are short.
     func evicts() {

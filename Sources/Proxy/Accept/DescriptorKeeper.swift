@@ -36,14 +36,18 @@ final class DescriptorKeeper: EndOfTurn {
     ///
     /// Not to be called by a connection that has work to do, since it may be another that is closed.
     ///
-    /// - Parameter number: the connection's descriptor. With one of the last it stays only if others are closed at once.
-    /// - Returns: false if it cannot stay.
-    func admit(_ number: Int) -> Bool {
+    /// - Parameters:
+    ///   - number: the connection's descriptor. With one of the last it stays only if others are closed at once.
+    ///   - mayWait: whether the connection can be asked for again.
+    /// - Returns: what becomes of the connection; `waits` only if it may.
+    func admit(_ number: Int, mayWait: Bool) -> Admission {
         let excess = budget.excess(at: number)
         let isLast = number >= budget.firstOfLast
-        guard isLast || excess >= 0 else { return budget.take() }
-        if (makeRoom(for: excess + 1, atOnce: isLast) || !isLast) && budget.take() { return true }
-        return makeRoomOfNew() && budget.take()
+        let isScarce = isLast || excess >= 0
+        let hasRoom = !isScarce || makeRoom(for: excess + 1, atOnce: isLast) || !isLast
+        if hasRoom && budget.take() { return .stays }
+        if mayWait && acceptors().contains(where: \.hasIdle) { return .waits }
+        return makeRoomOfNew() && budget.take() ? .stays : .refused(.noDescriptor)
     }
 
     /// There is no descriptor left: closes connections when the callbacks of this turn are over.
