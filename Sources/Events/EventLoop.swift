@@ -74,9 +74,13 @@ public final class EventLoop {
     }
 
     /// Whether this turn has taken so long that what can be put off should wait for others.
-    public var hasRunLong: Bool { clock.now - now > Self.longTurn }
+    ///
+    /// What it has left for its end is yet to come, and counts.
+    public var hasRunLong: Bool { clock.now - now + Int64(atEnd.count) * Self.endOfTurnTime > Self.longTurn }
 
     private static let longTurn = Nanoseconds.millisecond
+    /// About what one piece of work takes at the end of a turn: most of it is to send.
+    private static let endOfTurnTime = Nanoseconds.millisecond / 160
 
     /// Keeps an object until this turn is over, because it may be what called.
     public func keep(_ object: AnyObject) {
