@@ -33,6 +33,20 @@ import Testing
         #expect(work.done == 4)
     }
 
+    @Test func `a turn has run long when its time is up, or much is left for its end`() {
+        let hand = ManualClock()
+        let loop = EventLoop(clock: .manual(hand))
+        #expect(!loop.hasRunLong)
+        hand.now += 2 * .millisecond
+        #expect(loop.hasRunLong)
+        loop.finishTurn()
+        #expect(!loop.hasRunLong)
+        for _ in 0..<200 { loop.atEndOfTurn(Work(loop, again: 0)) }
+        #expect(loop.hasRunLong)
+        loop.finishTurn()
+        #expect(!loop.hasRunLong)
+    }
+
     @Test func `run takes turns until it is told to stop`() {
         let loop = EventLoop()
         let timer = Timer(on: loop.timers) { loop.stop() }
