@@ -23,6 +23,7 @@ final class DescriptorKeeper: EndOfTurn {
     private let askOthers: () -> Void
     private var restUntil = Nanoseconds.min
     private var restOfNewUntil = Nanoseconds.min
+    private var refuseUntil = Nanoseconds.min
     private var isDue = false
 
     /// `askOthers` has the other workers call `closeIdle`.
@@ -46,8 +47,11 @@ final class DescriptorKeeper: EndOfTurn {
         let isScarce = isLast || excess >= 0
         let hasRoom = !isScarce || makeRoom(for: excess + 1, atOnce: isLast) || !isLast
         if hasRoom && budget.take() { return .stays }
-        if mayWait && acceptors().contains(where: \.hasIdle) { return .waits }
-        return makeRoomOfNew() && budget.take() ? .stays : .refused(.noDescriptor)
+        if mayWait && loop.now >= refuseUntil && acceptors().contains(where: \.hasIdle) { return .waits }
+        if makeRoomOfNew() && budget.take() { return .stays }
+        // Those behind one that has waited in vain are told at once.
+        if !mayWait { refuseUntil = loop.now + Self.pause }
+        return .refused(.noDescriptor)
     }
 
     /// There is no descriptor left: closes connections when the callbacks of this turn are over.
