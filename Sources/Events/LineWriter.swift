@@ -4,7 +4,7 @@ private import Glibc
 /// Writes whole lines to a file or a standard stream, from a thread of its own, so that no loop ever waits for a disk, a
 /// pipe or a terminal.
 ///
-/// What waits is bounded: lines beyond that are dropped, and `write` says so.
+/// What is not written yet is bounded: lines beyond that are dropped, and `write` says so.
 @safe
 public final class LineWriter: Sendable {
     /// Where lines go.
@@ -18,7 +18,10 @@ public final class LineWriter: Sendable {
     }
 
     private struct State {
-        var waiting: [UInt8] = []
+        /// What the thread has not taken yet, in pieces, so that a long queue is not copied to make it longer.
+        var waiting: [[UInt8]] = []
+        /// The bytes that wait, and those that the thread has taken and not written.
+        var unwritten = 0
         var reopens = false
         var stops = false
         /// Whether the last lines could not be written.
@@ -28,8 +31,10 @@ public final class LineWriter: Sendable {
     }
 
     private static let newline = UInt8(ascii: "\n")
-    /// The most bytes that wait to be written.
-    public static let limit = 4 * 1024 * 1024
+    /// The most bytes that are not written yet: what a busy service logs in about a second.
+    public static let limit = 16 * 1024 * 1024
+    /// A piece takes more lines until it has so many bytes.
+    private static let piece = 64 * 1024
 
     private let target: Target
     private let state: Locked<State>
@@ -51,8 +56,13 @@ public final class LineWriter: Sendable {
     /// - Returns: false if they are lost, or the lines before them were: there is no room, or they cannot be written.
     public func write(_ lines: [UInt8]) -> Bool {
         let isGood = state.withLock { state in
-            guard state.waiting.count + lines.count <= Self.limit else { return false }
-            state.waiting += lines
+            guard state.unwritten + lines.count <= Self.limit else { return false }
+            state.unwritten += lines.count
+            if let last = state.waiting.indices.last, state.waiting[last].count < Self.piece {
+                state.waiting[last] += lines
+            } else {
+                state.waiting.append(lines)
+            }
             return !state.isBroken
         }
         wake.signal()
@@ -117,12 +127,17 @@ public final class LineWriter: Sendable {
                     isWithinLine = endsWithinLine(target)
                 }
             }
-            if !taken.waiting.isEmpty {
-                let lines = isWithinLine ? [newline] + taken.waiting : taken.waiting
+            var isBroken = taken.isBroken
+            for piece in taken.waiting {
+                let lines = isWithinLine ? [newline] + piece : piece
                 let (written, failure) = writeAll(lines, to: descriptor)
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
-                if let failure, descriptor >= 0, !taken.isBroken { complaint.lost(target, failure) }
-                state.withLock { $0.isBroken = failure != nil }
+                if let failure, descriptor >= 0, !isBroken { complaint.lost(target, failure) }
+                isBroken = failure != nil
+                state.withLock { state in
+                    state.unwritten -= piece.count
+                    state.isBroken = isBroken
+                }
             }
             if taken.stops { return }
         }
