@@ -2,7 +2,7 @@
 """What the chain costs: allocations and processor time of a call, with no interceptor, with some, with a message hook.
 
 `make bench-chain` prints tables, and fails beyond thresholds.json. Each call is made by h2load to a Martlet of one worker,
-before another that answers it. Tests/EndToEnd asserts the allocations by what is here.
+before another that responds to it. Tests/EndToEnd asserts the allocations by what is here.
 """
 
 import json

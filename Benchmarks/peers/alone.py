@@ -27,7 +27,7 @@ def variant(**options):
 
 
 def chain(count):
-    """So many interceptors, in turn of those that change a request and those that change an answer."""
+    """So many interceptors, in turn of those that change a request and those that change a response."""
     kinds = ["headers: { request: { set: { x-%d: value } } }", "headers: { response: { set: { x-%d: value } } }"]
     return variant(interceptors=["token: { file: %{directory}/token }"] * bool(count) + [kinds[n % 2] % n for n in range(1, count)])
 
@@ -65,7 +65,7 @@ def variants(peers, stage, seconds, rounds, case=SMALL):
 
 
 def call_or_nothing(port):
-    """The answer to a call, or nothing if nobody listens."""
+    """The response to a call, or nothing if nobody listens."""
     try:
         with socket.create_connection(("127.0.0.1", port), 1) as connection:
             connection.sendall(b"POST /bench.v1.Bench/Get40 HTTP/1.1\r\nhost: bench\r\ncontent-length: 2\r\n\r\n{}")
@@ -84,12 +84,12 @@ def start_up(stage):
         began = time.monotonic()
         popen = subprocess.Popen([MARTLET, "run", "-c", file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            while not (answer := call_or_nothing(port)):
+            while not (response := call_or_nothing(port)):
                 time.sleep(0.0002)
                 if time.monotonic() - began > 10:
                     raise Failed("does not start")
-            if not answer.startswith(b"HTTP/1.1 200"):
-                raise Failed(f"start: {answer[:60]}")
+            if not response.startswith(b"HTTP/1.1 200"):
+                raise Failed(f"start: {response[:60]}")
             times.append((time.monotonic() - began) * 1000)
             time.sleep(0.2)
             status = open(f"/proc/{popen.pid}/status").read()

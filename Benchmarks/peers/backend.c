@@ -1,6 +1,6 @@
-// A gRPC server that costs little: `backend PORT AUTHORIZATION` answers each message of a call by one of as many bytes
+// A gRPC server that costs little: `backend PORT AUTHORIZATION` responds to each message of a call by one of as many bytes
 // as the number says in which the path ends, in a DATA frame of its own, and the end of the call by `grpc-status: 0`.
-// It answers 401 without that authorization, and 403 if `x-internal` has come through.
+// It responds with 401 without that authorization, and 403 if `x-internal` has come through.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -18,12 +18,12 @@
 enum { PREFIX = 5, FULL = 256 * 1024, LARGEST = 1 << 20 };
 
 struct call {
-    size_t size;       // of a message of the answer
-    size_t due, sent;  // messages to answer, and bytes of the first of them that are out
+    size_t size;       // of a message of the response
+    size_t due, sent;  // messages to respond, and bytes of the first of them that are out
     size_t left;       // bytes that are missing of a message of the request
     unsigned char prefix[PREFIX];
     unsigned prefixed;
-    int authorized, leaked, answered, ended, waiting;
+    int authorized, leaked, responded, ended, waiting;
 };
 
 struct connection {
@@ -67,16 +67,16 @@ static ssize_t next_frame(nghttp2_session *session, int32_t id, uint8_t *into, s
     return (ssize_t)count;
 }
 
-static void answer(nghttp2_session *session, int32_t id, struct call *call) {
+static void response(nghttp2_session *session, int32_t id, struct call *call) {
     static const nghttp2_nv good[] = {FIELD(":status", "200"), FIELD("content-type", "application/grpc")};
     static const nghttp2_nv unknown[] = {FIELD(":status", "401")};
     static const nghttp2_nv leaked[] = {FIELD(":status", "403")};
     nghttp2_data_provider body = {.source = {.ptr = call}, .read_callback = next_frame};
-    if (call->answered) {
+    if (call->responded) {
         if (call->waiting) call->waiting = 0, nghttp2_session_resume_data(session, id);
         return;
     }
-    call->answered = 1;
+    call->responded = 1;
     if (!call->authorized) nghttp2_submit_response(session, id, unknown, 1, NULL);
     else if (call->leaked) nghttp2_submit_response(session, id, leaked, 1, NULL);
     else nghttp2_submit_response(session, id, good, 2, &body);
@@ -127,7 +127,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
         }
         if (!call->left) call->prefixed = 0, call->due++;
     }
-    if (call->due > before) answer(session, id, call);
+    if (call->due > before) response(session, id, call);
     return 0;
 }
 
@@ -138,7 +138,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     struct call *call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!call) return 0;
     call->ended = 1;
-    answer(session, frame->hd.stream_id, call);
+    response(session, frame->hd.stream_id, call);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 //
 // wrk keeps to no rate, and h2load makes bursts of one. Calls are due at uneven times, the same in each run. What is
 // measured is the time from the sending of a call to its end, or from when it was due if no connection was free.
-// An answer is good if its status is 200, it has SIZE bytes (and their prefix) and, in gRPC, trailers behind them.
+// A response is good if its status is 200, it has SIZE bytes (and their prefix) and, in gRPC, trailers behind them.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@
 
 enum { ROOM = 1 << 18, SLOTS = 1024, TOGETHER = 8, PREFIX = 5 };
 enum { DATA, HEADERS, RESET = 3, SETTINGS, PING = 6, GOAWAY, WINDOW_UPDATE, END = 1, END_HEADERS = 4 };
-static const int64_t GRACE = 15000000000;  // ns for the last answers to come
+static const int64_t GRACE = 15000000000;  // ns for the last responses to come
 
 struct call {
     int64_t since;
@@ -125,7 +125,7 @@ static void read_http1(struct connection *each) {
     *end = 0;
     char *length = strcasestr(each->in, "\r\ncontent-length:");
     *end = '\r';
-    // Whoever puts answers into chunks puts these into one.
+    // Whoever puts responses into chunks puts these into one.
     if (length ? body < strtoul(length + 17, NULL, 10) : body < 5 || memcmp(each->in + each->got - 5, "0\r\n\r\n", 5)) return;
     size_t told = length ? strtoul(length + 17, NULL, 10) : strtoul(end + 4, NULL, 16);
     finish(each, &each->calls[0], !strncmp(each->in, "HTTP/1.1 200", 12) && told == size, "status or length");
@@ -159,7 +159,7 @@ static void take(struct connection *each, int kind, int flags, uint32_t stream, 
     } else if (kind == HEADERS && call->since) {
         if (!call->heads++) call->good = is_200(bytes, count);
         if (flags & END)
-            finish(each, call, call->good && call->heads == 2 && call->bytes == messages * (PREFIX + size), "answer");
+            finish(each, call, call->good && call->heads == 2 && call->bytes == messages * (PREFIX + size), "response");
     } else if (kind == DATA && call->since) {
         if (flags & END) finish(each, call, 0, "no trailers");
         call->bytes += count;
@@ -279,7 +279,7 @@ int main(int count, char **words) {
         }
         if (!streams && due <= time) late = due;
         if (time >= end && good + bad == sent) break;
-        if (time >= end + GRACE) give_up("answers are missing");
+        if (time >= end + GRACE) give_up("responses are missing");
         int64_t until = streams || due >= end || late == due ? time + 100000000 : due;
         struct timespec wait = {0, until > time ? (until - time) % 1000000000 : 0};
         struct epoll_event ready[64];

@@ -11,7 +11,7 @@ class Case:
     title: str
     grpc: bool = False
     tls: bool = False
-    size: int = 40  # bytes of the answer's message
+    size: int = 40  # bytes of the response's message
     connections: int = 64
     streams: int = 1  # calls at a time on each
     rate: int = 0  # calls per second; 0: as many as go
@@ -31,9 +31,9 @@ class Case:
 
 LOAD = [
     Case("http1-small", "HTTP/1.1, 40 bytes of JSON each way, 64 connections"),
-    Case("http1-64k", "HTTP/1.1, answers of 64 KiB, 64 connections", size=65536),
+    Case("http1-64k", "HTTP/1.1, responses of 64 KiB, 64 connections", size=65536),
     Case("grpc-small", "gRPC in clear text, 40 bytes each way, 8 connections of 32 streams", grpc=True, connections=8, streams=32),
-    Case("grpc-64k", "gRPC, answers of 64 KiB, 8 connections of 32 streams", grpc=True, size=65536, connections=8, streams=32),
+    Case("grpc-64k", "gRPC, responses of 64 KiB, 8 connections of 32 streams", grpc=True, size=65536, connections=8, streams=32),
     Case("grpc-stream", "gRPC, 100 messages each way in turn, 8 connections of 8 streams", grpc=True, connections=8, messages=100),
     Case("tls-upstream", "HTTP/1.1, 40 bytes, TLS 1.3 to the backend, 64 connections", tls=True),
     Case("http1-latency", "HTTP/1.1, one connection, 500 calls/s", connections=1, rate=500),

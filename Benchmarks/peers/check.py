@@ -17,8 +17,8 @@ def call_http1(case, port, fields):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("POST", case.path, JSON, {"content-type": "application/json", **fields})
-        answer = connection.getresponse()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read(), {}
+        response = connection.getresponse()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read(), {}
     finally:
         connection.close()
 

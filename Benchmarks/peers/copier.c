@@ -65,7 +65,7 @@ static void pair(int caller, const struct sockaddr_in *upstream) {
     watch(other, EPOLLIN, EPOLL_CTL_ADD);
 }
 
-// What the other end still sends is lost, which here is never a whole answer that anybody waits for. The memory of both stays:
+// What the other end still sends is lost, which here is never a whole response that anybody waits for. The memory of both stays:
 // events of either may still follow in this turn, and a run has few connections.
 static void close_both(struct end *end) {
     for (int i = 0; i < 2; i++, end = end->other) {

@@ -37,7 +37,7 @@ def nginx(case, marks):
     if case.grpc:
         lines += ["grpc_buffer_size 16k"]
     else:
-        # Without these it asks in HTTP/1.0 and closes, and puts answers of 64 KiB into files.
+        # Without these it asks in HTTP/1.0 and closes, and puts responses of 64 KiB into files.
         lines += ["proxy_http_version 1.1", 'proxy_set_header connection ""', "proxy_buffer_size 16k", "proxy_buffers 8 16k"]
         lines += ["proxy_busy_buffers_size 64k", "proxy_max_temp_file_size 0"]
     if case.tls:
@@ -49,7 +49,7 @@ def nginx(case, marks):
 def haproxy(case, marks):
     tls = f"ssl verify required ca-file {marks['directory']}/ca.pem sni str({NAME}) verifyhost {NAME} ssl-min-ver TLSv1.3"
     http2 = "proto h2" if case.grpc else ""
-    # Its buffers of 16 KiB double what big answers in HTTP/2 cost it. Wider windows on top make it fail calls.
+    # Its buffers of 16 KiB double what big responses in HTTP/2 cost it. Wider windows on top make it fail calls.
     tune = "tune.bufsize 65536" if case.grpc and case.size > 16384 else ""
     return {"http2": http2, "server": tls if case.tls else http2, "tune": tune}
 

@@ -17,7 +17,7 @@ SIZES = [40, 64, 1024, 4096, 16384, 65536, 262144, 1 << 20]
 
 
 def locations():
-    """nginx's answers: a text of so many bytes, from a KiB in a variable where that is too long for its parser."""
+    """nginx's responses: a text of so many bytes, from a KiB in a variable where that is too long for its parser."""
     for size in SIZES:
         text = "${kib}" * (size // 1024) if size >= 1024 else "m" * size
         if len(text) > 3000:  # a token has at most 4096 bytes

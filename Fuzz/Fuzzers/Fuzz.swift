@@ -5,7 +5,7 @@ private import Glibc
 private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "requests": Requests.run,
     "chunks": Chunks.run,
-    "answers": Answers.run,
+    "responses": Responses.run,
     "envelopes": Envelopes.run,
     "heads": Heads.run,
     "trailers": Trailers.run,

@@ -31,10 +31,10 @@ static int on_head(llhttp_t *parser) {
     struct reading *reading = reading_of(parser);
     // Martlet passes over offers of another protocol, and so does llhttp then.
     if (reading->kind == ORACLE_REQUESTS) parser->upgrade = 0;
-    // An answer with one of these has no body, whatever its fields say (RFC 9112, section 6.3); llhttp leaves that to us.
+    // A response with one of these has no body, whatever its fields say (RFC 9112, section 6.3); llhttp leaves that to us.
     int status = parser->status_code;
-    int is_bare = reading->kind == ORACLE_ANSWER_TO_HEAD;
-    if (reading->kind == ORACLE_ANSWER) is_bare = status / 100 == 1 || status == 204 || status == 304;
+    int is_bare = reading->kind == ORACLE_RESPONSE_TO_HEAD;
+    if (reading->kind == ORACLE_RESPONSE) is_bare = status / 100 == 1 || status == 204 || status == 304;
     if (is_bare) parser->flags |= F_SKIPBODY;
     reading->flags = parser->flags;
     struct oracle_head head = {
@@ -55,7 +55,7 @@ static int on_end(llhttp_t *parser) {
     parser->flags = reading->flags;
     if (reading->kind == ORACLE_REQUESTS) return 0;
     if (parser->status_code / 100 != 1) return HPE_PAUSED;
-    // Nor does what an interim answer says of it.
+    // Nor does what an interim response says of it.
     parser->http_major = parser->http_minor = 1;
     parser->flags &= ~F_CONNECTION_CLOSE;
     return 0;
@@ -83,7 +83,7 @@ const char *oracle_read(enum oracle_kind kind, const char *bytes, size_t count, 
     llhttp_errno_t error = llhttp_execute(&parser, bytes, count);
     const char *at = error == HPE_OK ? NULL : llhttp_get_error_pos(&parser);
     *error_at = at ? (size_t)(at - bytes) : count;
-    // An answer may be ended by the end of the connection.
+    // A response may be ended by the end of the connection.
     if (error == HPE_OK && kind != ORACLE_REQUESTS) llhttp_finish(&parser);
     return error == HPE_OK || error == HPE_PAUSED ? NULL : llhttp_errno_name(error);
 }

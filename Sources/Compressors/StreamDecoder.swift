@@ -8,7 +8,7 @@ protocol StreamDecoder: AnyObject {
         _ output: UnsafeMutableRawBufferPointer
     ) throws(DecompressionFailure) -> Step
 
-    /// Gets ready for what stands behind a stream that is done; answers whether anything may.
+    /// Gets ready for what stands behind a stream that is done; returns whether anything may.
     func startNext() -> Bool
 }
 

@@ -14,9 +14,9 @@ public struct CallSettings: Equatable, Sendable {
     public let body: CallBodySettings?
     /// The content type instead of the one that the kind of body has.
     public let contentType: MarkedString?
-    /// The longest time from the beginning to the end of the answer; none is no limit.
+    /// The longest time from the beginning to the end of the response; none is no limit.
     public let timeout: Duration?
-    /// The largest body of an answer that is read, in bytes.
+    /// The largest body of a response that is read, in bytes.
     public let limit: Int
     /// The server, as pools of connections know it; none if the URL or what is said of TLS is wrong.
     public let server: UpstreamSettings?
@@ -45,8 +45,8 @@ public struct CallSettings: Equatable, Sendable {
             example: "application/cbor",
             "The content type instead of the one that the kind of body has; a multipart type gets its boundary."
         ),
-        Option("timeout", .timeout, default: "10s", "The longest time from the beginning to the end of the answer."),
-        Option("limit", .size(in: 1...1 << 30), default: "1MiB", "The largest body of an answer that is read."),
+        Option("timeout", .timeout, default: "10s", "The longest time from the beginning to the end of the response."),
+        Option("limit", .size(in: 1...1 << 30), default: "1MiB", "The largest body of a response that is read."),
         Option("tls", .section(UpstreamTLSSettings.options), "How an https:// server is spoken to."),
         Option(
             "allow_clear_text",

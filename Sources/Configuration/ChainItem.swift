@@ -53,7 +53,7 @@ public struct ChainItem: Equatable, Sendable {
             "unwind",
             .bool,
             default: "false",
-            "Whether interceptors before it hear of a request that it rejects, as of an answer of the upstream."
+            "Whether interceptors before it hear of a request that it rejects, as of a response of the upstream."
         ),
     ]
 

@@ -3,12 +3,12 @@ public struct FetchTarget: Equatable, Sendable {
     /// The options of a section with a target, beside the URL.
     public static let options = [
         Option("tls", .section(UpstreamTLSSettings.options), "How the server of an https:// URL is spoken to."),
-        Option("timeout", .timeout, default: "10s", "The longest time that the answer may take."),
+        Option("timeout", .timeout, default: "10s", "The longest time that the response may take."),
         Option(
             "allow_clear_text",
             .bool,
             default: "false",
-            "Whether the request may go to another machine without TLS, or to whoever answers."
+            "Whether the request may go to another machine without TLS, or to whoever responds."
         ),
     ]
 
@@ -38,7 +38,7 @@ public struct FetchTarget: Equatable, Sendable {
         }
         self.server = server
         if !server.isConfidential, !section.bool("allow_clear_text") {
-            let whither = server.tls == nil ? "in clear text" : "to whoever answers (tls.insecure)"
+            let whither = server.tls == nil ? "in clear text" : "to whoever responds (tls.insecure)"
             section.report(
                 "what is sent to \(server.url) would go \(whither); add allow_clear_text: true if that is meant",
                 at: key

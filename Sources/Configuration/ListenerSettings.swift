@@ -20,7 +20,7 @@ public struct ListenerSettings: Equatable, Sendable {
         public let fields: Int
         /// The bytes of one message of a request, as they come; none is no limit.
         public let requestMessage: Int?
-        /// The bytes of one message of an answer, as they come; none is no limit.
+        /// The bytes of one message of a response, as they come; none is no limit.
         public let responseMessage: Int?
         /// The bytes of one message that an interceptor sees, decompressed.
         public let heldMessage: Int
@@ -103,7 +103,7 @@ public struct ListenerSettings: Equatable, Sendable {
             "response_message",
             .sizeLimit(in: 1...1 << 32),
             default: "none",
-            "The bytes of one RPC message in an answer."
+            "The bytes of one RPC message in a response."
         ),
         Option(
             "held_message",

@@ -4,7 +4,7 @@ public struct RouteSettings: Equatable, Sendable {
     public let name: MarkedString?
     /// The calls that the route takes; none is all.
     public let match: ConditionSettings?
-    /// The upstream, already filled in if there is only one; none if the chain answers.
+    /// The upstream, already filled in if there is only one; none if the chain responds.
     public let upstream: String?
     /// The chain, by its name below `chains`; none is the default chain.
     public let chain: String?
@@ -19,7 +19,11 @@ public struct RouteSettings: Equatable, Sendable {
             "The name of the route in metrics and logs; its number in the list, from 0, if absent."
         ),
         Option("match", .section(ConditionSettings.options), "The calls that the route takes; all if absent."),
-        Option("upstream", .string, "The upstream, by name; may be absent if there is only one, or the chain answers."),
+        Option(
+            "upstream",
+            .string,
+            "The upstream, by name; may be absent if there is only one, or the chain responds."
+        ),
         Option("chain", .string, "The chain, by its name below chains; the chain of interceptors if absent."),
     ]
 

@@ -2,7 +2,7 @@
 ///
 /// Making a section checks the whole mapping, what is nested in it included, and reports every unknown key, wrong
 /// value, missing key and broken exactly-one-of group. Asking it for values afterwards reports nothing and always has
-/// an answer: the value given, else (absent, or wrong and reported) the default of the table, else an empty one.
+/// a response: the value given, else (absent, or wrong and reported) the default of the table, else an empty one.
 ///
 /// ```swift
 /// let section = Section(item.options, Self.options, into: diagnostics)

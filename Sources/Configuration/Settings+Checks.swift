@@ -3,13 +3,13 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - section: the root of the file.
-    ///   - answeringKinds: the kinds of interceptors that answer calls.
+    ///   - respondingKinds: the kinds of interceptors that respond to calls.
     ///   - chainsAreWhole: whether everything that chains include was found; what is missing might answer.
-    func check(_ section: Section, answeringKinds: Set<String>, chainsAreWhole: Bool) {
+    func check(_ section: Section, respondingKinds: Set<String>, chainsAreWhole: Bool) {
         checkListeners(section)
         checkRouteNames(section.diagnostics)
         checkReferences(section)
-        if chainsAreWhole { checkDestinations(section, answeringKinds) }
+        if chainsAreWhole { checkDestinations(section, respondingKinds) }
     }
 
     private func checkListeners(_ section: Section) {
@@ -63,21 +63,23 @@ extension Settings {
     }
 
     /// Reports routes whose calls end nowhere.
-    private func checkDestinations(_ section: Section, _ answeringKinds: Set<String>) {
+    private func checkDestinations(_ section: Section, _ respondingKinds: Set<String>) {
         // A bad `upstream` or `upstreams` was reported already.
         guard !section.has("upstream"), section.node("upstreams").map({ $0.entries != nil }) ?? true else { return }
         let hasUpstreams = !section.named("upstreams").isEmpty
         let isImplied = section.sections("routes").isEmpty
-        let answeringChains = Set(chains.filter { $0.items.contains { answeringKinds.contains($0.kind) } }.map(\.name))
+        let respondingChains = Set(
+            chains.filter { $0.items.contains { respondingKinds.contains($0.kind) } }.map(\.name)
+        )
         let knownChains = Set(chains.map(\.name))
-        let defaultAnswers = interceptors.contains { answeringKinds.contains($0.kind) }
+        let defaultResponds = interceptors.contains { respondingKinds.contains($0.kind) }
         for route in routes where route.upstream == nil {
-            let answers =
-                route.chain.map { answeringChains.contains($0) || !knownChains.contains($0) } ?? defaultAnswers
-            guard !answers else { continue }
+            let responds =
+                route.chain.map { respondingChains.contains($0) || !knownChains.contains($0) } ?? defaultResponds
+            guard !responds else { continue }
             let message =
                 switch (hasUpstreams, isImplied) {
-                case (false, _): "nothing answers these calls; add for example upstream: http://127.0.0.1:9000"
+                case (false, _): "nothing responds to these calls; add for example upstream: http://127.0.0.1:9000"
                 case (true, true): "several upstreams and no routes; add routes that say which calls go where"
                 case (true, false): "several upstreams, and this route names none; add upstream: and a name"
                 }

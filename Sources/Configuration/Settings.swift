@@ -36,8 +36,8 @@ public struct Settings: Equatable, Sendable {
     /// - Parameters:
     ///   - root: the document; none if the file is empty.
     ///   - diagnostics: where errors go.
-    ///   - answeringKinds: the kinds of interceptors that answer calls, so that a route may do without an upstream.
-    public init(_ root: Node?, into diagnostics: Diagnostics, answeringKinds: Set<String> = []) {
+    ///   - respondingKinds: the kinds of interceptors that respond to calls, so that a route may do without an upstream.
+    public init(_ root: Node?, into diagnostics: Diagnostics, respondingKinds: Set<String> = []) {
         let root = Shorthand.expand(root ?? Node(.null, at: .start), into: diagnostics)
         let section = Section(root, Self.options, into: diagnostics)
         listeners = section.sections("listeners").compactMap(ListenerSettings.init)
@@ -57,7 +57,7 @@ public struct Settings: Equatable, Sendable {
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info
         coreDumps = section.bool("core_dumps")
         self.root = root
-        check(section, answeringKinds: answeringKinds, chainsAreWhole: assembly.isWhole)
+        check(section, respondingKinds: respondingKinds, chainsAreWhole: assembly.isWhole)
     }
 
     /// The configuration in effect for people to read: long forms, defaults filled in, secrets hidden.

@@ -4,9 +4,9 @@ public struct UpstreamSettings: Equatable, Sendable {
     public struct Timeouts: Equatable, Sendable {
         /// The look-up of the name and the making of the connection.
         public let connect: Duration?
-        /// From the last byte sent to the first byte of the answer.
+        /// From the last byte sent to the first byte of the response.
         public let firstByte: Duration?
-        /// From the start of an attempt to the head of its answer; where calls wait for connectivity, from its connection on.
+        /// From the start of an attempt to the head of its response; where calls wait for connectivity, from its connection on.
         public let attempt: Duration?
         /// The whole of a call, the caller's own deadline notwithstanding.
         public let call: Duration?
@@ -112,12 +112,12 @@ public struct UpstreamSettings: Equatable, Sendable {
 
     private static let timeoutOptions = [
         Option("connect", .timeout, default: "2s", "The longest time to look the name up and connect."),
-        Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of an answer."),
+        Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of a response."),
         Option(
             "attempt",
             .timeout,
             default: "none",
-            "The longest time from the start of an attempt to the head of its answer; with connect_wait, from its connection on."
+            "The longest time from the start of an attempt to the head of its response; with connect_wait, from its connection on."
         ),
         Option("call", .timeout, default: "none", "The longest time a call may take as a whole."),
         Option("idle", .timeout, default: "60s", "How long a connection without a call is kept."),

@@ -8,7 +8,7 @@ public struct Classification: Equatable, Sendable {
     public let codec: Codec
     /// The service and the method, where the path names them; in plain HTTP only with a package.
     public private(set) var procedure: Procedure?
-    /// What makes the request none that a server of RPC can answer, if it is meant as RPC.
+    /// What makes the request none that a server of RPC can respond to, if it is meant as RPC.
     public let misfit: Misfit?
 
     /// Classifies a request; allocates nothing.

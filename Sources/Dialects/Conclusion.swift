@@ -1,7 +1,7 @@
 internal import Bytes
 public import RPC
 
-/// How a call went, as far as the upstream's answer tells.
+/// How a call went, as far as the upstream's response tells.
 public enum Conclusion: Equatable, Sendable {
     /// The code is known; the message, decoded and perhaps empty, is what came with it.
     case code(RPCCode, message: [UInt8] = [])
@@ -9,7 +9,7 @@ public enum Conclusion: Equatable, Sendable {
     /// stream, where an `error` that is absent or null means `ok`.
     case json([UInt8], fallback: RPCCode, isEndStream: Bool)
 
-    /// What the frame says that ends the body of an answer in gRPC-Web or a Connect stream; `content` is decompressed.
+    /// What the frame says that ends the body of a response in gRPC-Web or a Connect stream; `content` is decompressed.
     public init(endFrame content: [UInt8], of dialect: Dialect) {
         if dialect == .connectStream {
             self = .json(content, fallback: .unknown, isEndStream: true)

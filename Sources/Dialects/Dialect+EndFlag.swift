@@ -4,8 +4,8 @@ extension Dialect {
     /// The flag of the frame that ends a body; 0 where none does, as in every request.
     func endFlag(_ direction: MessageMeter.Direction) -> UInt8 {
         switch (direction, self) {
-        case (.answer, .connectStream): Envelope.endStream
-        case (.answer, .grpcWeb), (.answer, .grpcWebText): Envelope.trailers
+        case (.response, .connectStream): Envelope.endStream
+        case (.response, .grpcWeb), (.response, .grpcWebText): Envelope.trailers
         default: 0
         }
     }

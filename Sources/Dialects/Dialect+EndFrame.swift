@@ -10,7 +10,7 @@ extension Dialect {
         case arrived([UInt8])
     }
 
-    /// The frame that ends the body of an answer in gRPC-Web or a Connect stream, as bytes of that body.
+    /// The frame that ends the body of a response in gRPC-Web or a Connect stream, as bytes of that body.
     ///
     /// - Parameters:
     ///   - error: the error, if the call has failed; in gRPC-Web it is among the fields.
@@ -33,19 +33,19 @@ extension Dialect {
         error?.grpcFields ?? [(Array("grpc-status".utf8), Array("0".utf8))]
     }
 
-    /// The answer that tells a caller of this dialect about `error`, or about a success without a message.
-    public func answer(to error: RPCError?, codec: Codec, requestContentType: Span<UInt8>) -> LocalAnswer {
-        if let error { return answer(to: error, requestContentType: requestContentType) }
+    /// The response that tells a caller of this dialect about `error`, or about a success without a message.
+    public func response(to error: RPCError?, codec: Codec, requestContentType: Span<UInt8>) -> LocalResponse {
+        if let error { return response(to: error, requestContentType: requestContentType) }
         let type = hasEnvelopes ? requestContentType.mediaType.array : Array("application/\(codec.name)".utf8)
         switch self {
         case .connectUnary, .connectGet, .http:
-            return LocalAnswer(contentType: type, body: codec == .json ? Array("{}".utf8) : [])
+            return LocalResponse(contentType: type, body: codec == .json ? Array("{}".utf8) : [])
         case .connectStream, .grpcWeb, .grpcWebText:
-            return LocalAnswer(contentType: type, body: endFrame(error: nil, fields: Self.grpcFields(nil)))
+            return LocalResponse(contentType: type, body: endFrame(error: nil, fields: Self.grpcFields(nil)))
         case .grpc:
-            var answer = LocalAnswer(contentType: type)
-            answer.headers += Self.grpcFields(nil)
-            return answer
+            var response = LocalResponse(contentType: type)
+            response.headers += Self.grpcFields(nil)
+            return response
         }
     }
 }

@@ -2,8 +2,8 @@ internal import Bytes
 public import RPC
 
 extension Dialect {
-    /// What follows the messages of an answer to end it with `error`, once its head has gone out: bytes behind the body, or
-    /// trailers; none in dialects whose answers can only be broken off.
+    /// What follows the messages of a response to end it with `error`, once its head has gone out: bytes behind the body, or
+    /// trailers; none in dialects whose responses can only be broken off.
     ///
     /// Good only where the body stands between two messages.
     public func ending(with error: RPCError) -> (body: [UInt8], trailers: [(name: [UInt8], value: [UInt8])])? {

@@ -2,57 +2,57 @@ internal import Bytes
 public import RPC
 
 extension Dialect {
-    /// The answer that tells a caller of this dialect about `error`.
+    /// The response that tells a caller of this dialect about `error`.
     ///
     /// The HTTP status the error asks for counts in unary Connect and in plain HTTP. In a Connect stream it counts if it
-    /// is 404, 405 or 415, which tell that there is no such stream; the gRPC dialects always answer 200.
+    /// is 404, 405 or 415, which tell that there is no such stream; the gRPC dialects always respond with 200.
     ///
     /// gRPC is told in the head alone, so that a caller who came by HTTP/1.1, which gRPC is not made for, reads it too.
     ///
     /// - Parameters:
     ///   - error: what to tell.
-    ///   - requestContentType: the value of the request's `content-type`, which an enveloped answer keeps.
-    /// - Returns: the whole answer.
-    public func answer(to error: RPCError, requestContentType: Span<UInt8>) -> LocalAnswer {
+    ///   - requestContentType: the value of the request's `content-type`, which an enveloped response keeps.
+    /// - Returns: the whole response.
+    public func response(to error: RPCError, requestContentType: Span<UInt8>) -> LocalResponse {
         switch self {
-        case .connectUnary, .connectGet, .http: jsonAnswer(to: error)
-        case .connectStream: streamAnswer(to: error, requestContentType)
+        case .connectUnary, .connectGet, .http: jsonResponse(to: error)
+        case .connectStream: streamResponse(to: error, requestContentType)
         case .grpc: trailersOnly(error, requestContentType)
-        case .grpcWeb, .grpcWebText: webAnswer(to: error, requestContentType)
+        case .grpcWeb, .grpcWebText: webResponse(to: error, requestContentType)
         }
     }
 
-    private func jsonAnswer(to error: RPCError) -> LocalAnswer {
+    private func jsonResponse(to error: RPCError) -> LocalResponse {
         let body = ByteQueue()
         body.append(json: error)
-        var answer = LocalAnswer(
+        var response = LocalResponse(
             status: error.httpStatus ?? error.code.httpStatus,
             contentType: Array("application/json".utf8),
             body: body.readable.array
         )
-        answer.headers += error.metadata.fields
-        return answer
+        response.headers += error.metadata.fields
+        return response
     }
 
-    private func streamAnswer(to error: RPCError, _ requestContentType: Span<UInt8>) -> LocalAnswer {
-        if let status = error.httpStatus, [404, 405, 415].contains(status) { return jsonAnswer(to: error) }
+    private func streamResponse(to error: RPCError, _ requestContentType: Span<UInt8>) -> LocalResponse {
+        if let status = error.httpStatus, [404, 405, 415].contains(status) { return jsonResponse(to: error) }
         let payload = ByteQueue()
         payload.append(endStream: error)
         let body = ByteQueue()
         body.append(enveloping: payload.readable, flags: Envelope.endStream)
-        return LocalAnswer(contentType: requestContentType.mediaType.array, body: body.readable.array)
+        return LocalResponse(contentType: requestContentType.mediaType.array, body: body.readable.array)
     }
 
-    private func trailersOnly(_ error: RPCError, _ requestContentType: Span<UInt8>) -> LocalAnswer {
-        var answer = LocalAnswer(contentType: requestContentType.mediaType.array)
-        answer.headers += error.grpcFields
-        return answer
+    private func trailersOnly(_ error: RPCError, _ requestContentType: Span<UInt8>) -> LocalResponse {
+        var response = LocalResponse(contentType: requestContentType.mediaType.array)
+        response.headers += error.grpcFields
+        return response
     }
 
-    private func webAnswer(to error: RPCError, _ requestContentType: Span<UInt8>) -> LocalAnswer {
+    private func webResponse(to error: RPCError, _ requestContentType: Span<UInt8>) -> LocalResponse {
         let body = ByteQueue()
         body.append(trailerFrame: error.grpcFields)
-        return LocalAnswer(contentType: requestContentType.mediaType.array, body: webBody(body))
+        return LocalResponse(contentType: requestContentType.mediaType.array, body: webBody(body))
     }
 
     /// The bytes of a gRPC-Web body, in base64 if the dialect has it so.

@@ -2,39 +2,39 @@ internal import Bytes
 public import RPC
 
 extension Dialect {
-    /// The successful answer of one message, given as JSON, to a caller of this dialect.
+    /// The successful response of one message, given as JSON, to a caller of this dialect.
     ///
     /// - Parameters:
     ///   - json: the message in Protobuf's JSON form.
     ///   - codec: how the caller wants messages written.
-    ///   - requestContentType: the value of the request's `content-type`, which an enveloped answer keeps.
-    /// - Returns: the whole answer.
+    ///   - requestContentType: the value of the request's `content-type`, which an enveloped response keeps.
+    /// - Returns: the whole response.
     /// - Throws: an error with the code `unimplemented` if the caller does not speak JSON.
-    public func answer(
+    public func response(
         message json: [UInt8],
         codec: Codec,
         requestContentType: Span<UInt8>
-    ) throws(RPCError) -> LocalAnswer {
+    ) throws(RPCError) -> LocalResponse {
         guard self == .http || codec == .json else {
             let asked = codec == .proto ? "proto" : "another codec"
-            throw RPCError(.unimplemented, "this canned answer is JSON; the caller asked for \(asked)")
+            throw RPCError(.unimplemented, "this canned response is JSON; the caller asked for \(asked)")
         }
-        guard hasEnvelopes else { return LocalAnswer(contentType: Array("application/json".utf8), body: json) }
+        guard hasEnvelopes else { return LocalResponse(contentType: Array("application/json".utf8), body: json) }
         return enveloped(json, contentType: requestContentType.mediaType.array)
     }
 
-    private func enveloped(_ json: [UInt8], contentType: [UInt8]) -> LocalAnswer {
+    private func enveloped(_ json: [UInt8], contentType: [UInt8]) -> LocalResponse {
         let success = [(name: Array("grpc-status".utf8), value: Array("0".utf8))]
         let body = ByteQueue()
         body.append(enveloping: json.span)
-        var answer = LocalAnswer(contentType: contentType)
+        var response = LocalResponse(contentType: contentType)
         switch self {
         case .connectStream: body.append(enveloping: Array("{}".utf8).span, flags: Envelope.endStream)
         case .grpcWeb, .grpcWebText: body.append(trailerFrame: success)
-        default: answer.trailers = success
+        default: response.trailers = success
         }
-        answer.body = webBody(body)
-        answer.answersOneMessage = true
-        return answer
+        response.body = webBody(body)
+        response.respondsToOneMessage = true
+        return response
     }
 }

@@ -34,8 +34,8 @@ public struct EnvelopedBody: Sendable {
     private var current: UInt8 = 0
     private var base64: Base64Decoder?
 
-    /// Makes a follower that has seen nothing; only answers have a frame that ends them.
-    public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .answer, limit: Int = .max) {
+    /// Makes a follower that has seen nothing; only responses have a frame that ends them.
+    public init(_ dialect: Dialect, _ direction: MessageMeter.Direction = .response, limit: Int = .max) {
         self.limit = limit
         endFlag = dialect.endFlag(direction)
         if dialect == .grpcWebText { base64 = Base64Decoder() }

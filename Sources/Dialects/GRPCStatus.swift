@@ -1,7 +1,7 @@
 internal import Bytes
 internal import RPC
 
-/// The outcome a gRPC or gRPC-Web answer names.
+/// The outcome a gRPC or gRPC-Web response names.
 struct GRPCStatus: Equatable, Sendable {
     let code: RPCCode
     /// The message, without percent-encoding.

@@ -12,7 +12,7 @@ public struct MessageMeter: Sendable {
         /// The caller.
         case request
         /// The upstream.
-        case answer
+        case response
     }
 
     /// The most bytes that one message may have.
@@ -61,8 +61,8 @@ public struct MessageMeter: Sendable {
         switch direction {
         case .request:
             RPCError(.resourceExhausted, "a message of the request is over limits.request_message, \(limit) bytes")
-        case .answer:
-            RPCError(.resourceExhausted, "a message of the answer is over limits.response_message, \(limit) bytes")
+        case .response:
+            RPCError(.resourceExhausted, "a message of the response is over limits.response_message, \(limit) bytes")
         }
     }
 

@@ -20,6 +20,6 @@ extension MessageReader {
     }
 
     private var sender: String {
-        direction == .request ? "request" : "answer"
+        direction == .request ? "request" : "response"
     }
 }

@@ -15,7 +15,7 @@ public struct MessageReader {
         case message(flags: UInt8, Place)
         /// Bytes of messages that are not wanted whole, with their envelopes.
         case pass(Place)
-        /// The frame that ends an answer is whole: its payload.
+        /// The frame that ends a response is whole: its payload.
         case end(flags: UInt8, Place)
         /// The bytes are no body of the dialect, or over the limit. Nothing follows.
         case fault(RPCError)
@@ -50,7 +50,7 @@ public struct MessageReader {
     /// - Parameters:
     ///   - dialect: what the body is written in; one that has envelopes.
     ///   - direction: who sends it.
-    ///   - wantsMessages: whether messages are told whole; if not, they pass, and only what ends an answer is told.
+    ///   - wantsMessages: whether messages are told whole; if not, they pass, and only what ends a response is told.
     ///   - messageLimit: the most bytes that what is told whole may have.
     ///   - held: an empty queue, which is the reader's own until the end of the body.
     ///   - start: where the body stands, within a message at most; before the first one if absent.

@@ -1,6 +1,6 @@
 package import Bytes
 
-/// The head of a request or an answer, or a trailer section: an ordered multimap of fields, and the control data.
+/// The head of a request or a response, or a trailer section: an ordered multimap of fields, and the control data.
 ///
 /// HTTP/1.1 and HTTP/2 fill and read it alike. Names are in small letters. What belongs to one connection (hop-by-hop
 /// fields) and what frames the body never gets into the fields: the length is `contentLength`, `Host` is `authority`.
@@ -38,7 +38,7 @@ public final class HTTPHead {
     package var notesEdits = false
     private var mark = HTTPHeadMark()
 
-    /// The status of an answer, 100 to 999; 0 in a request.
+    /// The status of a response, 100 to 999; 0 in a request.
     public var status = 0
     /// The length of the body in bytes, where the head says it.
     public package(set) var contentLength: Int?
@@ -130,7 +130,7 @@ public final class HTTPHead {
         get { bytes(authorityRange) }
     }
 
-    /// The reason phrase of an HTTP/1 answer; empty if there was none.
+    /// The reason phrase of an HTTP/1 response; empty if there was none.
     public var reason: Span<UInt8> {
         @_lifetime(borrow self)
         get { bytes(reasonRange) }
@@ -214,7 +214,7 @@ public final class HTTPHead {
         append(Field(name: ranges.first, value: ranges.second, known: KnownField(name)))
     }
 
-    /// Whether it is the head of an interim answer (1xx).
+    /// Whether it is the head of an interim response (1xx).
     var isInterim: Bool { status >= 100 && status < 200 }
 
     /// Adds the field of a line that is in the arena already, and says which of the known fields it is.

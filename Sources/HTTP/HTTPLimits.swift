@@ -6,7 +6,7 @@ public final class HTTPLimits: Sendable {
     public let fields: Int
     /// The bytes in the heads of all streams of one HTTP/2 connection from which on no other stream is taken in.
     public let heads: Int
-    /// The most bytes of a request body that are read and thrown away after the answer, to keep the connection.
+    /// The most bytes of a request body that are read and thrown away after the response, to keep the connection.
     public let discard: Int
     /// The most exchanges at once on one HTTP/2 connection.
     public let streams: Int

@@ -48,7 +48,7 @@ package protocol HTTPServerSession: HTTPSession {
     ///
     /// - Returns: whether there are others that were answered early.
     func endDiscarding(since time: Int64) -> Bool
-    /// Ends the exchanges under way, which their users may still answer, and with them the connection.
+    /// Ends the exchanges under way, which their users may still respond to, and with them the connection.
     func abandon()
     /// Calls `body` with the stream of each exchange, and with its user as long as it has one.
     func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void)
@@ -81,7 +81,7 @@ package enum SessionEnd: Equatable, Sendable {
     /// What is in the output queue is sent, and the connection closed.
     case orderly
     /// Likewise, but the peer may still be sending: the connection is read empty for a while, since closing it at once
-    /// could destroy the last answer on its way.
+    /// could destroy the last response on its way.
     case lingering
     /// The connection is reset at once, so that the peer cannot take what it has got for the whole.
     case abort
@@ -111,7 +111,7 @@ package protocol HTTPSessionOwner: AnyObject {
 
 /// The owner of a caller's connection.
 package protocol HTTPServerOwner: HTTPSessionOwner {
-    /// A request has begun. The owner answers who uses its stream; the head belongs to the user from now on.
+    /// A request has begun. The owner returns who uses its stream; the head belongs to the user from now on.
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
     /// A request was refused before it began. The owner sends the refusal on the stream, which ends after it.
     ///

@@ -38,7 +38,7 @@ package enum HTTPReset: Error, Equatable, Sendable {
 
 /// One exchange on a connection, as the one who uses it sees it: HTTP/1.1 has one at a time, HTTP/2 many at once.
 ///
-/// The same on the side of the caller, where a request arrives and an answer is sent, and on the side of the upstream,
+/// The same on the side of the caller, where a request arrives and a response is sent, and on the side of the upstream,
 /// where it is the other way round. Sending never waits: what the peer does not take yet is queued, and `queuedBytes`
 /// says how much; the user holds back its source while that is too much. All of it belongs to one thread.
 ///
@@ -47,7 +47,7 @@ package enum HTTPReset: Error, Equatable, Sendable {
 package protocol HTTPStream: AnyObject {
     /// The HTTP that the connection speaks.
     var version: HTTPVersion { get }
-    /// Sends an interim answer (1xx); on the caller's side only.
+    /// Sends an interim response (1xx); on the caller's side only.
     func send(informational head: HTTPHead)
     /// Sends the head; `end` says that neither body nor trailers follow.
     func send(head: HTTPHead, end: Bool)
@@ -74,11 +74,11 @@ package protocol HTTPStream: AnyObject {
 
 /// Who uses a stream: is told what arrives on it.
 ///
-/// The head of an answer belongs to the user from then on; interim heads and trailers are only lent for the call.
+/// The head of a response belongs to the user from then on; interim heads and trailers are only lent for the call.
 package protocol HTTPStreamUser: AnyObject {
-    /// An interim answer (1xx) has come; on the upstream's side only.
+    /// An interim response (1xx) has come; on the upstream's side only.
     func received(informational head: HTTPHead)
-    /// The head of the answer has come; on the upstream's side only, since a request's head is what opens a stream.
+    /// The head of the response has come; on the upstream's side only, since a request's head is what opens a stream.
     func received(head: HTTPHead, end: Bool)
     /// Bytes of the body have come.
     func received(body: Span<UInt8>)
@@ -86,7 +86,7 @@ package protocol HTTPStreamUser: AnyObject {
     func receivedEnd(trailers: HTTPHead?)
     /// The stream is over before its time; nothing else will be told.
     ///
-    /// On the caller's side, the answer to a request whose body turned out malformed can still be sent, before this
+    /// On the caller's side, the response to a request whose body turned out malformed can still be sent, before this
     /// returns.
     func wasReset(_ reason: HTTPReset)
     /// The peer has taken what was queued.

@@ -19,8 +19,8 @@ package struct Blueprint {
 
     /// Reads the root of a file, compiles everything once, and reports what is wrong.
     package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
-        let answering = kinds.kinds.filter(\.answers).map(\.name)
-        let settings = Settings(root, into: diagnostics, answeringKinds: Set(answering))
+        let responding = kinds.kinds.filter(\.responds).map(\.name)
+        let settings = Settings(root, into: diagnostics, respondingKinds: Set(responding))
         let acquired = Acquired()
         let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)

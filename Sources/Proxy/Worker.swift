@@ -313,7 +313,7 @@ package final class Worker {
         madeFetches?.drain()
     }
 
-    /// Ends the calls under way now: callers without an answer are told, and the records are completed.
+    /// Ends the calls under way now: callers without a response are told, and the records are completed.
     package func abandon() {
         for (acceptor, _) in acceptors.values { acceptor.abandon() }
         for acceptor in draining { acceptor.abandon() }

@@ -1,5 +1,5 @@
 extension RPCCode {
-    /// The HTTP status of a unary Connect answer with this code (Connect protocol, "Error codes").
+    /// The HTTP status of a unary Connect respond with this code (Connect protocol, "Error codes").
     public var httpStatus: Int {
         switch self {
         case .ok: 200
@@ -17,9 +17,9 @@ extension RPCCode {
         }
     }
 
-    /// What a caller concludes from the HTTP status of an answer that names no code itself.
+    /// What a caller concludes from the HTTP status of a response that names no code itself.
     ///
-    /// Not the inverse of `httpStatus`: whoever sent the answer need not speak RPC at all.
+    /// Not the inverse of `httpStatus`: whoever sent the response need not speak RPC at all.
     public init(inferredFromStatus status: Int) {
         self =
             switch status {

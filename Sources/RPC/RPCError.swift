@@ -8,7 +8,7 @@ public struct RPCError: Error, Sendable {
     public var details: [ErrorDetail]
     /// Fields for the caller, with lower-case names that no protocol owns and values without line breaks.
     public var metadata: [(name: String, value: String)]
-    /// The HTTP status to answer with where the dialect lets it carry meaning, instead of that of the code.
+    /// The HTTP status to respond with where the dialect lets it carry meaning, instead of that of the code.
     public var httpStatus: Int?
 
     /// Describes a failure.

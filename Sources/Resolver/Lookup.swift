@@ -9,7 +9,7 @@ final class Lookup {
     let completion: (Result<Resolution, ResolverError>) -> Void
     private(set) var outcome: Result<Resolution, ResolverError>?
     private let port: UInt16
-    /// Whether c-ares has been left since the question, so that an answer must come from a DNS server.
+    /// Whether c-ares has been left since the question, so that a response must come from a DNS server.
     private var isWaiting = false
 
     /// The time to live of an address from /etc/hosts, in seconds.

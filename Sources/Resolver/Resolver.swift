@@ -17,7 +17,7 @@ public final class Resolver {
     public struct Options: Sendable {
         /// The DNS servers as `address:port`, separated by commas; none for those of /etc/resolv.conf.
         public var servers: String?
-        /// How long to wait for the first answer, in milliseconds; c-ares doubles it with each further try.
+        /// How long to wait for the first response, in milliseconds; c-ares doubles it with each further try.
         public var timeout: Int
         /// How often to ask each server.
         public var tries: Int
@@ -46,7 +46,7 @@ public final class Resolver {
 
     /// Looks up the addresses of `name`.
     ///
-    /// `completion` is called before this returns if the answer needs no DNS server.
+    /// `completion` is called before this returns if the response needs no DNS server.
     public func resolve(_ name: String, port: UInt16, completion: @escaping Completion) {
         if let literal = SocketAddress(literal: name, port: port) {
             completion(.success(Resolution(addresses: [literal], timeToLive: .max)))
@@ -63,7 +63,7 @@ public final class Resolver {
         deliver()
     }
 
-    /// Asks again, or gives up, where an answer is overdue.
+    /// Asks again, or gives up, where a response is overdue.
     public func processTimeouts() {
         process()
     }

@@ -8,12 +8,12 @@ public enum ResolverError: Error, Equatable, Sendable {
     case noAddress
     /// What was asked for is not a host name.
     case badName
-    /// No DNS server answered in time.
-    case noAnswer
-    /// The DNS server cannot be reached, or answered that it failed or will not say.
+    /// No DNS server responded in time.
+    case noResponse
+    /// The DNS server cannot be reached, or responded that it failed or will not say.
     case serverFailed
-    /// The DNS server answered what cannot be understood.
-    case badAnswer
+    /// The DNS server responded with what cannot be understood.
+    case badResponse
     /// Something else, in the words of the library.
     case other(String)
 
@@ -22,10 +22,10 @@ public enum ResolverError: Error, Equatable, Sendable {
         case ARES_ENOTFOUND, ARES_ENONAME: self = .noSuchHost
         case ARES_ENODATA: self = .noAddress
         case ARES_EBADNAME, ARES_EBADSTR: self = .badName
-        case ARES_ETIMEOUT: self = .noAnswer
+        case ARES_ETIMEOUT: self = .noResponse
         // When the last server has failed, c-ares says "connection refused", whatever the server said.
         case ARES_ECONNREFUSED, ARES_ESERVFAIL, ARES_EREFUSED, ARES_ENOTIMP, ARES_EFORMERR: self = .serverFailed
-        case ARES_EBADRESP: self = .badAnswer
+        case ARES_EBADRESP: self = .badResponse
         default: self = .other(unsafe String(cString: ares_strerror(status)))
         }
     }
@@ -38,9 +38,9 @@ extension ResolverError: CustomStringConvertible {
         case .noSuchHost: "no such host"
         case .noAddress: "the host has no address"
         case .badName: "not a host name"
-        case .noAnswer: "DNS server did not answer"
+        case .noResponse: "DNS server did not respond"
         case .serverFailed: "DNS server failed or cannot be reached"
-        case .badAnswer: "DNS server sent a bad answer"
+        case .badResponse: "DNS server sent a bad response"
         case .other(let text): text
         }
     }

@@ -46,7 +46,7 @@ final class TLSContext: @unchecked Sendable {
 
     /// Has each session count the messages of the handshake that come.
     ///
-    /// Of an attempt at another handshake, which is refused, a server tells nothing but the alert that it answers with.
+    /// Of an attempt at another handshake, which is refused, a server tells nothing but the alert that it responds with.
     private func countMessages() {
         unsafe SSL_CTX_set_msg_callback(raw) { isSent, _, kind, _, _, ssl, _ in
             guard kind == (isSent == 0 ? SSL3_RT_HANDSHAKE : SSL3_RT_ALERT) else { return }

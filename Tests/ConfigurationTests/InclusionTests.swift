@@ -71,7 +71,7 @@ struct InclusionTests {
         #expect(names(reading.settings.interceptors) == ["log", "log-2:log"])
     }
 
-    @Test func `a chain answers if what it includes does`() {
+    @Test func `a chain responds if what it includes does`() {
         let reading = Reading(
             """
             listen: 127.0.0.1:8080

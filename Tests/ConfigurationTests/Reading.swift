@@ -12,7 +12,7 @@ struct Reading {
         settings = Settings(
             YAML.parse(Array(yaml.utf8), into: diagnostics),
             into: diagnostics,
-            answeringKinds: ["reject", "respond"]
+            respondingKinds: ["reject", "respond"]
         )
         errors = diagnostics.sorted.map { "\($0.mark.line):\($0.mark.column): \($0.message)" }
         warnings = diagnostics.warnings.map { "\($0.mark.line):\($0.mark.column): \($0.message)" }

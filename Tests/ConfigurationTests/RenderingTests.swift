@@ -32,7 +32,7 @@ struct RenderingTests {
         let again = Settings(
             YAML.parse(settings.rendered.json, into: diagnostics),
             into: diagnostics,
-            answeringKinds: ["reject", "respond"]
+            respondingKinds: ["reject", "respond"]
         )
         #expect(diagnostics.isEmpty)
         #expect(again.listeners == settings.listeners)

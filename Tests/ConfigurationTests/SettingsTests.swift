@@ -204,7 +204,7 @@ struct SettingsTests {
         #expect(settings.routes[2].match == nil)
     }
 
-    @Test func `a route names an upstream or a chain that answers`() {
+    @Test func `a route names an upstream or a chain that responds`() {
         let settings = Reading(Self.full).settings
         #expect(settings.routes.map(\.upstream) == ["eliza", nil, "back"])
         #expect(settings.routes.map(\.chain) == [nil, "closed", nil])
@@ -212,7 +212,7 @@ struct SettingsTests {
         #expect(settings.items(of: settings.routes[0]) == settings.interceptors)
     }
 
-    @Test func `a chain that answers needs no upstream`() {
+    @Test func `a chain that responds needs no upstream`() {
         let reading = Reading("listen: 127.0.0.1:1\ninterceptors: [respond: {json: {a: 1}}]\n")
         #expect(reading.errors == [])
         #expect(reading.settings.routes[0].upstream == nil)

@@ -62,7 +62,9 @@ struct TLSSettingsTests {
         #expect(reading.settings.upstreams.first?.isConfidential == false)
         #expect(reading.errors == [])
         #expect(
-            reading.warnings == ["2:62: whoever answers is taken for the upstream; remove insecure as soon as you can"]
+            reading.warnings == [
+                "2:62: whoever responses is taken for the upstream; remove insecure as soon as you can"
+            ]
         )
     }
 

@@ -15,15 +15,15 @@ DOCKER_STOP = 10
 
 @pytest.fixture
 def upstream(shared, running):
-    """An upstream that answers when `released` is set; `arrived` says that a request is there."""
+    """An upstream that responds when `released` is set; `arrived` says that a request is there."""
     arrived, released = threading.Event(), threading.Event()
 
-    def answer(_):
+    def response(_):
         arrived.set()
         released.wait(30)
         return JSON
 
-    upstream = running(Recorder(answer, path=shared / "upstream.sock"))
+    upstream = running(Recorder(response, path=shared / "upstream.sock"))
     os.chmod(shared / "upstream.sock", 0o777)
     upstream.arrived, upstream.released = arrived, released
     yield upstream

@@ -1,4 +1,4 @@
-"""HEALTHCHECK: 0 while Martlet lives, whatever the file says of the admin socket; 1 when nobody answers."""
+"""HEALTHCHECK: 0 while Martlet lives, whatever the file says of the admin socket; 1 when nobody responds."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_alive(container, own, admin):
     assert container(configuration=f"{own}\n{admin}\n").wait().healthcheck() == 0
 
 
-def test_nobody_answers(container, own):
+def test_nobody_responds(container, own):
     command = dockerfile.HEALTHCHECK
     assert command[:1] == dockerfile.ENTRYPOINT
     alone = container(*command[1:], configuration=own)
@@ -25,7 +25,7 @@ def test_a_stopped_daemon_is_not_alive(container, own):
     """Docker gives the health check two seconds; the command itself waits longer."""
     ours = container(configuration=own).wait()
     ours.kill("STOP")
-    answered = ours.exec("timeout", "2", *dockerfile.HEALTHCHECK)
+    responded = ours.exec("timeout", "2", *dockerfile.HEALTHCHECK)
     ours.kill("CONT")
-    assert answered.returncode != 0
+    assert responded.returncode != 0
     assert ours.healthcheck() == 0

@@ -10,18 +10,18 @@ def test_it_checks_serves_and_logs(container):
     checked = ours.exec(*dockerfile.ENTRYPOINT, "check")
     assert (checked.returncode, checked.stderr) == (0, ""), checked.stderr
     assert ours.healthcheck() == 0
-    answer = ours.curl("--header", "content-type: application/json", "--data", "{}", "http://127.0.0.1:8080/shop.v1.OrderService/Get")
-    assert json.loads(answer)["code"] == "unavailable"
+    response = ours.curl("--header", "content-type: application/json", "--data", "{}", "http://127.0.0.1:8080/shop.v1.OrderService/Get")
+    assert json.loads(response)["code"] == "unavailable"
     assert json.loads(ours.stdout.wait(r"^\{.*\}$")[0])["code"] == "unavailable"
     ours.kill("TERM")
     assert ours.exit_code() == 0
 
 
-def test_the_demo_answers(container, root):
+def test_the_demo_responds(container, root):
     demo = container("-c", "/usr/share/doc/martlet/examples/respond-demo.yaml").wait()
     url = "http://127.0.0.1:8080/connectrpc.eliza.v1.ElizaService/Say"
-    answer = demo.curl("--header", "content-type: application/json", "--data", '{"sentence":"Hello"}', url)
-    assert json.loads(answer) == {"sentence": "Hello, I am Eliza. How are you feeling today?"}
+    response = demo.curl("--header", "content-type: application/json", "--data", '{"sentence":"Hello"}', url)
+    assert json.loads(response) == {"sentence": "Hello, I am Eliza. How are you feeling today?"}
 
 
 def test_its_programs_and_libraries_are_there(root):

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CompressedEndTests {
     /// A compressed frame with these flags, and what it is said to mean.
     private func conclusion(_ dialect: Dialect, _ type: String, flags: UInt8, _ end: String?) -> Conclusion {
-        var reader = AnswerReader(dialect: dialect, codec: .json)
+        var reader = ResponseReader(dialect: dialect, codec: .json)
         reader.head(status: 200, contentType: type.bytes.span, compression: .gzip)
         reader.body([flags | 1, 0, 0, 0, 2, 0x1f, 0x8b].span)
         if let end { reader.end(decompressed: end.bytes.span) }

@@ -38,7 +38,7 @@ private func scan(_ pieces: [[UInt8]]) -> (found: [(flags: UInt8, payload: [UInt
 }
 
 @Test func `envelopes are found wherever the stream is cut`() {
-    let stream = (Vectors.answerMessage + Vectors.emptyMessage + Vectors.connectEnd).unhexed
+    let stream = (Vectors.responseMessage + Vectors.emptyMessage + Vectors.connectEnd).unhexed
     for first in 0...stream.count {
         for second in first...stream.count {
             let pieces = [Array(stream[..<first]), Array(stream[first..<second]), Array(stream[second...])]

@@ -29,7 +29,7 @@ private let bare: [Dialect] = [.connectUnary, .connectGet]
 
 @Test(
     arguments: [
-        (Vectors.message + Vectors.message, 2, 8), (Vectors.answerMessage + Vectors.emptyMessage, 2, 16),
+        (Vectors.message + Vectors.message, 2, 8), (Vectors.responseMessage + Vectors.emptyMessage, 2, 16),
         (Vectors.compressedMessage, 1, 28), (Vectors.emptyMessage, 1, 0), ("", 0, 0), ("00000000", 0, 0),
         ("00000000080a0668656c6c", 0, 8), ("0000000009", 0, 9),
     ] as [(String, Int, Int)]
@@ -50,8 +50,8 @@ func `enveloped messages are counted and measured wherever the body is cut`(hex:
     (Dialect.connectStream, Vectors.connectEndError), (.grpcWeb, Vectors.webEndError),
     (.grpcWebText, Vectors.webEndError),
 ])
-func `the frame that ends an answer is no message, however large it is`(dialect: Dialect, end: String) {
-    let meter = metered(dialect, .answer, limit: 16, sent(dialect, (Vectors.answerMessage + end).unhexed))
+func `the frame that ends a response is no message, however large it is`(dialect: Dialect, end: String) {
+    let meter = metered(dialect, .response, limit: 16, sent(dialect, (Vectors.responseMessage + end).unhexed))
     #expect(meter.messages == 1)
     #expect(meter.largest == 16)
     #expect(!meter.isOverLimit)
@@ -82,7 +82,7 @@ func `a request cannot hide a message behind flags it must not have`(dialect: Di
 @Test(arguments: bare)
 func `a bare message is complete with its end, were it empty`(dialect: Dialect) {
     for body in ["", "{}"] {
-        var meter = metered(dialect, .answer, body.bytes)
+        var meter = metered(dialect, .response, body.bytes)
         #expect(meter.messages == 0)
         meter.end()
         #expect(meter.messages == 1)
@@ -126,8 +126,8 @@ func `a bare message is too large as soon as its length says so`(dialect: Dialec
             == RPCError(.resourceExhausted, "a message of the request is over limits.request_message, 8 bytes")
     )
     #expect(
-        MessageMeter(.grpc, .answer, limit: 8).overLimitError
-            == RPCError(.resourceExhausted, "a message of the answer is over limits.response_message, 8 bytes")
+        MessageMeter(.grpc, .response, limit: 8).overLimitError
+            == RPCError(.resourceExhausted, "a message of the response is over limits.response_message, 8 bytes")
     )
 }
 

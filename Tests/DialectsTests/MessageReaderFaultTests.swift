@@ -12,18 +12,18 @@ private let unknownFlags = "has flags that its dialect does not know"
 func `flags that the dialect does not know are a fault`(dialect: Dialect, frame: String) {
     let stream = (Vectors.message + frame + Vectors.message).unhexed
     for pieces in everyCut(of: stream) {
-        var answer = ScriptedBody(dialect, wantsMessages: false)
+        var response = ScriptedBody(dialect, wantsMessages: false)
         var request = ScriptedBody(dialect, .request, wantsMessages: false)
         for piece in pieces {
-            answer.comes(piece)
+            response.comes(piece)
             request.comes(piece)
         }
         let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
-        #expect(answer.parts == [passed, .fault(RPCError(.internal, "a message of the answer \(unknownFlags)"))])
+        #expect(response.parts == [passed, .fault(RPCError(.internal, "a message of the response \(unknownFlags)"))])
         #expect(
             request.parts == [passed, .fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
         )
-        #expect(!answer.isBetweenMessages)
+        #expect(!response.isBetweenMessages)
     }
 }
 
@@ -35,19 +35,19 @@ func `a request has no frame that ends it`(dialect: Dialect, end: String) {
 }
 
 @Test(arguments: [(Dialect.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
-func `nothing may follow the end of an answer`(answer: (dialect: Dialect, end: String), wantsMessages: Bool) {
-    for behind in [Vectors.message, Vectors.emptyMessage, answer.end] {
-        var body = ScriptedBody(answer.dialect, wantsMessages: wantsMessages)
-        body.comes((answer.end + behind).unhexed)
+func `nothing may follow the end of a response`(response: (dialect: Dialect, end: String), wantsMessages: Bool) {
+    for behind in [Vectors.message, Vectors.emptyMessage, response.end] {
+        var body = ScriptedBody(response.dialect, wantsMessages: wantsMessages)
+        body.comes((response.end + behind).unhexed)
         #expect(body.parts.count == 2)
-        #expect(body.parts.last == .fault(RPCError(.internal, "a message follows the end of the answer")))
+        #expect(body.parts.last == .fault(RPCError(.internal, "a message follows the end of the response")))
         #expect(!body.isBetweenMessages)
     }
 }
 
 @Test(arguments: [
     (MessageMeter.Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
-    (.answer, "a message of the answer is over limits.held_message, 8 bytes"),
+    (.response, "a message of the response is over limits.held_message, 8 bytes"),
 ])
 func `a message over the limit is a fault as soon as it is announced`(
     direction: MessageMeter.Direction,
@@ -59,7 +59,7 @@ func `a message over the limit is a fault as soon as it is announced`(
 }
 
 @Test func `messages that pass have no limit, but the end has`() {
-    let fault = RPCError(.resourceExhausted, "the end of the answer is over limits.held_message, 1 bytes")
+    let fault = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
     var body = ScriptedBody(.connectStream, wantsMessages: false, limit: 1)
     body.comes((Vectors.message + Vectors.connectEnd).unhexed)
     #expect(body.parts == [.passed(Vectors.message.unhexed), .fault(fault)])

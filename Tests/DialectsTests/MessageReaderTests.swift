@@ -6,13 +6,13 @@ import Testing
 private let hello = "0a0668656c6c6f21".unhexed
 private let eliza = "0a0e68692c2069276d20656c697a6121".unhexed
 private let zipped = Array(Vectors.compressedMessage.unhexed.dropFirst(5))
-private let messages = (Vectors.message + Vectors.emptyMessage + Vectors.compressedMessage + Vectors.answerMessage)
+private let messages = (Vectors.message + Vectors.emptyMessage + Vectors.compressedMessage + Vectors.responseMessage)
     .unhexed
 private let wholeMessages: [ScriptedBody.Part] = [
     .message(flags: 0, hello), .message(flags: 0, []), .message(flags: 1, zipped), .message(flags: 0, eliza),
 ]
 
-/// How an answer of each dialect ends, and what is told of it.
+/// How a response of each dialect ends, and what is told of it.
 private let ends: [(dialect: Dialect, frame: [UInt8], part: ScriptedBody.Part?)] = [
     (.connectStream, Vectors.connectEnd.unhexed, .end(flags: 2, "{}".bytes)),
     (.grpcWeb, Vectors.webEnd.unhexed, .end(flags: 0x80, "grpc-status: 0\r\n".bytes)),
@@ -55,18 +55,18 @@ func `a body can be read from where its messages end, wherever it is cut`(index:
         .connectStream: "application/connect+json", .grpc: "application/grpc", .grpcWeb: "application/grpc-web",
     ]
     for pieces in everyCut(of: messages + frame) {
-        var answer = AnswerReader(dialect: dialect, codec: dialect == .connectStream ? .json : .proto)
-        answer.head(status: 200, contentType: "\(types[dialect]!)".bytes.span, compression: .identity)
+        var response = ResponseReader(dialect: dialect, codec: dialect == .connectStream ? .json : .proto)
+        response.head(status: 200, contentType: "\(types[dialect]!)".bytes.span, compression: .identity)
         var passed: [UInt8] = []
         var tail: ScriptedBody?
         for piece in pieces {
-            answer.body(piece.span)
-            if tail == nil, answer.isOfMessages {
+            response.body(piece.span)
+            if tail == nil, response.isOfMessages {
                 passed += piece
             } else if tail == nil {
-                passed += piece[..<answer.messagesEnd]
-                tail = ScriptedBody(dialect, wantsMessages: false, from: answer.start)
-                tail?.comes(Array(piece[answer.messagesEnd...]))
+                passed += piece[..<response.messagesEnd]
+                tail = ScriptedBody(dialect, wantsMessages: false, from: response.start)
+                tail?.comes(Array(piece[response.messagesEnd...]))
             } else {
                 tail?.comes(piece)
             }
@@ -78,7 +78,7 @@ func `a body can be read from where its messages end, wherever it is cut`(index:
         }
         #expect(passed == messages)
         #expect(parts == (part.map { [$0] } ?? []))
-        #expect(tail?.isBetweenMessages ?? answer.canEnd)
+        #expect(tail?.isBetweenMessages ?? response.canEnd)
     }
 }
 
@@ -104,7 +104,7 @@ func `messages that lie in one piece are not copied`(dialect: Dialect) {
 
 @Test func `messages side by side pass in one run`() {
     let held = ByteQueue()
-    var reader = MessageReader(.grpc, .answer, wantsMessages: false, messageLimit: 0, held: held)
+    var reader = MessageReader(.grpc, .response, wantsMessages: false, messageLimit: 0, held: held)
     var position = 0
     let event = reader.next(in: messages.span, from: &position)
     guard case .pass(let place) = event else {

@@ -2,10 +2,10 @@ import Dialects
 import RPC
 import Testing
 
-/// Where an answer stops that has a message over the limit.
+/// Where a response stops that has a message over the limit.
 @Suite struct OverLimitTests {
     private func complete(_ pieces: [String], limit: Int) -> Int {
-        var reader = AnswerReader(dialect: .grpc, codec: .proto, messageLimit: limit)
+        var reader = ResponseReader(dialect: .grpc, codec: .proto, messageLimit: limit)
         reader.head(status: 200, contentType: "application/grpc".bytes.span, compression: .identity)
         for piece in pieces { reader.body(piece.unhexed.span) }
         return reader.complete
@@ -16,9 +16,9 @@ import Testing
     }
 
     @Test func `nothing is complete from a message over the limit on, though it has come whole`() {
-        #expect(complete([Vectors.message + Vectors.answerMessage + Vectors.message], limit: 8) == 13)
-        #expect(complete([Vectors.answerMessage + Vectors.message], limit: 8) == 0)
-        #expect(complete([Vectors.answerMessage, Vectors.message], limit: 8) == 0)
+        #expect(complete([Vectors.message + Vectors.responseMessage + Vectors.message], limit: 8) == 13)
+        #expect(complete([Vectors.responseMessage + Vectors.message], limit: 8) == 0)
+        #expect(complete([Vectors.responseMessage, Vectors.message], limit: 8) == 0)
     }
 
     @Test func `the content of an end frame tells how the call went`() {

@@ -12,12 +12,13 @@ extension Request {
         )
     }
 
-    /// The answer that tells the caller what is wrong: status, headers, and the body where it is text.
+    /// The response that tells the caller what is wrong: status, headers, and the body where it is text.
     fileprivate func told(encoding: String? = nil) throws -> [String] {
         let error = try #require(fault(encoding: encoding))
-        let answer = classification.dialect.answer(to: error, requestContentType: (contentType ?? "").bytes.span)
-        let body = answer.body.first.map { $0 < 0x20 || $0 > 0x7e } == true ? answer.body[5...].text : answer.body.text
-        return ["\(answer.status)"] + answer.headerLines + (body.isEmpty ? [] : [body])
+        let response = classification.dialect.response(to: error, requestContentType: (contentType ?? "").bytes.span)
+        let body =
+            response.body.first.map { $0 < 0x20 || $0 > 0x7e } == true ? response.body[5...].text : response.body.text
+        return ["\(response.status)"] + response.headerLines + (body.isEmpty ? [] : [body])
     }
 }
 

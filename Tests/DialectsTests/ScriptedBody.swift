@@ -20,7 +20,7 @@ struct ScriptedBody {
 
     init(
         _ dialect: Dialect,
-        _ direction: MessageMeter.Direction = .answer,
+        _ direction: MessageMeter.Direction = .response,
         wantsMessages: Bool = true,
         limit: Int = 1000,
         from start: EnvelopeScanner = EnvelopeScanner()

@@ -1,14 +1,14 @@
 import Bytes
 import RPC
 
-/// What every dialect's answer is made of in these tests.
+/// What every dialect's response is made of in these tests.
 enum Vectors {
     static let failure = RPCError(.unknown, "auth token fetch failed")
     static let retryInfo = ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])
     static let failureJSON = #"{"code":"unknown","message":"auth token fetch failed"}"#
 
     static let message = "00000000080a0668656c6c6f21"
-    static let answerMessage = "00000000100a0e68692c2069276d20656c697a6121"
+    static let responseMessage = "00000000100a0e68692c2069276d20656c697a6121"
     static let emptyMessage = "0000000000"
     static let connectEnd = "02000000027b7d"
     static let connectEndMetadata =

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.certificates import Authority
-from support.h2_recorder import H2Recorder, answer_ok
+from support.h2_recorder import H2Recorder, response_ok
 from support.fatal import NOBODY, need_root
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
@@ -107,8 +107,8 @@ def h2_recorder(running):
 def siege(martlet, h2_recorder, running):
     """Starts a daemon of one worker with somebody who calls it all the time."""
 
-    def start(answer=answer_ok, limits="{}", timeouts="{}"):
-        upstream = h2_recorder(answer)
+    def start(response=response_ok, limits="{}", timeouts="{}"):
+        upstream = h2_recorder(response)
         listeners = f'[ {{ address: "127.0.0.1:0", limits: {limits}, timeouts: {timeouts} }} ]'
         return running(Siege(martlet(f"listeners: {listeners}\nupstream: {upstream.url}\nworkers: 1\n")))
 

@@ -39,8 +39,8 @@ def test_refused(martlet, recorder, name):
         smuggler.send(HEAD + CASES[name] + SMUGGLED)
     except ConnectionError:
         pass  # refused before all of it was sent
-    answer = smuggler.answer("POST")
-    assert answer.status in (400, 431)
+    response = smuggler.response("POST")
+    assert response.status in (400, 431)
     assert smuggler.has_ended()
     with proxy.http() as http:
         assert http.get("/good").text == "ok"

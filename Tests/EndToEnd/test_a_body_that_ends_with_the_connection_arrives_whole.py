@@ -13,9 +13,9 @@ def test_the_body_and_the_next_call(martlet, recorder):
     caller = martlet(upstream=upstream.url).connect()
     for _ in range(2):
         caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-        answer = caller.answer()
-        assert (answer.header("x-kind"), answer.body) == ("old", BODY)
-        assert answer.header("transfer-encoding") == "chunked"
+        response = caller.response()
+        assert (response.header("x-kind"), response.body) == ("old", BODY)
+        assert response.header("transfer-encoding") == "chunked"
 
 
 def test_a_body_cut_short_is_not_taken_for_a_whole_one(martlet, recorder):

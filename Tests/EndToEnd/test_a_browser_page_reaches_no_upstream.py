@@ -33,10 +33,10 @@ def test_another_origin(start, recorder, caller):
     upstream = recorder()
     proxy = start(upstream)
     with proxy.http() as http:
-        answer = caller.call(http, headers=EVIL)
-        assert answer.status_code == caller.status(403)
-        assert answer.content == caller.error("permission_denied", 7, ORIGIN)
-        assert not any(name.startswith("access-control") for name in answer.headers)
+        response = caller.call(http, headers=EVIL)
+        assert response.status_code == caller.status(403)
+        assert response.content == caller.error("permission_denied", 7, ORIGIN)
+        assert not any(name.startswith("access-control") for name in response.headers)
         assert upstream.connections == []
         assert caller.call(http).status_code == 200  # without a page, on the same connection
     assert proxy.metrics().total("martlet_refused_total", reason="origin") == 1
@@ -48,9 +48,9 @@ def test_another_name_for_our_address(start, recorder, caller):
     upstream = recorder()
     proxy = start(upstream, "hosts: [localhost, '*.internal']")
     with proxy.http() as http:
-        answer = caller.call(http, headers={"host": "evil.example"})
-        assert answer.status_code == caller.status(421)
-        assert answer.content == caller.error("permission_denied", 7, HOST)
+        response = caller.call(http, headers={"host": "evil.example"})
+        assert response.status_code == caller.status(421)
+        assert response.content == caller.error("permission_denied", 7, HOST)
         assert upstream.connections == []
         for host in ["localhost:1", "api.internal"]:
             assert caller.call(http, headers={"host": host}).status_code == 200
@@ -81,7 +81,7 @@ def test_a_preflight(start, recorder):
         assert refused.status_code == 403
         assert not any(name.startswith("access-control") for name in refused.headers)
         assert upstream.connections == []
-        # One that may call is for the upstream to answer.
+        # One that may call is for the upstream to respond.
         assert http.options("/", headers=headers | {"origin": "https://app.example"}).status_code == 200
     assert len(upstream.requests) == 1
 
@@ -128,8 +128,8 @@ def test_callers_of_grpc(start, h2_recorder):
 def test_it_is_told_who_refused(start, recorder):
     proxy = start(recorder())
     with proxy.http() as http:
-        answer = http.post("/", headers=EVIL)
-    assert answer.headers["proxy-status"] == f'martlet; error=http_request_denied; details="{ORIGIN}"'
+        response = http.post("/", headers=EVIL)
+    assert response.headers["proxy-status"] == f'martlet; error=http_request_denied; details="{ORIGIN}"'
     proxy.stderr.wait(r"a request is refused.*reason=origin.*https://evil\.example")
     (call,) = proxy.admin("/calls/recent").json()["calls"]
     assert (call["decided_by"], call["status"]) == ("martlet", 403)

@@ -20,7 +20,7 @@ def lines(proxy, count):
 
 
 def test_a_call_that_went_well(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     proxy = martlet(upstream=upstream.url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
         dialect.CONNECT_UNARY_JSON.call(http, headers={"host": "a.example"})
@@ -51,7 +51,7 @@ def test_a_call_that_went_well(martlet, recorder):
 
 
 def test_who_decided(martlet, recorder, tmp_path):
-    upstream = recorder(answer=b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n")
+    upstream = recorder(response=b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n")
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0

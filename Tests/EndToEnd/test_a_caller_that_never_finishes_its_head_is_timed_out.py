@@ -13,7 +13,7 @@ def test_408(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=upstream.url))
     caller = proxy.connect()
     caller.send(b"GET / HTTP/1.1\r\nHost: a.ex")
-    assert caller.answer().status == 408
+    assert caller.response().status == 408
     assert caller.has_ended()
     assert upstream.bytes == b""
     assert proxy.metrics().total("martlet_limit_hits_total", limit="head_timeout") == 1
@@ -23,5 +23,5 @@ def test_an_idle_connection_is_closed_without_a_word(martlet, recorder):
     upstream = recorder()
     caller = martlet(CONFIGURATION.format(url=upstream.url)).connect()
     caller.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     assert caller.has_ended()

@@ -37,7 +37,7 @@ def test_within_its_request(martlet, recorder, how):
 
 
 @pytest.mark.parametrize("how", ["close", "reset"])
-def test_within_the_answer(martlet, recorder, how):
+def test_within_the_response(martlet, recorder, how):
     def script(peer):
         peer.request()
         peer.send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n")
@@ -54,7 +54,7 @@ def test_within_the_answer(martlet, recorder, how):
     assert canceled(proxy) == ("canceled", "caller")
 
 
-def test_before_the_answer(martlet, recorder):
+def test_before_the_response(martlet, recorder):
     ended = []
     upstream = recorder(script=lambda peer: (peer.request(), ended.append(peer.rest())))
     proxy = martlet(CONFIGURATION.format(url=upstream.url))

@@ -32,7 +32,7 @@ def serial(proxy, authority):
 
 def works(peer):
     peer.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    return peer.answer().body == b"ok"
+    return peer.response().body == b"ok"
 
 
 def test_renewed(martlet, recorder, authority):

@@ -62,7 +62,7 @@ def test_the_end_is_told_to_both_sides(martlet, grpc_service, grpc_channel):
 
 
 def test_connect_and_plain_callers(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     with martlet(upstream=upstream.url, more=CHAIN.format("default: 7s")).http() as http:
         assert CONNECT_UNARY_JSON.call(http).status_code == 200
         assert http.get("/plain").status_code == 200

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 
 SECONDS = 3
 CALLERS = 4
@@ -48,7 +48,7 @@ def test_each_connection_takes_one_call(martlet, h2_recorder, at_a_time):
     def script(peer):
         stream = upstream.next_stream(peer)
         peer.go_away(stream.id)
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
         peer.wait_for_end()
 
     upstream = h2_recorder(script=script)

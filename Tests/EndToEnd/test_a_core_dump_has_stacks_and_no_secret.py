@@ -38,7 +38,7 @@ class Secrets:
     """Values that are found in a core as a whole and in pieces."""
 
     def __init__(self):
-        names = ["token of a file", "token of the environment", "header of a caller", "body", "answer"]
+        names = ["token of a file", "token of the environment", "header of a caller", "body", "response"]
         self.values = {name: secrets.token_hex(32) for name in names}
 
     def __getitem__(self, name):
@@ -71,12 +71,12 @@ def planted():
 def busy(martlet, recorder, planted, tmp_path):
     """Starts a daemon that has secrets, calls that have ended, and one under way on each of many connections."""
     (tmp_path / "token").write_text(planted["token of a file"])
-    answer = planted["answer"].encode()
+    response = planted["response"].encode()
 
     def script(peer):
         # A body that is not whole is waited for.
         while peer.request():
-            peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(answer), answer))
+            peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(response), response))
 
     def start(more=""):
         tokens = [f"token: {{ file: {tmp_path}/token }}", "token: { env: TOKEN, header: x-env }"]
@@ -88,7 +88,7 @@ def busy(martlet, recorder, planted, tmp_path):
         )
         with proxy.http(headers={"x-secret": planted["header of a caller"]}) as http:
             for _ in range(20):
-                assert http.post("/", content=planted["body"]).text == planted["answer"]
+                assert http.post("/", content=planted["body"]).text == planted["response"]
         head = "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n"
         head += f"x-secret: {planted['header of a caller']}\r\n\r\n"
         proxy.callers = [proxy.connect() for _ in range(8)]
@@ -113,8 +113,8 @@ def dumped(directory, proxy, number=signal.SIGSEGV, thread=None):
 @pytest.mark.parametrize("thread", [None, "martlet-0", "martlet-1"])
 def test_no_secret(cores, busy, planted, thread):
     proxy = busy("core_dumps: true")
-    # Calls that came later may have overwritten the answers.
-    assert {*planted.found(memory(proxy.pid)), "answer"} == {*planted.values}
+    # Calls that came later may have overwritten the responses.
+    assert {*planted.found(memory(proxy.pid)), "response"} == {*planted.values}
     core = dumped(cores, proxy, thread=thread).read_bytes()
     assert len(core) > 1 << 20
     assert planted.found(core) == []

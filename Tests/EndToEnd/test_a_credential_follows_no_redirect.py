@@ -14,8 +14,8 @@ def test_of_an_identity_provider(martlet, recorder, status):
     source = f"token_url: {provider.url}/token, client_id: me, client_secret: {{ value: s3cret-of-me }}"
     proxy = martlet(upstream=upstream.url, more=f"interceptors: [ {{ token: {{ oauth2: {{ {source} }}, wait: 100ms }} }} ]")
     with proxy.http() as http:
-        answer = http.get("/")
-    assert answer.status_code == 503 and f"status of the answer is {status}" in answer.text
+        response = http.get("/")
+    assert response.status_code == 503 and f"status of the response is {status}" in response.text
     assert provider.requests and elsewhere.connections == [] and upstream.connections == []
 
 
@@ -24,6 +24,6 @@ def test_of_an_upstream(martlet, recorder):
     upstream = recorder(redirect(elsewhere.url))
     proxy = martlet(upstream=upstream.url, more="interceptors: [ { token: { value: t0ken } } ]")
     with proxy.http() as http:
-        answer = http.get("/")
-    assert (answer.status_code, answer.headers["location"]) == (307, f"{elsewhere.url}/taken")
+        response = http.get("/")
+    assert (response.status_code, response.headers["location"]) == (307, f"{elsewhere.url}/taken")
     assert b"t0ken" in upstream.bytes and elsewhere.connections == []

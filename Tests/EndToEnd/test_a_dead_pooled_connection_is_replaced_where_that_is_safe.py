@@ -1,11 +1,11 @@
-"""A kept connection that dies before its answer: a GET goes again on a new one, a POST that was taken does not."""
+"""A kept connection that dies before its response: a GET goes again on a new one, a POST that was taken does not."""
 
 from support.patience import eventually
 from support.recorder import OK
 
 
 def dies_on_its_second_request(upstream):
-    """The first connection answers once and closes on the next request; later ones answer all."""
+    """The first connection answers once and closes on the next request; later ones respond to all."""
 
     def script(peer):
         first = peer is upstream.connections[0]
@@ -36,9 +36,9 @@ def test_get_is_sent_again(martlet, recorder):
 def test_post_is_not(martlet, recorder):
     upstream, proxy = start(martlet, recorder)
     with proxy.http() as http:
-        answers = [http.post(f"/{number}", content=b"pay") for number in range(3)]
-    assert [answer.status_code == 200 for answer in answers] == [True, False, True]
-    assert answers[1].json()["code"] == "unavailable"
+        responses = [http.post(f"/{number}", content=b"pay") for number in range(3)]
+    assert [response.status_code == 200 for response in responses] == [True, False, True]
+    assert responses[1].json()["code"] == "unavailable"
     assert [request.target for request in upstream.requests] == ["/0", "/1", "/2"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hyperframe.frame import DataFrame, SettingsFrame
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 
 DEATHS = {
     "reset": lambda peer, stream: peer.abort(),
@@ -20,9 +20,9 @@ def test_each_is_answered(martlet, h2_recorder, death, count):
     def script(peer):
         if len(upstream.connections) > 1:
             while stream := upstream.next_stream(peer):
-                answer_ok(peer, stream)
+                response_ok(peer, stream)
             return
-        answer_ok(peer, upstream.next_stream(peer))
+        response_ok(peer, upstream.next_stream(peer))
         streams = [upstream.next_stream(peer) for _ in range(count)]
         DEATHS[death](peer, streams[0])
         while peer.receive():
@@ -38,13 +38,13 @@ def test_each_is_answered(martlet, h2_recorder, death, count):
     assert proxy.metrics().total("martlet_rpc_in_flight") == 0
 
 
-def test_interim_answers_have_an_end(martlet, h2_recorder):
-    def answer(peer, stream):
+def test_interim_responses_have_an_end(martlet, h2_recorder):
+    def response(peer, stream):
         for _ in range(2000):
             peer.headers(stream.id, h2_peer.response(103, ("link", "x" * 100)))
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
 
-    proxy = martlet(upstream=h2_recorder(answer).url)
+    proxy = martlet(upstream=h2_recorder(response).url)
     caller = proxy.connect_h2(timeout=5)
     assert caller.finish(caller.open(h2_peer.request("/x"), end=True)).status == 502
 

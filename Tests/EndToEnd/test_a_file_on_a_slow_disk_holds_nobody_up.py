@@ -23,12 +23,12 @@ class Server:
         if request.target == "/login":
             self.logins.append(request.body)
         if request.target != "/needs":
-            return answer(200)
+            return response(200)
         self.needed += 1
-        return answer(200 if self.logins else 503)
+        return response(200 if self.logins else 503)
 
 
-def answer(status):
+def response(status):
     return b"HTTP/1.1 %d Any\r\ncontent-length: 0\r\n\r\n" % status
 
 

@@ -174,22 +174,22 @@ def test_flood(siege, name, reads):
 
 
 def full_connection(siege, **options):
-    """A siege, and a caller of 200 calls that reads nothing: their answers have filled all buffers on the way."""
+    """A siege, and a caller of 200 calls that reads nothing: their responses have filled all buffers on the way."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         is_attack = (b":path", b"/attack") in stream.heads[0]
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"x" * 30000 if is_attack else b"ok", end=True)
         if is_attack:
-            answered.append(stream)
+            responded.append(stream)
 
-    answered = []
-    under = siege(answer, limits="{ streams: 200 }", **options)
+    responded = []
+    under = siege(response, limits="{ streams: 200 }", **options)
     attacker = under.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 20})
     attacker.grant(1 << 30)
     attacker.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200)), reads=False)
-    eventually(lambda: len(answered) >= 200, what="200 answers")
+    eventually(lambda: len(responded) >= 200, what="200 responses")
     under.bystander.wait_for_calls(10)
     return under, attacker
 
@@ -202,7 +202,7 @@ def test_resets_that_are_not_read(siege):
     assert under.new_hits() <= {"slow_reader", "streams"}
 
 
-def test_answers_that_are_not_read_after_all(siege):
+def test_responses_that_are_not_read_after_all(siege):
     """Its calls are over, since it has reset them, and it still takes nothing of what is on the way."""
     under, attacker = full_connection(siege, timeouts="{ stalled: 500ms }")
     for stream in itertools.islice(streams(), 200):

@@ -26,8 +26,8 @@ STATUSES |= {502: "unavailable", 503: "unavailable", 504: "unavailable", 418: "u
 MORE = "interceptors: [ metrics: {}, log: {} ]"
 
 
-def code_of_a_call(martlet, h2_recorder, answer):
-    proxy = martlet(upstream=h2_recorder(answer).url, more=MORE)
+def code_of_a_call(martlet, h2_recorder, response):
+    proxy = martlet(upstream=h2_recorder(response).url, more=MORE)
     caller = proxy.connect_h2()
     caller.finish(caller.open(h2_peer.grpc_request("/pkg.Service/Method"), end=True))
     line = json.loads(proxy.stdout.wait(r"^{.*}$")[0])
@@ -42,7 +42,7 @@ def code_of_a_call(martlet, h2_recorder, answer):
 def test_code(martlet, h2_recorder, name):
     head, has_message, trailers, codes = ENDS[name]
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response(200, *head), end=not has_message and trailers is None)
         if has_message:
@@ -50,25 +50,25 @@ def test_code(martlet, h2_recorder, name):
         if trailers is not None:
             peer.headers(stream.id, trailers, end=True)
 
-    assert code_of_a_call(martlet, h2_recorder, answer) in codes
+    assert code_of_a_call(martlet, h2_recorder, response) in codes
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_status(martlet, h2_recorder, status):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response(status, ("content-type", "text/html")))
         peer.data(stream.id, b"<h1>no</h1>", end=True)
 
-    assert code_of_a_call(martlet, h2_recorder, answer) == STATUSES[status]
+    assert code_of_a_call(martlet, h2_recorder, response) == STATUSES[status]
 
 
 @pytest.mark.parametrize("content_type", ["text/html", "application/json", None])
 def test_another_content_type(martlet, h2_recorder, content_type):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         fields = [("content-type", content_type)] if content_type else []
         peer.headers(stream.id, h2_peer.response(200, *fields))
         peer.data(stream.id, b"hello", end=True)
 
-    assert code_of_a_call(martlet, h2_recorder, answer) == "unknown"
+    assert code_of_a_call(martlet, h2_recorder, response) == "unknown"

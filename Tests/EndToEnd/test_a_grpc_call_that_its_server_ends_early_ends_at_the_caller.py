@@ -50,12 +50,12 @@ def test_shut_down_in_the_middle(martlet, grpc_service, grpc_channel):
 
 
 @pytest.mark.parametrize("how", ["close", "abort"])
-@pytest.mark.parametrize("answered", [False, True], ids=["before the answer", "within the answer"])
-def test_death_in_the_middle(martlet, h2_recorder, grpc_channel, how, answered):
+@pytest.mark.parametrize("responded", [False, True], ids=["before the response", "within the response"])
+def test_death_in_the_middle(martlet, h2_recorder, grpc_channel, how, responded):
     def script(peer):
         stream = upstream.next_stream(peer)
         peer.finish(stream)
-        if answered:
+        if responded:
             peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
             peer.data(stream.id, b"\x00\x00\x00\x00\x01a")
             caller_has_it.wait(10)
@@ -64,7 +64,7 @@ def test_death_in_the_middle(martlet, h2_recorder, grpc_channel, how, answered):
     caller_has_it = threading.Event()
     upstream = h2_recorder(script=script)
     call = grpc_channel(martlet(upstream=upstream.url)).download(b"", timeout=10)
-    if answered:
+    if responded:
         assert next(call) == b"a"
         caller_has_it.set()
     with pytest.raises(grpc.RpcError):

@@ -19,7 +19,7 @@ def seconds(value):
 
 @pytest.fixture
 def silent(h2_recorder):
-    """An upstream that answers nothing and waits for the end of the stream."""
+    """An upstream that responds nothing and waits for the end of the stream."""
     return h2_recorder(lambda peer, stream: peer.wait(lambda: stream.reset is not None))
 
 
@@ -67,12 +67,12 @@ def test_expiry_is_told_to_both_sides(martlet, silent):
 
 
 def test_expiry_within_a_stream(martlet, h2_recorder):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         peer.data(stream.id, b"\x00\x00\x00\x00\x01a")
         peer.wait(lambda: stream.reset is not None)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "300m")), end=True)
     caller.finish(call)

@@ -67,7 +67,7 @@ def test_calls_in_flight(martlet, recorder, clock):
         other = connect(proxy.address)
         other.close()
         go_on[-1].send(OK)
-        assert caller.answer().body == b"ok"
+        assert caller.response().body == b"ok"
         line = json.loads(proxy.stdout.wait(r"^\{.*\}$", count=number).string)
         assert line["code"] == "ok" and 0 <= line["duration_ms"] < 10_000
         days.add(line["time"][:10])
@@ -75,7 +75,7 @@ def test_calls_in_flight(martlet, recorder, clock):
     idle.send(REQUEST)
     eventually(lambda: len(go_on) == len(JUMPS) + 1, what="a request on the idle connection")
     go_on[-1].send(OK)
-    assert idle.answer().status == 200
+    assert idle.response().status == 200
 
 
 def test_tokens(martlet, recorder, identity_provider, clock):

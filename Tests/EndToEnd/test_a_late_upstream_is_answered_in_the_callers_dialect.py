@@ -37,10 +37,10 @@ def test_nothing_comes(martlet, recorder, limit):
         message = dialect.PLAIN.call(http).json()["message"]
         assert message
         for caller in dialect.ALL:
-            answer = caller.call(http)
-            assert (answer.status_code, answer.headers["content-type"]) == (caller.status(504), caller.answer_type)
+            response = caller.call(http)
+            assert (response.status_code, response.headers["content-type"]) == (caller.status(504), caller.response_type)
             expected = (caller.error("deadline_exceeded", 4, text) for text in at_any_time(message))
-            assert answer.content in expected, answer.content
+            assert response.content in expected, response.content
     eventually(lambda: len(ended) == len(dialect.ALL) + 1, what="the end of each upstream connection")
     assert all(ended) and len(upstream.connections) == len(ended)
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="timeout") == len(dialect.ALL) + 1

@@ -9,7 +9,7 @@ import pytest
 from support.patience import eventually
 from support.recorder import OK
 
-ANSWER = "{ respond: { status: 204 } }"
+RESPONSE = "{ respond: { status: 204 } }"
 
 
 def configuration(limit, *more, workers=4, upstream="http://127.0.0.1:9"):
@@ -24,13 +24,13 @@ def statuses(proxy, calls, **headers):
         caller = proxy.connect()
         fields = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
         caller.send(f"GET /x HTTP/1.1\r\nhost: a\r\n{fields}\r\n".encode())
-        found.append(caller.answer().status)
+        found.append(caller.response().status)
         caller.close()
     return found
 
 
 def test_a_rate(martlet):
-    text = configuration("rate: 7/h, burst: 7", ANSWER)
+    text = configuration("rate: 7/h, burst: 7", RESPONSE)
     proxy = martlet(text)
     first = statuses(proxy, 40)
     assert (first.count(204), first.count(429)) == (7, 33)
@@ -40,7 +40,7 @@ def test_a_rate(martlet):
 
 
 def test_keys(martlet):
-    proxy = martlet(configuration('rate: 1/h, key: "{header:x-tenant}", keys: 3', ANSWER))
+    proxy = martlet(configuration('rate: 1/h, key: "{header:x-tenant}", keys: 3', RESPONSE))
     assert sorted(statuses(proxy, 5, x_tenant="a")) == [204] + [429] * 4
     assert sorted(statuses(proxy, 5, x_tenant="b")) == [204] + [429] * 4
     for number in range(20):
@@ -50,7 +50,7 @@ def test_keys(martlet):
 
 
 def test_curl_is_told_when_to_try_again(martlet):
-    proxy = martlet(configuration("rate: 1/m", ANSWER))
+    proxy = martlet(configuration("rate: 1/m", RESPONSE))
     command = ["curl", "--silent", "--show-error", "--noproxy", "*", "--max-time", "5", "--include", proxy.url]
     assert b" 204 " in subprocess.run(command, check=True, capture_output=True).stdout.split(b"\r\n")[0]
     refused = subprocess.run(command, check=True, capture_output=True).stdout
@@ -87,14 +87,14 @@ def test_calls_at_a_time(martlet, recorder):
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 2, what="the end of one call")
     go_on.set()
     assert statuses(proxy, 8) == [200] * 8
-    assert [caller.answer().status for caller in callers[1:]] == [200, 200]
+    assert [caller.response().status for caller in callers[1:]] == [200, 200]
     for caller in callers[1:]:
         caller.close()
     proxy.wait_for_rest()
 
 
 def test_headers(martlet):
-    proxy = martlet(configuration("header: 100", ANSWER))
+    proxy = martlet(configuration("header: 100", RESPONSE))
     assert statuses(proxy, 1, x_a="a" * 97) == [204]
     assert statuses(proxy, 1, x_a="a" * 98) == [431]
 

@@ -40,7 +40,7 @@ def connect(proxy, context=None, name="localhost"):
 
 def get(peer):
     peer.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    return peer.answer()
+    return peer.response()
 
 
 def test_curl(secured):
@@ -145,5 +145,5 @@ def test_the_end_is_said(secured):
     peer = connect(secured())
     peer.socket.suppress_ragged_eofs = False
     peer.send(b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n")
-    assert peer.answer().body == b"ok"
+    assert peer.response().body == b"ok"
     assert peer.socket.recv(1) == b""

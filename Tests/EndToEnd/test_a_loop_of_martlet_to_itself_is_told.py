@@ -40,11 +40,11 @@ def test_loop(martlet, tmp_path, kind, count):
     with httpx.Client(base_url=daemons[0].url, trust_env=False, timeout=10) as http:
         for ask in (lambda: http.get("/a"), lambda: http.post(SAY, json={}), lambda: http.get("/b")):
             began = time.monotonic()
-            answer = ask()
+            response = ask()
             assert time.monotonic() - began < 3
-            assert "an upstream leads to Martlet itself" in answer.text, answer.text
-            assert answer.status_code == 502
-            assert "proxy_loop_detected" in answer.headers["proxy-status"]
+            assert "an upstream leads to Martlet itself" in response.text, response.text
+            assert response.status_code == 502
+            assert "proxy_loop_detected" in response.headers["proxy-status"]
     refused = sum(daemon.metrics().total("martlet_refused_total", reason="loop") for daemon in daemons)
     assert refused == 3  # once for each call
     assert any(daemon.stderr.matches("a request is refused.*reason=loop") for daemon in daemons)

@@ -90,11 +90,11 @@ def test_body(martlet, recorder, h2_recorder, name):
     length, body = BODIES[name]
     completed = []
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.wait(lambda: stream.is_over, "the end")
         completed.append(stream.ended)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open([*ALL, ("content-length", str(length))], end=not body)
     if body:

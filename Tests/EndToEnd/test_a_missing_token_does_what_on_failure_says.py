@@ -16,8 +16,8 @@ def test_refused(martlet, recorder, tmp_path):
     upstream = recorder()
     proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_failure=REFUSE))
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_PROTO.call(http)
-        assert (answer.status_code, answer.content) == (500, b'{"code":"unknown","message":"auth token fetch failed"}')
+        response = dialect.CONNECT_UNARY_PROTO.call(http)
+        assert (response.status_code, response.content) == (500, b'{"code":"unknown","message":"auth token fetch failed"}')
         assert upstream.connections == []
         (tmp_path / "token").write_text("late")
         eventually(lambda: dialect.CONNECT_UNARY_PROTO.call(http).status_code == 200, what="the late value")
@@ -35,8 +35,8 @@ def test_unavailable_unless_told_otherwise(martlet, recorder, tmp_path):
         """
     )
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_PROTO.call(http)
-    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        response = dialect.CONNECT_UNARY_PROTO.call(http)
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert upstream.connections == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def ask(martlet, recorder):
-    """Asks an upstream with that identity, pinned in that way; answers what the caller is told, or nothing."""
+    """Asks an upstream with that identity, pinned in that way; returns what the caller is told, or nothing."""
 
     def ask(authority, identity, tls):
         upstream = recorder(tls=identity.server())
@@ -17,12 +17,12 @@ def ask(martlet, recorder):
             """
         )
         with proxy.http() as http:
-            answer = http.get("/")
-        if answer.status_code == 200:
+            response = http.get("/")
+        if response.status_code == 200:
             return None
-        assert answer.status_code == 503 and upstream.bytes == b""
-        assert answer.json()["code"] == "unavailable"
-        return answer.json()["message"].partition(f"no TLS with 127.0.0.1:{upstream.port}: ")[2]
+        assert response.status_code == 503 and upstream.bytes == b""
+        assert response.json()["code"] == "unavailable"
+        return response.json()["message"].partition(f"no TLS with 127.0.0.1:{upstream.port}: ")[2]
 
     return ask
 

@@ -65,8 +65,8 @@ def test_a_grpc_call_of_a_tenant(own_martlet, grpc_service, grpc_channel):
         return request
 
     channel = grpc_channel(own_martlet(grpc_service({"Unary": unary})))
-    answer, call = channel.unary.with_call(b"hello", metadata=[("x-tenant", "ACME")], timeout=5)
-    assert answer == b"hello"
+    response, call = channel.unary.with_call(b"hello", metadata=[("x-tenant", "ACME")], timeout=5)
+    assert response == b"hello"
     assert (seen["x-tenant"], seen["x-plan"]) == ("acme", "gold")
     assert re.fullmatch("[0-9a-f]{32}", seen["x-trace"])
     assert dict(call.trailing_metadata())["x-messages"] == "1"
@@ -85,21 +85,21 @@ def test_the_messages_of_each_call_are_counted_by_themselves(own_martlet, grpc_s
     channel = grpc_channel(own_martlet(grpc_service()))
     tenant = [("x-tenant", "globex")]
     for _ in range(2):
-        answer, call = channel.upload.with_call(iter([b"1", b"2"]), metadata=tenant, timeout=5)
-        assert (answer, dict(call.trailing_metadata())["x-messages"]) == (b"12", "2")
+        response, call = channel.upload.with_call(iter([b"1", b"2"]), metadata=tenant, timeout=5)
+        assert (response, dict(call.trailing_metadata())["x-messages"]) == (b"12", "2")
     too_many = refused(lambda: channel.upload(iter([b"1", b"2", b"3"]), metadata=tenant, timeout=5))
     assert too_many == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 def test_a_connect_call(own_martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     with own_martlet(upstream).http() as client:
-        answer = client.post("/a.B/C", json={}, headers={"x-tenant": "ACME"})
-        assert (answer.status_code, answer.json(), answer.headers["trailer-x-messages"]) == (200, {}, "1")
+        response = client.post("/a.B/C", json={}, headers={"x-tenant": "ACME"})
+        assert (response.status_code, response.json(), response.headers["trailer-x-messages"]) == (200, {}, "1")
         (request,) = upstream.requests
         assert (request.header("x-tenant"), request.header("x-plan")) == ("acme", "gold")
-        answer = client.post("/a.B/C", json={})
-        assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+        response = client.post("/a.B/C", json={})
+        assert (response.status_code, response.json()["code"]) == (401, "unauthenticated")
     assert len(upstream.requests) == 1
 
 

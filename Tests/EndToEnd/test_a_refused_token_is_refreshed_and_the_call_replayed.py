@@ -12,7 +12,7 @@ from support.token_services import NO
 REPLAY_LIMIT = 64 << 10
 # What stands in the way of a replay: the label of its metric, and what the log says.
 TOO_LARGE = ("buffer", "the request is larger than what is kept of it")
-DELIVERED = ("delivered", "part of the answer has gone out")
+DELIVERED = ("delivered", "part of the response has gone out")
 
 
 class Stage:
@@ -105,7 +105,7 @@ def test_a_message_that_has_been_delivered(stage, name, kind):
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_services, callers):
-    """One replay, then the upstream's answer; and the provider is not asked for each call."""
+    """One replay, then the upstream's response; and the provider is not asked for each call."""
     provider = identity_provider()
     services = token_services(provider)
     text = services.configuration({"oauth2": provider.oauth2(audience="others")})
@@ -118,7 +118,7 @@ def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_ser
 
 
 def test_a_provider_that_is_away(stage):
-    """Without a new token the upstream's answer stands."""
+    """Without a new token the upstream's response stands."""
     stage = stage()
     stage.provider.revoke()
     stage.provider.die()

@@ -15,7 +15,7 @@ REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 def call(address):
     caller = connect(address)
     caller.send(REQUEST)
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
 
 
 def test_kept_added_and_removed(martlet, recorder, tmp_path):

@@ -1,4 +1,4 @@
-"""What a caller still sends after its upstream has failed is thrown away, however long the answer of before is on its way."""
+"""What a caller still sends after its upstream has failed is thrown away, however long the response of before is on its way."""
 
 from support import h2_peer
 from support.dialect import envelope
@@ -8,7 +8,7 @@ MIB = 1 << 20
 WHOLE = 32 * MIB
 LIMIT = 4 * MIB
 GRPC = ("content-type", "application/grpc")
-# So slowly that the answer is on its way for the rest of the test.
+# So slowly that the response is on its way for the rest of the test.
 CONFIGURATION = """
 listen: 127.0.0.1:0
 upstream: "{url}"
@@ -19,16 +19,16 @@ interceptors:
 
 
 def test_a_stream_both_ways(martlet, h2_recorder):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, GRPC))
         peer.data(stream.id, envelope(0, bytes(100)) * 400)
         peer.reset(stream.id, h2_peer.INTERNAL_ERROR)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     proxy = martlet(CONFIGURATION.format(url=upstream.url))
     caller = proxy.connect_h2()
     call = caller.open(h2_peer.grpc_request("/pkg.Service/Say"))
-    caller.wait(lambda: call.body, "a message of the answer")
+    caller.wait(lambda: call.body, "a message of the response")
     eventually(lambda: proxy.metrics().total("martlet_upstream_attempts_total", result="reset"), what="the end of the attempt")
     proxy.forget_peak_memory()
     before = proxy.own_memory()

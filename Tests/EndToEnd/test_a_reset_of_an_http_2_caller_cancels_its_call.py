@@ -5,13 +5,13 @@ import time
 import pytest
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 
 
 def wait_for_reset(peer, stream):
     if stream.path == "/ok":
-        return answer_ok(peer, stream)
+        return response_ok(peer, stream)
     if stream.path == "/begun":
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"part")
@@ -35,7 +35,7 @@ def test_cancel(martlet, upstream, path, ended, how):
     call = caller.open(h2_peer.request(path, "POST"), end=ended)
     seen = upstream.wait_for_streams(1)
     if path == "/begun":
-        caller.wait(lambda: call.body, "the beginning of the answer")
+        caller.wait(lambda: call.body, "the beginning of the response")
     began = time.monotonic()
     caller.reset(call.id) if how == "reset" else getattr(caller, how)()
     eventually(lambda: seen.reset is not None, within=2, what="the reset upstream")

@@ -7,7 +7,7 @@ import pytest
 
 from support import h2_peer
 from support.dialect import CONNECT_UNARY_JSON, SAY
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 
 # PROTOCOL-HTTP2 of gRPC, "Errors".
@@ -28,16 +28,16 @@ CODES = {
 
 
 def start(martlet, h2_recorder, code, times):
-    """An upstream that resets the first streams with a code and answers the others."""
+    """An upstream that resets the first streams with a code and responds to the others."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         if len(upstream.streams) <= times:
             peer.wait(lambda: stream.ended, "the request")
             peer.reset(stream.id, code)
         else:
-            answer_ok(peer, stream)
+            response_ok(peer, stream)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     return upstream, martlet(upstream=upstream.url, more="workers: 1")
 
 
@@ -75,14 +75,14 @@ def test_another_reset_is_not_sent_again(martlet, h2_recorder, code):
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
-def test_within_the_answer(martlet, h2_recorder, code):
-    def answer(peer, stream):
+def test_within_the_response(martlet, h2_recorder, code):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         peer.data(stream.id, b"\x00\x00\x00\x00\x01a")
         peer.reset(stream.id, code)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert call.body == b"\x00\x00\x00\x00\x01a"
@@ -93,13 +93,13 @@ def test_within_the_answer(martlet, h2_recorder, code):
 def test_in_connect(martlet, h2_recorder):
     _, proxy = start(martlet, h2_recorder, h2_peer.ENHANCE_YOUR_CALM, 1)
     with proxy.http() as http:
-        answer = CONNECT_UNARY_JSON.call(http, SAY)
-    assert json.loads(answer.content)["code"] == "resource_exhausted"
-    assert answer.status_code in (429, 502)  # that of the code, or that of a bad upstream
+        response = CONNECT_UNARY_JSON.call(http, SAY)
+    assert json.loads(response.content)["code"] == "resource_exhausted"
+    assert response.status_code in (429, 502)  # that of the code, or that of a bad upstream
 
 
-def test_a_plain_answer_that_was_begun_is_cut_off(martlet, h2_recorder):
-    def answer(peer, stream):
+def test_a_plain_response_that_was_begun_is_cut_off(martlet, h2_recorder):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"part")
@@ -107,9 +107,9 @@ def test_a_plain_answer_that_was_begun_is_cut_off(martlet, h2_recorder):
         peer.reset(stream.id, h2_peer.INTERNAL_ERROR)
 
     go_on = threading.Event()
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.open(h2_peer.request(), end=True)
-    caller.wait(lambda: call.body, "the beginning of the answer")
+    caller.wait(lambda: call.body, "the beginning of the response")
     go_on.set()
     caller.finish(call)
     assert (call.status, call.body, call.ended) == (200, b"part", False)
@@ -117,14 +117,14 @@ def test_a_plain_answer_that_was_begun_is_cut_off(martlet, h2_recorder):
 
 
 def test_a_refused_stream_whose_body_still_comes_is_sent_again_whole(martlet, h2_recorder):
-    def answer(peer, stream):
+    def response(peer, stream):
         if len(upstream.streams) == 1:
             peer.wait(lambda: stream.body, "a part of the body")
             peer.reset(stream.id, h2_peer.REFUSED_STREAM)
         else:
-            answer_ok(peer, stream)
+            response_ok(peer, stream)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.request("/", "POST"))
     caller.data(call.id, b"one ")

@@ -1,17 +1,17 @@
-"""Before the answer began it is an error of Martlet's own; after that the caller's connection breaks off, too."""
+"""Before the response began it is an error of Martlet's own; after that the caller's connection breaks off, too."""
 
 import pytest
 
 from support import dialect
 
 
-def test_before_the_answer(martlet, recorder):
+def test_before_the_response(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.request(), peer.reset()))
     proxy = martlet(upstream=upstream.url)
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_PROTO.call(http)
-        assert answer.status_code in (502, 503)
-        assert answer.json()["code"] == "unavailable"
+        response = dialect.CONNECT_UNARY_PROTO.call(http)
+        assert response.status_code in (502, 503)
+        assert response.json()["code"] == "unavailable"
         assert dialect.GRPC_WEB.call(http).content.startswith(b"\x80\x00\x00\x00")
     assert len(upstream.connections) == 2
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="reset") == 2
@@ -20,7 +20,7 @@ def test_before_the_answer(martlet, recorder):
 @pytest.mark.parametrize(
     "coding", [b"content-length: 100\r\n\r\npart", b"transfer-encoding: chunked\r\n\r\n4\r\npart\r\n"]
 )
-def test_within_the_answer(martlet, recorder, coding):
+def test_within_the_response(martlet, recorder, coding):
     def script(peer):
         peer.request()
         peer.send(b"HTTP/1.1 200 OK\r\n" + coding)

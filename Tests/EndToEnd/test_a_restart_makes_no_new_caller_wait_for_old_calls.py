@@ -42,7 +42,7 @@ class NewCallers:
         try:
             peer = connect(self._address)
             peer.send(REQUEST)
-            assert peer.answer().status == 200
+            assert peer.response().status == 200
             peer.close()
         except (OSError, AssertionError) as error:
             self.failures.append(repr(error))
@@ -63,7 +63,7 @@ class NewCallers:
 def upstream(recorder):
     """An upstream that takes its time for /slow, and for ever for /endless until it is told to end it."""
 
-    def answer(request):
+    def response(request):
         if request.target == "/slow":
             time.sleep(SLOW_TIME)
         if request.target == "/endless":
@@ -71,7 +71,7 @@ def upstream(recorder):
         return OK
 
     go_on = threading.Event()
-    upstream = recorder(answer)
+    upstream = recorder(response)
     yield upstream
     go_on.set()
 
@@ -117,7 +117,7 @@ def test_the_longest_wait_is_short(serve, running, upstream, holder):
     callers.stop()
     print(f"the restart took {took:.2f} s; of {len(callers.waits)} calls the longest took {max(callers.waits):.3f} s")
     assert callers.failures == []
-    assert old.answer().status == 200
+    assert old.response().status == 200
     assert took > SLOW_TIME / 2
     assert max(callers.waits) < 1.0
 
@@ -132,7 +132,7 @@ def test_a_call_that_outlasts_drain_max_is_cut_off_and_new_ones_are_not(serve, r
     callers.stop()
     assert callers.failures == []
     assert max(callers.waits) < 1.0
-    assert old.answer().status == 503
+    assert old.response().status == 503
 
 
 def test_calls_that_began_after_the_signal_have_the_time_of_the_handover(serve, upstream):
@@ -140,9 +140,9 @@ def test_calls_that_began_after_the_signal_have_the_time_of_the_handover(serve, 
     old = begin(address, upstream)
     service.begin_stop()
     late = begin(address, upstream, SLOW.replace(b"/slow", b"/endless"))
-    assert old.answer().status == 200
+    assert old.response().status == 200
     began = time.monotonic()
-    assert late.answer().status == 503
+    assert late.response().status == 503
     assert service.daemon.exit_code() == 1
     assert time.monotonic() - began < 2.0
 
@@ -199,4 +199,4 @@ def test_a_second_signal_ends_at_once(serve, upstream):
     service.begin_stop()
     service.daemon.process.terminate()
     assert service.daemon.exit_code(within=3) == 1
-    assert old.answer().status == 503
+    assert old.response().status == 503

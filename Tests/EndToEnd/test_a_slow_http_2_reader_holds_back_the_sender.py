@@ -6,7 +6,7 @@ import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually, settled
 
 MIB = 1 << 20
@@ -32,8 +32,8 @@ def flood():
     return Flood()
 
 
-def test_an_answer(martlet, h2_recorder, flood):
-    def answer(peer, stream):
+def test_an_response(martlet, h2_recorder, flood):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         if stream.path == "/flood":
@@ -41,7 +41,7 @@ def test_an_answer(martlet, h2_recorder, flood):
         else:
             peer.data(stream.id, b"ok", end=True)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     proxy = martlet(upstream=upstream.url, more="workers: 1")
     caller = proxy.connect_h2(reading=False)
     warm = caller.finish(caller.open(h2_peer.request("/ok"), end=True))
@@ -64,11 +64,11 @@ def test_an_answer(martlet, h2_recorder, flood):
 
 
 def test_a_request(martlet, h2_recorder, flood):
-    def answer(peer, stream):
-        answer_ok(peer, stream) if stream.path == "/ok" else held.wait(30)
+    def response(peer, stream):
+        response_ok(peer, stream) if stream.path == "/ok" else held.wait(30)
 
     held = threading.Event()
-    upstream = h2_recorder(answer, reading=False)
+    upstream = h2_recorder(response, reading=False)
     proxy = martlet(upstream=upstream.url, more="workers: 1")
     caller = proxy.connect_h2(timeout=30)
     warm = caller.open(h2_peer.request("/ok", "POST"))

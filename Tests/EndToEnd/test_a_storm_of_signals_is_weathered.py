@@ -23,9 +23,9 @@ STORM = 100
 
 @pytest.fixture
 def waiting(h2_recorder):
-    """An upstream that begins each answer to /wait, and ends it when it is told to."""
+    """An upstream that begins each response to /wait, and ends it when it is told to."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         if stream.path == "/wait":
@@ -34,13 +34,13 @@ def waiting(h2_recorder):
         peer.data(stream.id, b"ok", end=True)
 
     go_on = threading.Event()
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     upstream.go_on = go_on
     return upstream
 
 
 def begin(proxy):
-    """A call in flight, of whose answer the beginning has come."""
+    """A call in flight, of whose respond to the beginning has come."""
     caller = proxy.connect(timeout=20)
     caller.send(b"GET /wait HTTP/1.1\r\nhost: a.example\r\n\r\n")
     while b"first" not in caller.received:

@@ -21,7 +21,7 @@ def fetch(martlet, recorder, authority, end):
     )
     caller = proxy.connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    return caller.rest if end is cut else lambda: caller.answer().body, caller
+    return caller.rest if end is cut else lambda: caller.response().body, caller
 
 
 def cut(peer):

@@ -49,15 +49,15 @@ def test_a_file_that_is_deleted_takes_its_token_with_it_and_an_emptied_one_does_
         proxy.stderr.wait("no token .*" + ("No such file" if fate == "deleted" else "empty"))
         if fate == "deleted":
             eventually(lambda: http.get("/").status_code == 503, within=1.0, what="a call without a token")
-        answer = http.get("/")
+        response = http.get("/")
         ready = proxy.admin("/readyz").status_code
         (credential,) = proxy.admin("/credentials").json()["credentials"]
         assert credential["last_error"]
         if fate == "deleted":
-            assert (answer.status_code, ready, credential["state"]) == (503, 503, "failed")
-            assert f"there is no token in {file}" in answer.text
+            assert (response.status_code, ready, credential["state"]) == (503, 503, "failed")
+            assert f"there is no token in {file}" in response.text
         else:
-            assert (answer.status_code, ready, credential["state"]) == (200, 200, "valid")
+            assert (response.status_code, ready, credential["state"]) == (200, 200, "valid")
             assert upstream.requests[-1].header("authorization") == "Bearer first"
         file.write_text("second")
         eventually(lambda: http.get("/").status_code == 200 and upstream.requests[-1].header("authorization") == "Bearer second")

@@ -35,9 +35,9 @@ def test_expired(martlet, recorder, tmp_path, source, when):
         told = text(expiry)
         eventually(lambda: proxy.admin("/readyz").status_code == 503, what="a daemon that is not ready")
         assert proxy.admin("/readyz").text.strip() == f"no credential: auth (expired at {told})"
-        answer = http.get("/")
+        response = http.get("/")
         place = f"in {file} " if source == "file" else ""
-        assert (answer.status_code, f"the token {place}expired at {told}" in answer.text) == (503, True), answer.text
+        assert (response.status_code, f"the token {place}expired at {told}" in response.text) == (503, True), response.text
         (credential,) = proxy.admin("/credentials").json()["credentials"]
         assert (credential["state"], credential["expires_at"]) == ("expired", told)
         assert f"credential: auth ({source}), expired at {told}" in proxy.admin("/status").text

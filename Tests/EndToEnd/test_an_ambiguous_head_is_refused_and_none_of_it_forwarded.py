@@ -84,9 +84,9 @@ def test_refused(martlet, recorder, name):
         smuggler.send(data + SMUGGLED)
     except ConnectionError:
         pass  # refused before all of it was sent
-    answer = smuggler.answer()
-    assert answer.status == status
-    assert answer.header("content-type") == "application/json"
+    response = smuggler.response()
+    assert response.status == status
+    assert response.header("content-type") == "application/json"
     assert smuggler.has_ended()
     with proxy.http() as http:
         assert http.get("/good").text == "ok"
@@ -100,9 +100,9 @@ def test_http_2_after_a_call_of_http_1(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(get(b"/first"))
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     caller.send(h2_peer.PREFACE)
-    answer = caller.answer()
-    assert answer.status == 505 and b"only at the start of a connection" in answer.body
+    response = caller.response()
+    assert response.status == 505 and b"only at the start of a connection" in response.body
     assert caller.has_ended()
     assert [request.target for request in upstream.requests] == ["/first"]

@@ -42,7 +42,7 @@ def test_the_rule_holds(proxy, path):
 def test_what_goes_on(proxy):
     caller = proxy.connect()
     caller.send(b"GET /a%20b/S%61y?q=%61 HTTP/1.1\r\nhost: a\r\n\r\n")
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     assert proxy.upstream.requests[0].target == "/a%20b/Say?q=%61"
 
 
@@ -50,5 +50,5 @@ def test_what_goes_on(proxy):
 def test_no_escape_arises_from_what_is_none(proxy, path):
     caller = proxy.connect()
     caller.send(f"GET {path} HTTP/1.1\r\nhost: a\r\n\r\n".encode())
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     assert proxy.upstream.requests[0].target == path

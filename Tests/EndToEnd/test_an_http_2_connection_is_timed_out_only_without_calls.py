@@ -20,14 +20,14 @@ def go_on():
 
 @pytest.fixture
 def upstream(h2_recorder, go_on):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         if stream.path == "/silent":
             assert go_on.wait(10)
         peer.data(stream.id, b"ok", end=True)
 
-    return h2_recorder(answer)
+    return h2_recorder(response)
 
 
 def start(martlet, upstream, of_listener="1h", of_upstream="60s"):

@@ -61,9 +61,9 @@ def test_bad(martlet, recorder, authority, bad):
     message = f"upstream shop: no TLS with 127.0.0.1:{upstream.port}: {reason}"
     with proxy.http() as http:
         for caller in dialect.ALL:
-            answer = caller.call(http)
-            assert answer.status_code == caller.status(503)
-            assert answer.content == caller.error("unavailable", 14, message)
+            response = caller.call(http)
+            assert response.status_code == caller.status(503)
+            assert response.content == caller.error("unavailable", 14, message)
     assert upstream.bytes == b"" and upstream.requests == []
     attempts = proxy.metrics().select("martlet_upstream_attempts_total", upstream="shop")
     assert {labels["result"]: value for labels, value in attempts if value} == {"tls_failed": len(dialect.ALL)}
@@ -75,9 +75,9 @@ def test_clear_text(martlet, recorder, authority):
     upstream = recorder(script=lambda peer: (peer.receive(), peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")))
     proxy = martlet(configuration(upstream.url.replace("http:", "https:"), f"ca: {authority().file}"))
     with proxy.http() as http:
-        answer = http.get("/")
-    assert answer.status_code == 503
-    assert answer.json()["message"].endswith(": what the other end sent is not TLS")
+        response = http.get("/")
+    assert response.status_code == 503
+    assert response.json()["message"].endswith(": what the other end sent is not TLS")
 
 
 def test_silence(martlet, recorder, authority):

@@ -45,8 +45,8 @@ def test_conditions(martlet, recorder, name):
     with proxy.http() as http:
         for calls, expected in [(holds, "yes"), (fails, None)]:
             for path, headers in calls:
-                answer = CONNECT_UNARY_JSON.call(http, path, headers)
-                assert answer.headers.get("x-ran") == expected, (path, headers)
+                response = CONNECT_UNARY_JSON.call(http, path, headers)
+                assert response.headers.get("x-ran") == expected, (path, headers)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ def check(proxy):
         message = dialect.PLAIN.call(http).json()["message"]
         assert message
         for caller in dialect.ALL:
-            answer = caller.call(http)
-            assert (answer.status_code, answer.headers["content-type"]) == (caller.status(503), caller.answer_type)
-            assert answer.content == caller.error("unavailable", 14, message)
+            response = caller.call(http)
+            assert (response.status_code, response.headers["content-type"]) == (caller.status(503), caller.response_type)
+            assert response.content == caller.error("unavailable", 14, message)
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="connect_failed") >= len(dialect.ALL)
 
 
@@ -38,5 +38,5 @@ def test_a_name_that_does_not_exist(martlet):
     # The resolver knows without asking anybody that .onion names have no address (RFC 7686).
     proxy = martlet(upstream="http://nobody.onion:80")
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_JSON.call(http)
-    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        response = dialect.CONNECT_UNARY_JSON.call(http)
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")

@@ -32,8 +32,8 @@ def test_missing(martlet, recorder, authority):
     ours, callers = authority(), authority("callers")
     upstream = recorder(tls=ours.issue().server(clients=callers))
     with martlet(configuration(upstream, ours)).http() as http:
-        answer = http.get("/")
-    assert answer.json()["code"] == "unavailable"
-    assert answer.json()["message"].startswith("upstream shop: ")
+        response = http.get("/")
+    assert response.json()["code"] == "unavailable"
+    assert response.json()["message"].startswith("upstream shop: ")
     assert upstream.requests == []
     eventually(lambda: len(upstream.refusals) == 1)

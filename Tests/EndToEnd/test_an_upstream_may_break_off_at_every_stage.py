@@ -1,4 +1,4 @@
-"""Where an upstream breaks off, the caller is told in its dialect; where that is too late, the answer is cut off as well."""
+"""Where an upstream breaks off, the caller is told in its dialect; where that is too late, the response is cut off as well."""
 
 import threading
 
@@ -6,7 +6,7 @@ import pytest
 from hyperframe.frame import DataFrame, HeadersFrame
 
 from support import h2_peer
-from support.asking import GRPC, WAYS, Asking, answer_parts
+from support.asking import GRPC, WAYS, Asking, response_parts
 from support.health import Health
 
 # What an upstream has sent when it breaks off.
@@ -28,12 +28,12 @@ class Breaking:
 
     def part(self, kind):
         """What the caller gets of the body before the end, None if not even a head."""
-        _, message, _ = answer_parts(kind)
+        _, message, _ = response_parts(kind)
         return [None, None, b"", message[: len(message) // 2], message, message, message][self.stage]
 
     def http_1(self, peer):
         while request := peer.request():
-            kind, message, end = answer_parts(request.header("content-type"))
+            kind, message, end = response_parts(request.header("content-type"))
             head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
             size = b"%x\r\n" % len(message)
             last = b"%x\r\n%b\r\n0\r\n" % (len(end), end) if end else b"0\r\n"
@@ -47,7 +47,7 @@ class Breaking:
     def http_2(self, peer):
         while stream := peer.next_stream():
             peer.finish(stream)
-            kind, message, end = answer_parts(stream.header("content-type"))
+            kind, message, end = response_parts(stream.header("content-type"))
             trailers = HeadersFrame(stream.id, flags=["END_STREAM", "END_HEADERS"])
             head = HeadersFrame(stream.id, peer.encoder.encode(h2_peer.response(200, ("content-type", kind))))
             head.flags.add("END_HEADERS")
@@ -72,7 +72,7 @@ class Breaking:
 
 def expected(stage, caller):
     """What may become of a call."""
-    is_stream = caller.answer_type != "application/json"
+    is_stream = caller.response_type != "application/json"
     match stage:
         case "nothing" | "half a head":
             return {"unavailable"}

@@ -23,8 +23,8 @@ interceptors:
 """
 
 
-def answer_at_once(peer, stream):
-    """In one piece, so that no answer is there by half."""
+def response_at_once(peer, stream):
+    """In one piece, so that no response is there by half."""
     peer.finish(stream)
     head = HeadersFrame(stream.id, peer.encoder.encode(h2_peer.response()), flags=["END_HEADERS"])
     peer.send(head, DataFrame(stream.id, b"ok", flags=["END_STREAM"]))
@@ -64,8 +64,8 @@ def plain(proxy, method):
     client = httpx.Client(base_url=proxy.url, trust_env=False, timeout=20)
 
     def call():
-        answer = client.request(method, "/", content=b"pay" if method == "POST" else None)
-        return "ok" if answer.text == "ok" else answer.json()["code"]
+        response = client.request(method, "/", content=b"pay" if method == "POST" else None)
+        return "ok" if response.text == "ok" else response.json()["code"]
 
     return call
 
@@ -82,7 +82,7 @@ def grpc(proxy):
     return call
 
 
-@pytest.mark.parametrize("server", [(Recorder, OK), (H2Recorder, answer_at_once)], ids=["http 1", "http 2"])
+@pytest.mark.parametrize("server", [(Recorder, OK), (H2Recorder, response_at_once)], ids=["http 1", "http 2"])
 def test_restarts(martlet, running, tmp_path, server):
     """The upstream is at a Unix socket, so that it has its address again at once."""
     path = tmp_path / "upstream.sock"

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from support import h2_peer
-from support.asking import GRPC, WAYS, Asking, answer_parts
+from support.asking import GRPC, WAYS, Asking, response_parts
 from support.health import Health
 from support.patience import POLL
 
@@ -80,7 +80,7 @@ def drip(peer, data):
 
 def drip_http_1(peer):
     while request := peer.request():
-        kind, message, end = answer_parts(request.header("content-type"))
+        kind, message, end = response_parts(request.header("content-type"))
         body = message + end
         drip(peer, f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
 
@@ -96,14 +96,14 @@ def drip_http_2(peer):
     peer.__class__ = Dripping
     while stream := peer.next_stream():
         peer.finish(stream)
-        kind, message, end = answer_parts(stream.header("content-type"))
+        kind, message, end = response_parts(stream.header("content-type"))
         peer.headers(stream.id, h2_peer.response(200, ("content-type", kind)))
         peer.data(stream.id, message + end)
         peer.headers(stream.id, [("grpc-status", "0")] if kind == GRPC.content_type else [("x-end", "1")], end=True)
 
 
 @VERSIONS
-def test_an_answer_byte_by_byte(martlet, recorder, h2_recorder, scheme):
+def test_an_response_byte_by_byte(martlet, recorder, h2_recorder, scheme):
     upstream = recorder(script=drip_http_1) if scheme == "http" else h2_recorder(script=drip_http_2)
     proxy = martlet(CONFIGURATION.format(url=upstream.url, limits="connect: 2s"))
     health = Health(proxy)

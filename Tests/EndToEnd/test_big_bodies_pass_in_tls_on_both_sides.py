@@ -42,13 +42,13 @@ def test_echo(both, recorder, authority):
     def echo(request):
         return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(request.body) + request.body
 
-    _, caller = both(recorder(answer=echo, tls=ours.issue().server()), ours)
+    _, caller = both(recorder(response=echo, tls=ours.issue().server()), ours)
     for size in SIZES:
         body = os.urandom(size)
-        # Not while an answer is read: Python's TLS sockets are for one thread, and the answer comes behind the whole body.
+        # Not while a response is read: Python's TLS sockets are for one thread, and the response comes behind the whole body.
         caller.send(b"POST / HTTP/1.1\r\nhost: a.example\r\ncontent-length: %d\r\n\r\n" % size + body)
-        answer = caller.answer().body
-        assert hashlib.sha256(answer).digest() == hashlib.sha256(body).digest()
+        response = caller.response().body
+        assert hashlib.sha256(response).digest() == hashlib.sha256(body).digest()
 
 
 def test_chunks(both, recorder, authority):
@@ -64,7 +64,7 @@ def test_chunks(both, recorder, authority):
 
     _, caller = both(recorder(script=script, tls=ours.issue().server()), ours)
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    assert caller.answer().body == b"".join(pieces)
+    assert caller.response().body == b"".join(pieces)
 
 
 def test_a_slow_reader(both, recorder, authority):

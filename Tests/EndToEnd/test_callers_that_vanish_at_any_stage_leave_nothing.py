@@ -5,7 +5,7 @@ from hyperframe.frame import HeadersFrame
 
 from support import h2_peer
 from support.health import Health
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 from support.recorder import OK
 
@@ -26,11 +26,11 @@ HTTP_1 = {
     "half a body": HEAD % b"never" + b"half",
     "a request": WHOLE % b"never",
     "two requests": WHOLE % b"ok" + WHOLE % b"never",
-    "half an answer": WHOLE % b"half",
-    "an answer": WHOLE % b"ok",
+    "half a response": WHOLE % b"half",
+    "a response": WHOLE % b"ok",
 }
 HTTP_2 = ["nothing", "half a preface", "a preface", "half a frame", "a head without its end", "a head", "half a body"]
-HTTP_2 += ["a request", "half an answer", "an answer", "a reset"]
+HTTP_2 += ["a request", "half a response", "a response", "a reset"]
 
 
 def http_1(peer):
@@ -49,13 +49,13 @@ def http_2(peer, stream):
         peer.headers(stream.id, h2_peer.response())
         return peer.data(stream.id, b"half")
     if stream.path == "/ok":
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
 
 
 def begin_1(proxy, stage):
     peer = proxy.connect()
     peer.send(HTTP_1[stage])
-    while stage.endswith("an answer") and b"half" not in peer.received and b"ok" not in peer.received:
+    while stage.endswith("a response") and b"half" not in peer.received and b"ok" not in peer.received:
         assert peer.receive()
     return peer
 
@@ -66,7 +66,7 @@ def begin_2(proxy, stage):
         peer.send(h2_peer.PREFACE[:10] if stage == "half a preface" else b"")
         return peer
     peer = proxy.connect_h2()
-    path = {"half an answer": "/half", "an answer": "/ok"}.get(stage, "/never")
+    path = {"half a response": "/half", "a response": "/ok"}.get(stage, "/never")
     fields = h2_peer.request(path, "POST")
     match stage:
         case "half a frame" | "a head without its end":
@@ -76,10 +76,10 @@ def begin_2(proxy, stage):
             peer.open(fields)
         case "half a body":
             peer.data(peer.open(fields + [("content-length", "100")]).id, b"half")
-        case "a request" | "an answer" | "half an answer":
+        case "a request" | "a response" | "half a response":
             call = peer.open(fields, end=True)
             if stage != "a request":
-                peer.wait(lambda: call.body, "the beginning of the answer")
+                peer.wait(lambda: call.body, "the beginning of the response")
         case "a reset":
             peer.reset(peer.open(fields).id)
     return peer

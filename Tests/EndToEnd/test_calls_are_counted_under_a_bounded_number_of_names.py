@@ -6,7 +6,7 @@ from support.recorder import JSON
 
 
 def test_what_is_counted(martlet, recorder):
-    proxy = martlet(upstream=recorder(answer=JSON).url, more="interceptors: [{metrics: {}}]")
+    proxy = martlet(upstream=recorder(response=JSON).url, more="interceptors: [{metrics: {}}]")
     with proxy.http() as http:
         for caller in [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB]:
             caller.call(http)
@@ -32,7 +32,7 @@ def test_the_bound(martlet, recorder):
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0
-        upstream: {recorder(answer=JSON).url}
+        upstream: {recorder(response=JSON).url}
         workers: 1
         interceptors: [ metrics: {{ methods: 2 }} ]
         """

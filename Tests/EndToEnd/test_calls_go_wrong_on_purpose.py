@@ -1,4 +1,4 @@
-"""Delays, errors, resets and answers that are cut off, as published clients see them."""
+"""Delays, errors, resets and responses that are cut off, as published clients see them."""
 
 import time
 
@@ -48,7 +48,7 @@ def test_a_reset(martlet, grpc_service, grpc_channel):
 
 
 def test_a_reset_of_plain_http(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     with martlet(upstream=upstream.url, more=faulty("reset: true")).http() as http:
         with pytest.raises(httpx.RemoteProtocolError):
             http.get("/")
@@ -73,10 +73,10 @@ def test_a_stream_that_is_cut_off(martlet, grpc_service, grpc_channel, ends):
 @pytest.mark.parametrize("protocol", [ProtocolType.CONNECT, ProtocolType.GRPC_WEB], ids=["connect", "grpc_web"])
 def test_a_stream_of_connect_that_is_cut_off(martlet, eliza, protocol, http):
     client = Client(martlet(upstream=eliza.url, more=faulty("cut_after: 1")).url, "json", http, protocol=protocol)
-    answers = client.converse(["one", "two"])
-    assert next(answers) == "Eliza heard one"
+    responses = client.converse(["one", "two"])
+    assert next(responses) == "Eliza heard one"
     with pytest.raises(ConnectError) as caught:
-        next(answers)
+        next(responses)
     assert (caught.value.code, caught.value.message) == (Code.UNAVAILABLE, "a fault on purpose")
     with pytest.raises(ConnectError) as caught:
         client.say("hello")
@@ -87,7 +87,7 @@ def test_a_slow_stream(martlet, grpc_service, grpc_channel):
     channel = grpc_channel(martlet(upstream=grpc_service().url, more=faulty("throttle: 10KiB")))
     start = time.monotonic()
     echoed = list(channel.converse(iter([b"x" * 1024] * 3), timeout=20))
-    # The requests go on one after the other, and so do the answers.
+    # The requests go on one after the other, and so do the responses.
     assert time.monotonic() - start >= 0.35
     assert echoed == [b"x" * 1024] * 3
 
@@ -113,7 +113,7 @@ def test_a_caller_asks(martlet, grpc_service, grpc_channel):
 
 
 def test_about_half(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     with martlet(upstream=upstream.url, more=faulty("code: unavailable, percentage: 50")).http() as http:
         failed = sum(http.get("/").status_code == 503 for _ in range(200))
     assert 50 < failed < 150

@@ -36,7 +36,7 @@ routes:
 """
 
 
-def answer(peer):
+def response(peer):
     while request := peer.request():
         match request.target:
             case "/bad":
@@ -67,7 +67,7 @@ def one_round(proxy):
 
 
 def test_rounds(martlet, recorder):
-    upstream = recorder(script=answer)
+    upstream = recorder(script=response)
     proxy = martlet(CONFIGURATION.format(url=upstream.url, idle=100))
     descriptors = proxy.open_descriptors()
     one_round(proxy)

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 
 
@@ -15,13 +15,13 @@ def test_below_and_above(martlet, h2_recorder, code):
         first = upstream.next_stream(peer)
         if peer is not upstream.connections[0]:
             while first:
-                answer_ok(peer, first)
+                response_ok(peer, first)
                 first = upstream.next_stream(peer)
             return
         upstream.next_stream(peer)
         peer.go_away(first.id, code)
         assert go_on.wait(10)
-        answer_ok(peer, first)
+        response_ok(peer, first)
         ended.append(peer.wait_for_end())
 
     go_on, ended = threading.Event(), []
@@ -46,7 +46,7 @@ def test_none_taken(martlet, h2_recorder):
         if peer is upstream.connections[0]:
             peer.go_away(0)
             return
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
         peer.wait_for_end()
 
     upstream = h2_recorder(script=script)

@@ -96,11 +96,11 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     assert "or --admin ADDRESS here" in result.stderr.text
 
 
-def test_a_service_that_does_not_run_does_not_answer(command, tmp_path):
+def test_a_service_that_does_not_run_does_not_respond(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file, environment={"RUNTIME_DIRECTORY": str(tmp_path)})
-    assert result.code == 1 and f"nobody answers at unix:{tmp_path}/admin.sock" in result.stderr.text
+    assert result.code == 1 and f"nobody responds at unix:{tmp_path}/admin.sock" in result.stderr.text
 
 
 @pytest.mark.parametrize("directories", ["{0}", "{0}:{0}/other"], ids=["one", "two"])
@@ -145,7 +145,7 @@ def test_a_command_does_not_reach_the_daemon_of_another_file(martlet, command, t
     (tmp_path / "martlet").symlink_to(runtime)
     for name in ("healthcheck", "status", "reload"):
         result = command(name, "-c", file, environment=environment)
-        assert result.code == 1 and f"nobody answers at unix:{tmp_path}/mine.sock" in result.stderr.text
+        assert result.code == 1 and f"nobody responds at unix:{tmp_path}/mine.sock" in result.stderr.text
     assert " reloaded " not in other.stderr.text
 
 

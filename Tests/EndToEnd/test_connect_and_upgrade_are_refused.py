@@ -19,9 +19,9 @@ def test_refused(martlet, recorder, name):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(CASES[name])
-    answer = caller.answer()
-    assert answer.status == 501
-    assert b'"code":"unimplemented"' in answer.body
+    response = caller.response()
+    assert response.status == 501
+    assert b'"code":"unimplemented"' in response.body
     assert caller.has_ended()
     assert upstream.bytes == b""
 
@@ -30,5 +30,5 @@ def test_an_offer_of_http_2_is_let_be(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(H2C)
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     assert b"h2c" not in upstream.bytes and b"http2-settings" not in upstream.bytes.lower()

@@ -11,7 +11,7 @@ MOUNT = ["unshare", "--mount", "sh", "-c", 'mount --bind "$HOSTS" /etc/hosts && 
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-def test_only_one_answers(martlet, recorder, tmp_path, host):
+def test_only_one_responds(martlet, recorder, tmp_path, host):
     hosts = tmp_path / "hosts"
     hosts.write_text(HOSTS)
     environment = {"HOSTS": str(hosts)}

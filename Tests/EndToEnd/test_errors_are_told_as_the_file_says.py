@@ -65,5 +65,5 @@ def test_grpc(martlet, grpc_service, grpc_channel):
 def test_a_dead_upstream(martlet):
     more = "interceptors: [ { error: { from: unavailable, code: internal, message: gone } } ]\n"
     with martlet(upstream="http://127.0.0.1:1", more=more).http() as http:
-        answer = http.post("/a.B/C", headers={"content-type": "application/json"}, content=b"{}")
-    assert (answer.status_code, answer.json()) == (500, {"code": "internal", "message": "gone"})
+        response = http.post("/a.B/C", headers={"content-type": "application/json"}, content=b"{}")
+    assert (response.status_code, response.json()) == (500, {"code": "internal", "message": "gone"})

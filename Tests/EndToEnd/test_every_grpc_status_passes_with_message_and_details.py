@@ -17,7 +17,7 @@ def channel(martlet, grpc_service, grpc_channel):
 
     def unary(request, context):
         end(context)
-        return b"answer"
+        return b"response"
 
     def download(request, context):
         yield b"first"

@@ -41,7 +41,7 @@ def test_each_is_among_all():
 def page(martlet, recorder):
     """The page of a daemon that has had calls of several kinds."""
     interceptors = "interceptors: [ metrics: {}, token: { env: PATH } ]\nroutes: [ name: all ]"
-    proxy = martlet(upstream=recorder(answer=JSON).url, more=interceptors)
+    proxy = martlet(upstream=recorder(response=JSON).url, more=interceptors)
     with proxy.http() as http:
         for caller in (dialect.CONNECT_UNARY_JSON, dialect.GRPC_WEB):
             caller.call(http)

@@ -20,8 +20,8 @@ def test_a_caller_that_waits(martlet, recorder):
     caller.send(HEAD)
     assert caller.head().startswith(b"HTTP/1.1 100 ")
     caller.send(b"hello")
-    answer = caller.answer("POST")
-    assert (answer.status, answer.informational) == (200, [])
+    response = caller.response("POST")
+    assert (response.status, response.informational) == (200, [])
     assert b"\r\nexpect: 100-continue\r\n" in heads[0]
     assert bodies == [b"hello"]
 
@@ -30,7 +30,7 @@ def test_a_refusal_instead(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.head(), peer.send(REFUSAL), peer.rest()))
     caller = martlet(upstream=upstream.url).connect()
     caller.send(HEAD)
-    assert caller.answer("POST").status == 417
+    assert caller.response("POST").status == 417
     # Whether the body still follows is not known, so the connection is of no more use.
     assert caller.has_ended()
 
@@ -39,7 +39,7 @@ def test_a_caller_that_does_not_wait(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(HEAD + b"hello")
-    assert caller.answer("POST").status == 200
+    assert caller.response("POST").status == 200
     assert upstream.requests[0].body == b"hello"
 
 

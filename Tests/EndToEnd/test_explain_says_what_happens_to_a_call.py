@@ -70,7 +70,7 @@ def test_a_request_that_is_rejected(explain):
     lines = explain("POST", "/shop.v1.Orders/Delete", "-H", "content-type: application/grpc")
     assert deed(lines, "closed").startswith("request_head: reject")
     assert deed(lines, "streams") == "not reached"
-    assert deed(lines, "answer") == "by interceptor closed"
+    assert deed(lines, "response") == "by interceptor closed"
     assert "grpc-status: 7" in lines and "grpc-message: no deletes" in lines
 
 

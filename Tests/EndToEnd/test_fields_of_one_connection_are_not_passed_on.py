@@ -13,7 +13,7 @@ X-Kept: two\r
 Content-Length: 2\r
 \r
 hi"""
-ANSWER = b"""\
+RESPONSE = b"""\
 HTTP/1.1 200 OK\r
 Connection: keep-alive, X-Hop\r
 X-Hop: 1\r
@@ -27,12 +27,12 @@ ok"""
 
 
 def test_both_directions(martlet, recorder):
-    upstream = recorder(answer=ANSWER)
+    upstream = recorder(response=RESPONSE)
     caller = martlet(upstream=upstream.url).connect()
     caller.send(REQUEST)
-    answer = caller.answer("POST")
-    assert answer.values("set-cookie") == ["a=1", "b=2"]
-    assert not {"x-hop", "keep-alive", "proxy-connection"} & {name for name, _ in answer.headers}
+    response = caller.response("POST")
+    assert response.values("set-cookie") == ["a=1", "b=2"]
+    assert not {"x-hop", "keep-alive", "proxy-connection"} & {name for name, _ in response.headers}
     request = upstream.requests[0]
     assert request.values("x-kept") == ["one", "two"]
     assert request.header("te") == "trailers"

@@ -13,7 +13,7 @@ from hyperframe.frame import (
 
 from support import h2_peer
 from support.h2_peer import CANCEL, FRAME_SIZE_ERROR, NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 
 RESPOND = "listen: 127.0.0.1:0\ninterceptors:\n  - respond: { status: 200, body: ok }\n"
 
@@ -49,9 +49,9 @@ def outcome(caller, *frames):
     resets = {number for number, stream in caller.streams.items() if stream.reset is not None}
     try:
         caller.write(b"".join(frame if isinstance(frame, bytes) else frame.serialize() for frame in frames))
-        for number in range(2):  # the first answer may overtake a reset
+        for number in range(2):  # the first response may overtake a reset
             caller.send(PingFrame(0, b"mark%04d" % number))
-            caller.wait(lambda: caller.goaway or b"mark%04d" % number in caller.pings, "an answer")  # noqa: B023
+            caller.wait(lambda: caller.goaway or b"mark%04d" % number in caller.pings, "a response")  # noqa: B023
     except ConnectionError:
         caller.wait_for_end()
     if caller.goaway:
@@ -60,7 +60,7 @@ def outcome(caller, *frames):
     return {number: one.reset for number, one in caller.streams.items() if one.reset is not None and number not in resets}
 
 
-def answered(caller):
+def responded(caller):
     """Stream 1, which both sides have ended."""
     assert caller.finish(caller.open(h2_peer.request(), end=True)).status == 200
 
@@ -77,26 +77,26 @@ def idle(caller):
 def later(caller):
     """Stream 5, which both sides have ended, and none below it."""
     caller.reserve(), caller.reserve()
-    answered(caller)
+    responded(caller)
 
 
 # What has come before, the frames, and what comes of them.
 ERRORS = {
-    "DATA after both ends": (answered, lambda _: [DataFrame(1, b"x")], {1: STREAM_CLOSED}),
-    "a head after both ends": (answered, lambda caller: [head(caller, 1)], ("GOAWAY", STREAM_CLOSED)),
-    "trailers after both ends": (answered, lambda caller: [trailers(caller, 1)], ("GOAWAY", STREAM_CLOSED)),
+    "DATA after both ends": (responded, lambda _: [DataFrame(1, b"x")], {1: STREAM_CLOSED}),
+    "a head after both ends": (responded, lambda caller: [head(caller, 1)], ("GOAWAY", STREAM_CLOSED)),
+    "trailers after both ends": (responded, lambda caller: [trailers(caller, 1)], ("GOAWAY", STREAM_CLOSED)),
     "DATA after RST_STREAM": (cancelled, lambda _: [DataFrame(1, b"x")], {1: STREAM_CLOSED}),
     "a head after RST_STREAM": (cancelled, lambda caller: [head(caller, 1)], ("GOAWAY", STREAM_CLOSED)),
     "a number below the last": (later, lambda caller: [head(caller, 3, "END_STREAM")], ("GOAWAY", PROTOCOL_ERROR)),
     "an even number": (idle, lambda caller: [head(caller, 2, "END_STREAM")], ("GOAWAY", PROTOCOL_ERROR)),
     "PRIORITY on stream 0": (idle, lambda _: [raw(2, bytes(5))], ("GOAWAY", PROTOCOL_ERROR)),
     "PRIORITY of itself": (idle, lambda _: [PriorityFrame(3, 3)], ("GOAWAY", PROTOCOL_ERROR)),
-    "PRIORITY of itself, closed": (answered, lambda _: [PriorityFrame(1, 1)], ("GOAWAY", PROTOCOL_ERROR)),
-    "a short PRIORITY": (answered, lambda _: [raw(2, bytes(4), 1)], ("GOAWAY", FRAME_SIZE_ERROR)),
+    "PRIORITY of itself, closed": (responded, lambda _: [PriorityFrame(1, 1)], ("GOAWAY", PROTOCOL_ERROR)),
+    "a short PRIORITY": (responded, lambda _: [raw(2, bytes(4), 1)], ("GOAWAY", FRAME_SIZE_ERROR)),
     "DATA on an idle stream": (idle, lambda _: [DataFrame(1, b"x")], ("GOAWAY", PROTOCOL_ERROR)),
     "RST_STREAM on an idle stream": (idle, lambda _: [RstStreamFrame(1, CANCEL)], ("GOAWAY", PROTOCOL_ERROR)),
     "WINDOW_UPDATE on an idle stream": (idle, lambda _: [WindowUpdateFrame(1, 1)], ("GOAWAY", PROTOCOL_ERROR)),
-    "CONTINUATION of nothing": (answered, lambda _: [ContinuationFrame(1, b"")], ("GOAWAY", PROTOCOL_ERROR)),
+    "CONTINUATION of nothing": (responded, lambda _: [ContinuationFrame(1, b"")], ("GOAWAY", PROTOCOL_ERROR)),
 }
 
 
@@ -111,7 +111,7 @@ def test_errors(proxy):
 
 def test_an_error_of_a_stream_ends_no_other(proxy):
     caller = connect(proxy)
-    answered(caller)
+    responded(caller)
     call = caller.open(h2_peer.request("/", "POST"))
     assert outcome(caller, DataFrame(1, b"x"), DataFrame(1, b"y")) == {1: STREAM_CLOSED}
     caller.data(call.id, b"body", end=True)
@@ -125,11 +125,11 @@ def refused(caller):
 
 
 FINE = {
-    "WINDOW_UPDATE after both ends": (answered, lambda _: [WindowUpdateFrame(1, 1)]),
-    "RST_STREAM after both ends": (answered, lambda _: [RstStreamFrame(1, CANCEL), RstStreamFrame(1, NO_ERROR)]),
+    "WINDOW_UPDATE after both ends": (responded, lambda _: [WindowUpdateFrame(1, 1)]),
+    "RST_STREAM after both ends": (responded, lambda _: [RstStreamFrame(1, CANCEL), RstStreamFrame(1, NO_ERROR)]),
     "frames after RST_STREAM": (cancelled, lambda _: [WindowUpdateFrame(1, 1), RstStreamFrame(1, CANCEL)]),
-    "PRIORITY in any state": (answered, lambda _: [PriorityFrame(1, 3), PriorityFrame(3, 1), PriorityFrame(8)]),
-    "frames of unknown types": (answered, lambda _: [raw(99, b"abc", stream, 255) for stream in (0, 1, 2, 3)]),
+    "PRIORITY in any state": (responded, lambda _: [PriorityFrame(1, 3), PriorityFrame(3, 1), PriorityFrame(8)]),
+    "frames of unknown types": (responded, lambda _: [raw(99, b"abc", stream, 255) for stream in (0, 1, 2, 3)]),
     "DATA after a reset of ours": (refused, lambda _: [DataFrame(1, b"x"), DataFrame(1, b"", flags=["END_STREAM"])]),
     "trailers after a reset of ours": (refused, lambda caller: [DataFrame(1, b"x"), trailers(caller, 1)]),
 }
@@ -184,16 +184,16 @@ def test_an_upstream(martlet, h2_recorder, name, begins):
     if begins and name == "DATA before the head":
         return
 
-    def answer(peer, stream):
+    def response(peer, stream):
         if stream.path == "/ok":
-            return answer_ok(peer, stream)
+            return response_ok(peer, stream)
         peer.finish(stream)
         if begins:
             peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         frames = UPSTREAMS[name](peer, stream.id)
         peer.write(b"".join(frame if isinstance(frame, bytes) else frame.serialize() for frame in frames))
 
-    caller = connect(martlet(upstream=h2_recorder(answer).url, more="workers: 1"))
+    caller = connect(martlet(upstream=h2_recorder(response).url, more="workers: 1"))
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert call.reset is not None or call.grpc() not in ("0", None)
     assert caller.finish(caller.open(h2_peer.request("/ok"), end=True)).body == b"ok"
@@ -204,16 +204,16 @@ def test_an_upstream_that_goes_on_after_its_end(martlet, h2_recorder, extra):
     """The call has its response already; the stream is reset, and other calls of the connection go on."""
     waiting = []
 
-    def answer(peer, stream):
+    def response(peer, stream):
         if stream.path == "/wait":
             waiting.append(stream)
             return
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
         peer.send(extra(peer, stream.id))
         peer.wait(lambda: stream.reset is not None, "the reset")
-        answer_ok(peer, waiting.pop())
+        response_ok(peer, waiting.pop())
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = connect(martlet(upstream=upstream.url, more="workers: 1"))
     other = caller.open(h2_peer.request("/wait"), end=True)
     upstream.wait_for_streams(1)

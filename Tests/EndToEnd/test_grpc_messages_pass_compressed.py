@@ -26,13 +26,13 @@ def test_the_flag_and_the_bytes(martlet, h2_recorder):
     packed = gzip.compress(TEXT)
     body = struct.pack(">BI", 1, len(packed)) + packed
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc"), ("grpc-encoding", "gzip")))
         peer.data(stream.id, body)
         peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     encodings = [("grpc-encoding", "gzip"), ("grpc-accept-encoding", "identity,gzip")]
     call = caller.open(h2_peer.grpc_request("/a.B/C", *encodings))

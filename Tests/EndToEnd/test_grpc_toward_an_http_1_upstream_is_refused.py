@@ -7,7 +7,7 @@ from support import h2_peer
 
 
 @pytest.mark.parametrize("content_type", ["application/grpc", "application/grpc+proto", "application/grpc+json"])
-def test_the_answer(martlet, recorder, content_type):
+def test_the_response(martlet, recorder, content_type):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     fields = h2_peer.request("/a.B/C", "POST", ("content-type", content_type), ("te", "trailers"))

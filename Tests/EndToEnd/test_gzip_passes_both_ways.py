@@ -26,7 +26,7 @@ def test_the_bytes(martlet, eliza):
     body = gzip.compress(b'{"sentence":"hello!"}')
     with proxy.http() as http:
         path = "/connectrpc.eliza.v1.ElizaService/Say"
-        with http.stream("POST", path, headers=headers, content=body) as answer:
-            packed = b"".join(answer.iter_raw())
-    assert answer.headers["content-encoding"] == "gzip"
+        with http.stream("POST", path, headers=headers, content=body) as response:
+            packed = b"".join(response.iter_raw())
+    assert response.headers["content-encoding"] == "gzip"
     assert json.loads(gzip.decompress(packed)) == {"sentence": "Eliza heard hello!"}

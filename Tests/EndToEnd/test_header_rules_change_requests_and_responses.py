@@ -2,7 +2,7 @@
 
 from support.dialect import CONNECT_UNARY_JSON
 
-ANSWER = b"HTTP/1.1 200 OK\r\nserver: up/1\r\nx-old: 7\r\nx-gone: 1\r\nlocation: /v1/x\r\ncontent-length: 2\r\n\r\nok"
+RESPONSE = b"HTTP/1.1 200 OK\r\nserver: up/1\r\nx-old: 7\r\nx-gone: 1\r\nlocation: /v1/x\r\ncontent-length: 2\r\n\r\nok"
 CONFIGURATION = """
 listen: 127.0.0.1:0
 upstream: {url}
@@ -27,11 +27,11 @@ interceptors:
 
 
 def test_rules(martlet, recorder):
-    upstream = recorder(answer=ANSWER)
+    upstream = recorder(response=RESPONSE)
     proxy = martlet(CONFIGURATION.format(url=upstream.url), environment={"STAGE": "test"})
     with proxy.http() as http:
         headers = {"x-internal": "1", "X-User": "ann", "x-path": "/v1/item/42", "x-tag": "one", "x-in": "y"}
-        answer = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Method", headers | {"host": "b.example"})
+        response = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Method", headers | {"host": "b.example"})
     request = upstream.requests[0]
     assert request.values("x-internal") == [] and request.values("x-user") == []
     assert request.header("x-account") == "ann"
@@ -40,17 +40,17 @@ def test_rules(martlet, recorder):
     assert request.header("x-where") == f"127.0.0.1:{upstream.port} /pkg.Service/Method pkg.Service Method"
     assert request.header("x-braces") == "{y}"
     assert request.values("x-tag") == ["one", "two"]
-    assert answer.headers["x-new"] == "7" and "x-gone" not in answer.headers and "x-old" not in answer.headers
-    assert answer.headers["location"] == "/x"
-    assert answer.headers["server"] == "martlet"
-    assert answer.headers["x-tag"] == "added"
-    assert answer.headers["x-order"] == "outer"
-    assert len(answer.headers["x-call"]) == 32
+    assert response.headers["x-new"] == "7" and "x-gone" not in response.headers and "x-old" not in response.headers
+    assert response.headers["location"] == "/x"
+    assert response.headers["server"] == "martlet"
+    assert response.headers["x-tag"] == "added"
+    assert response.headers["x-order"] == "outer"
+    assert len(response.headers["x-call"]) == 32
 
 
 def test_trailers(martlet, recorder):
     upstream = recorder(
-        answer=b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx-debug: 1\r\nx-cost: 7\r\n\r\n"
+        response=b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx-debug: 1\r\nx-cost: 7\r\n\r\n"
     )
     proxy = martlet(
         f"""
@@ -62,7 +62,7 @@ def test_trailers(martlet, recorder):
     )
     caller = proxy.connect()
     caller.send(b"GET /p HTTP/1.1\r\nhost: a.example\r\nte: trailers\r\n\r\n")
-    assert sorted(caller.answer().trailers) == [("x-cost", "7"), ("x-seen", "/p")]
+    assert sorted(caller.response().trailers) == [("x-cost", "7"), ("x-seen", "/p")]
 
 
 def test_a_value_from_the_caller_cannot_make_a_line_of_its_own(martlet, recorder):

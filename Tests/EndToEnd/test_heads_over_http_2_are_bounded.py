@@ -7,7 +7,7 @@ import pytest
 from hyperframe.frame import ContinuationFrame, HeadersFrame
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.siege import flood
 
 KIB = 1 << 10
@@ -66,7 +66,7 @@ def test_a_small_block_that_stands_for_much(siege):
 
 def never_answered(peer, stream):
     if stream.path == "/bystander":
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
 
 
 @pytest.mark.parametrize("name", [b"x-a", b"cookie"])
@@ -89,7 +89,7 @@ def test_a_head_over_the_limit(siege, parts):
     attacker = under.attacker()
     fields = [(f"x-{number}", "v" * (100 * KIB // parts)) for number in range(parts)]
     call = attacker.open([*BASE, *fields], end=True)
-    attacker.wait(lambda: call.is_over or attacker.goaway, "an answer")
+    attacker.wait(lambda: call.is_over or attacker.goaway, "a response")
     assert call.status == 431 or call.reset is not None or attacker.goaway
     under.check("header_list", "head", "hpack")
 

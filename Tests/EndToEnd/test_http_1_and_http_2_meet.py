@@ -1,4 +1,4 @@
-"""Callers of one HTTP version reach upstreams of the other, with bodies of every kind, trailers and interim answers."""
+"""Callers of one HTTP version reach upstreams of the other, with bodies of every kind, trailers and interim responses."""
 
 import threading
 
@@ -10,7 +10,7 @@ BODY = bytes(range(256)) * 1000
 
 
 def echo(peer, stream):
-    """Answers with what it was sent, trailers included; without a length when asked so."""
+    """Responds with what it was sent, trailers included; without a length when asked so."""
     peer.finish(stream)
     is_sized = stream.path != "/no-length" and not stream.trailers
     length = [("content-length", str(len(stream.body)))] if is_sized else []
@@ -35,8 +35,8 @@ def test_a_body_of_known_length(martlet, upstream):
     caller = martlet(upstream=upstream.url).connect()
     for _ in range(2):
         caller.send(post(BODY, b"content-length: %d" % len(BODY)))
-        answer = caller.answer("POST")
-        assert (answer.status, answer.header("content-length"), answer.body) == (200, str(len(BODY)), BODY)
+        response = caller.response("POST")
+        assert (response.status, response.header("content-length"), response.body) == (200, str(len(BODY)), BODY)
     seen = upstream.streams[0]
     assert (seen.header("content-length"), seen.header("transfer-encoding")) == (str(len(BODY)), None)
 
@@ -45,21 +45,21 @@ def test_chunks_and_trailers(martlet, upstream):
     caller = martlet(upstream=upstream.url).connect()
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (BODY[:1], BODY[1:5000], BODY[5000:]))
     caller.send(post(chunks + b"0\r\nx-sum: 5\r\n\r\n", b"transfer-encoding: chunked", b"te: trailers"))
-    answer = caller.answer("POST")
-    assert (answer.status, answer.body) == (200, BODY)
-    assert ("x-sum", "5") in answer.trailers
+    response = caller.response("POST")
+    assert (response.status, response.body) == (200, BODY)
+    assert ("x-sum", "5") in response.trailers
     seen = upstream.streams[0]
     assert (seen.body, seen.trailers) == (BODY, [(b"x-sum", b"5")])
     assert seen.header("transfer-encoding") is None and seen.header("connection") is None
     assert seen.header("content-length") is None
 
 
-def test_an_answer_of_unknown_length_is_chunked(martlet, upstream):
+def test_an_response_of_unknown_length_is_chunked(martlet, upstream):
     proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
     caller.send(post(b"hello", b"content-length: 5", path=b"/no-length"))
-    answer = caller.answer("POST")
-    assert (answer.header("transfer-encoding"), answer.body) == ("chunked", b"hello")
+    response = caller.response("POST")
+    assert (response.header("transfer-encoding"), response.body) == ("chunked", b"hello")
     caller.send(b"POST /no-length HTTP/1.0\r\nhost: a.example\r\ncontent-length: 5\r\n\r\nhello")
     old = caller.rest()
     assert old.startswith(b"HTTP/1.1 200") and old.endswith(b"\r\n\r\nhello") and b"transfer-encoding" not in old
@@ -69,26 +69,26 @@ def test_head(martlet, upstream):
     caller = martlet(upstream=upstream.url).connect()
     for _ in range(2):
         caller.send(b"HEAD / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-        answer = caller.answer("HEAD")
-        assert (answer.status, answer.header("x-method"), answer.body) == (200, "HEAD", b"")
+        response = caller.response("HEAD")
+        assert (response.status, response.header("x-method"), response.body) == (200, "HEAD", b"")
 
 
 def test_pipelined_requests_are_answered_in_order(martlet, upstream):
     caller = martlet(upstream=upstream.url).connect()
     caller.send(b"".join(post(b"%d" % number, b"content-length: 1") for number in range(9)))
-    assert [caller.answer("POST").body for _ in range(9)] == [b"%d" % number for number in range(9)]
+    assert [caller.response("POST").body for _ in range(9)] == [b"%d" % number for number in range(9)]
 
 
 def test_expect_100_continue(martlet, h2_recorder):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, [(":status", "100")])
         echo(peer, stream)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect()
+    caller = martlet(upstream=h2_recorder(response).url).connect()
     caller.send(post(b"", b"content-length: 5", b"expect: 100-continue"))
     assert caller.head().startswith(b"HTTP/1.1 100 ")
     caller.send(b"hello")
-    assert caller.answer("POST").body == b"hello"
+    assert caller.response("POST").body == b"hello"
 
 
 def test_the_host_becomes_the_authority(martlet, upstream):
@@ -96,7 +96,7 @@ def test_the_host_becomes_the_authority(martlet, upstream):
     proxy = martlet(f"listen: 127.0.0.1:0\nupstreams: {{ default: {{ url: '{url}', host: caller }} }}\n")
     caller = proxy.connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: named.example:81\r\n\r\n")
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     new = proxy.connect_h2()
     new.finish(new.open(h2_peer.request(), end=True))
     assert [stream.header(":authority") for stream in upstream.streams] == ["named.example:81", "a.example"]
@@ -126,7 +126,7 @@ def test_no_body_stays_none_toward_http_1(martlet, recorder):
     assert (call.status, upstream.requests[3].header("content-length")) == (200, "0")
 
 
-def test_an_answer_that_is_cut_off_looks_like_it(martlet, recorder):
+def test_an_response_that_is_cut_off_looks_like_it(martlet, recorder):
     go_on = threading.Semaphore(0)
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n"
     upstream = recorder(script=lambda peer: (peer.request(), peer.send(head), go_on.acquire(timeout=10)))

@@ -18,8 +18,8 @@ def test_in_turn(proxy):
     old, new = proxy.connect(), proxy.connect_h2()
     for _ in range(3):
         old.send(REQUEST)
-        answer = old.answer()
-        assert (answer.status, answer.body) == (200, b"ok")
+        response = old.response()
+        assert (response.status, response.body) == (200, b"ok")
         call = new.finish(new.open(h2_peer.request(), end=True))
         assert (call.status, call.body) == (200, b"ok")
 
@@ -27,9 +27,9 @@ def test_in_turn(proxy):
 def test_the_published_client(proxy):
     for version in ({"http1": True, "http2": False}, {"http1": False, "http2": True}):
         with httpx.Client(base_url=proxy.url, trust_env=False, **version) as http:
-            answers = [http.post("/", content=b"x" * 100000) for _ in range(3)]
-        assert [(answer.status_code, answer.text) for answer in answers] == [(200, "ok")] * 3
-        assert {answer.http_version for answer in answers} == {"HTTP/2" if version["http2"] else "HTTP/1.1"}
+            responses = [http.post("/", content=b"x" * 100000) for _ in range(3)]
+        assert [(response.status_code, response.text) for response in responses] == [(200, "ok")] * 3
+        assert {response.http_version for response in responses} == {"HTTP/2" if version["http2"] else "HTTP/1.1"}
 
 
 def test_a_preface_in_pieces(proxy):
@@ -46,12 +46,12 @@ def test_a_method_that_begins_like_the_preface(proxy):
     caller = proxy.connect()
     caller.send(b"PRO")
     caller.send(b"PFIND / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
 
 
 def test_a_broken_preface_ends_the_connection(proxy):
     caller = proxy.connect()
     caller.send(b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n")
-    assert caller.answer().status == 505
+    assert caller.response().status == 505
     assert caller.rest() == b""
     assert proxy.metrics().total("martlet_upstream_attempts_total") == 0

@@ -14,14 +14,14 @@ def message(data):
     return struct.pack(">BI", 0, len(data)) + data
 
 
-def answer_empty(peer, stream):
+def response_empty(peer, stream):
     peer.finish(stream)
     peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
     peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
 
 def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_recorder):
-    upstream = h2_recorder(answer_empty)
+    upstream = h2_recorder(response_empty)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))
     seen = upstream.wait_for_streams(1)  # the head alone begins the call
@@ -37,14 +37,14 @@ def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_rec
 def test_a_message_of_the_upstream_arrives_before_the_next_is_made(martlet, h2_recorder):
     go_on = threading.Semaphore(0)
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         for number in range(5):
             assert go_on.acquire(timeout=10)
             peer.data(stream.id, message(b"%d" % number))
         peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))  # which the caller has not ended
     caller.wait(lambda: call.heads, "the head")
     for number in range(5):
@@ -79,7 +79,7 @@ def test_pieces(martlet, h2_recorder, pieces, padded):
             whole = whole[size:]
         return sent
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         send(peer, stream.id)
@@ -92,7 +92,7 @@ def test_pieces(martlet, h2_recorder, pieces, padded):
             peer.send(frame)
         peer.data(stream, end=True)  # the end is an empty frame of its own
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.request("/", "POST"))
     send(caller, call.id)
@@ -103,14 +103,14 @@ def test_pieces(martlet, h2_recorder, pieces, padded):
     assert (call.status, call.reset) == (200, None)
 
 
-def test_an_answer_may_end_before_the_request(martlet, h2_recorder):
-    def answer(peer, stream):
+def test_an_response_may_end_before_the_request(martlet, h2_recorder):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc"), ("grpc-status", "8")), True)
         peer.reset(stream.id, h2_peer.NO_ERROR)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))
-    caller.wait(lambda: call.ended, "the answer")
+    caller.wait(lambda: call.ended, "the response")
     assert call.grpc() == "8"
     caller.wait(lambda: call.reset is not None, "the reset of what is not needed any more")
     assert call.reset == h2_peer.NO_ERROR

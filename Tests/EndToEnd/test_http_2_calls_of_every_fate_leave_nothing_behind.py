@@ -1,7 +1,7 @@
 """After HTTP/2 calls that ended in every way, descriptors, connections and memory are what they were before."""
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 
 ROUNDS = 20
@@ -25,7 +25,7 @@ routes:
 PATHS = ["/ok", "/trailers", "/reset", "/refused", "/half", "/never", "/rejected", "/nobody", "/nowhere", "/away"]
 
 
-def answer(peer, stream):
+def response(peer, stream):
     match stream.path:
         case "/reset":
             peer.reset(stream.id, h2_peer.INTERNAL_ERROR)
@@ -43,9 +43,9 @@ def answer(peer, stream):
             peer.abort()
         case "/away":
             peer.go_away(stream.id)
-            answer_ok(peer, stream)
+            response_ok(peer, stream)
         case "/ok":
-            answer_ok(peer, stream)
+            response_ok(peer, stream)
 
 
 def one_round(proxy):
@@ -72,7 +72,7 @@ def one_round(proxy):
 
 
 def test_rounds(martlet, h2_recorder):
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     proxy = martlet(CONFIGURATION.format(url=upstream.url, idle=100))
     descriptors = proxy.open_descriptors()
     for _ in range(3):

@@ -22,19 +22,19 @@ def own(fields):
     return [(name, value) for name, value in fields if name.startswith(b"x-")]
 
 
-def answering(status, trailers=()):
-    def answer(peer, stream):
+def responding(status, trailers=()):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response(status, *MANY), end=not trailers)
         if trailers:
             peer.data(stream.id, b"body")
             peer.headers(stream.id, trailers, end=True)
 
-    return answer
+    return response
 
 
 def test_heads_and_trailers(martlet, h2_recorder):
-    upstream = h2_recorder(answering(200, MANY))
+    upstream = h2_recorder(responding(200, MANY))
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.request("/path?query=1&x=%2f", "POST", *MANY))
     caller.data(call.id, b"body")
@@ -53,25 +53,25 @@ def test_heads_and_trailers(martlet, h2_recorder):
 
 @pytest.mark.parametrize("status", [200, 201, 204, 299, 304, 404, 418, 451, 500, 599, 800, 999])
 def test_statuses(martlet, h2_recorder, status):
-    caller = martlet(upstream=h2_recorder(answering(status)).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(responding(status)).url).connect_h2()
     call = caller.finish(caller.open(h2_peer.request(), end=True))
     assert (call.status, own(call.fields), call.body, call.reset) == (status, OWN, b"", None)
 
 
 @pytest.mark.parametrize("status", [299, 800])
 def test_odd_statuses_of_a_grpc_upstream(martlet, h2_recorder, status):
-    caller = martlet(upstream=h2_recorder(answering(status)).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(responding(status)).url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert (call.status, own(call.fields)) == (status, OWN)
 
 
-def test_informational_answers(martlet, h2_recorder):
-    def answer(peer, stream):
+def test_informational_responses(martlet, h2_recorder):
+    def response(peer, stream):
         peer.headers(stream.id, [(":status", "103"), ("link", "</style.css>")])
         peer.headers(stream.id, [(":status", "103"), ("link", "</more.css>")])
-        answering(200)(peer, stream)
+        responding(200)(peer, stream)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.finish(caller.open(h2_peer.request(), end=True))
     assert [dict(head)[b"link"] for head in call.informational] == [b"</style.css>", b"</more.css>"]
     assert call.status == 200
@@ -80,10 +80,10 @@ def test_informational_answers(martlet, h2_recorder):
 def test_trailers_only(martlet, h2_recorder):
     ends = [("content-type", "application/grpc"), ("grpc-status", "5"), ("grpc-message", "no%20such"), ("x-more", "1")]
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, *ends), end=True)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert len(call.heads) == 1
     assert [(name.decode(), value.decode()) for name, value in call.fields if name != b":status"] == ends
@@ -91,11 +91,11 @@ def test_trailers_only(martlet, h2_recorder):
 
 
 def test_trailers_after_nothing(martlet, h2_recorder):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
-    caller = martlet(upstream=h2_recorder(answer).url).connect_h2()
+    caller = martlet(upstream=h2_recorder(response).url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert (len(call.heads), call.trailers, call.body) == (2, [(b"grpc-status", b"0")], b"")
 

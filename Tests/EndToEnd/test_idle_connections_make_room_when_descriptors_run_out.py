@@ -52,7 +52,7 @@ def within_a_second(function):
 
 def call(peer):
     peer.send(REQUEST)
-    return peer.answer().status
+    return peer.response().status
 
 
 def everybody_is_served(proxy, command):
@@ -184,7 +184,7 @@ def test_a_rush_of_callers(martlet, recorder, command, words):
     last = proxy.connect()
     last.send(REQUEST)
     os.kill(proxy.pid, signal.SIGCONT)
-    assert last.answer().status == 200
+    assert last.response().status == 200
     metrics = everybody_is_served(proxy, command)
     assert metrics.total("martlet_limit_hits_total", limit="descriptors") == 0
     assert metrics.total("martlet_connections_evicted_total") >= len(rush) - 128

@@ -39,11 +39,11 @@ def test_heads_and_trailers(martlet, grpc_service, grpc_channel, kind):
     channel = grpc_channel(start(martlet, grpc_service({"Unary": unary, "Download": download})))
     metadata = [("x-secret", "1"), ("x-mine", "1")]
     if kind == "unary":
-        answer, call = channel.unary.with_call(b"", metadata=metadata, timeout=5)
+        response, call = channel.unary.with_call(b"", metadata=metadata, timeout=5)
     else:
         call = channel.download(b"", metadata=metadata, timeout=5)
-        (answer,) = call
-    assert answer == b"1"
+        (response,) = call
+    assert response == b"1"
     assert (seen["authorization"], seen["x-mine"]) == ("Bearer secret", "1")
     assert seen["x-method"] == f"martlet.test.Bytes/{kind.capitalize()}"
     assert "x-secret" not in seen

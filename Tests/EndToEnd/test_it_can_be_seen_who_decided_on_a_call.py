@@ -34,8 +34,8 @@ EXPECTED = [
 def test_a_rejected_call(martlet, recorder, caller):
     proxy = martlet(CONFIGURATION.format(url=recorder().url))
     with proxy.http(headers={"x-closed": "1"}) as http:
-        answer = caller.call(http)
-    assert answer.headers["proxy-status"] == CLOSED
+        response = caller.call(http)
+    assert response.headers["proxy-status"] == CLOSED
     record = json.loads(proxy.stdout.wait("permission_denied").string)
     assert trace(record) == EXPECTED
     page = proxy.admin("/calls/recent")
@@ -49,8 +49,8 @@ def test_a_call_that_went_well(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url))
     with proxy.http() as http:
         for _ in range(40):
-            answer = dialect.PLAIN.call(http)
-            assert "proxy-status" not in answer.headers
+            response = dialect.PLAIN.call(http)
+            assert "proxy-status" not in response.headers
     assert "trace" not in json.loads(proxy.stdout.wait("decided_by").string)
     calls = proxy.admin("/calls/recent").json()["calls"]
     assert 1 <= len(calls) < 40  # a sample of them
@@ -61,8 +61,8 @@ def test_a_call_that_went_well(martlet, recorder):
 def test_an_upstream_that_is_not_there(martlet):
     proxy = martlet(CONFIGURATION.format(url="http://127.0.0.1:1"))
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_JSON.call(http)
-    assert answer.headers["proxy-status"].startswith('martlet; error=connection_refused; details="upstream default: ')
+        response = dialect.CONNECT_UNARY_JSON.call(http)
+    assert response.headers["proxy-status"].startswith('martlet; error=connection_refused; details="upstream default: ')
 
 
 def test_it_can_be_turned_off(martlet, recorder):

@@ -20,7 +20,7 @@ def test_one(martlet, recorder, tmp_path, address):
         assert not real.endswith(":0")
         caller = connect(endpoint(real))
         caller.send(REQUEST)
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
 
 
 def test_several(martlet, recorder, tmp_path):
@@ -34,7 +34,7 @@ def test_several(martlet, recorder, tmp_path):
     for real in proxy.addresses:
         caller = connect(endpoint(real))
         caller.send(REQUEST)
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
 
 
 def test_localhost_is_both_loopback_addresses_on_one_port(martlet, recorder):

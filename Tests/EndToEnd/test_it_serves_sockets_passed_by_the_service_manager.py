@@ -20,7 +20,7 @@ def test_systemd_socket_activate(binary, running, recorder, tmp_path):
     caller = connect(str(path))  # the first connection starts the daemon and waits for it
     for _ in range(2):
         caller.send(REQUEST)
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
     proxy.process.terminate()
     assert proxy.exit_code() == 0
     assert path.exists()  # it belongs to the service manager

@@ -34,13 +34,13 @@ class BlindCaller:
             peer = peer or connect(self._address)
             try:
                 peer.send(REQUEST)
-                answer = peer.answer()
-                assert answer.status == 200, answer
+                response = peer.response()
+                assert response.status == 200, response
             except (OSError, AssertionError) as error:
                 self.failures.append(repr(error))
-                answer = None
+                response = None
             self.calls += 1
-            if answer is None or answer.header("connection") == "close":
+            if response is None or response.header("connection") == "close":
                 peer.close()
                 peer = None
 
@@ -70,13 +70,13 @@ def test_a_caller_that_never_looks_ahead_loses_no_call(binary, running, recorder
 def start(martlet, recorder, authority, tmp_path):
     """Starts a daemon on a kind of address; returns it with a function that connects."""
 
-    def start(kind, drain="{ min: 1s, max: 30s }", answer=OK):
+    def start(kind, drain="{ min: 1s, max: 30s }", response=OK):
         address = f"unix:{tmp_path}/rpc.sock" if kind == "unix" else "127.0.0.1:0"
         tls = ""
         if kind == "tls":
             certificate = authority().issue("127.0.0.1")
             tls = f", tls: {{ certificate: {certificate.certificate}, key: {certificate.key} }}"
-        upstream = recorder(answer)
+        upstream = recorder(response)
         proxy = martlet(
             f'listeners: [ {{ address: "{address}"{tls} }} ]\nupstream: {upstream.url}\ndrain: {drain}\n'
         )
@@ -105,12 +105,12 @@ def test_each_connection_is_served_once_more(start, kind):
     proxy, caller, _ = start(kind)
     used, unused = caller(), caller()
     used.send(REQUEST)
-    assert used.answer().header("connection") is None
+    assert used.response().header("connection") is None
     begin_stop(proxy)
     for peer in (used, unused, caller()):
         peer.send(REQUEST)
-        answer = peer.answer()
-        assert (answer.status, answer.header("connection"), answer.body) == (200, "close", b"ok")
+        response = peer.response()
+        assert (response.status, response.header("connection"), response.body) == (200, "close", b"ok")
         assert peer.has_ended()
     assert proxy.exit_code() == 0
 
@@ -118,17 +118,17 @@ def test_each_connection_is_served_once_more(start, kind):
 def test_a_call_under_way_is_told_too(start):
     go_on = threading.Event()
 
-    def answer(request):
+    def response(request):
         assert go_on.wait(10)
         return OK
 
-    proxy, caller, upstream = start("tcp", "{ min: 10s, max: 30s }", answer)
+    proxy, caller, upstream = start("tcp", "{ min: 10s, max: 30s }", response)
     peer = caller()
     peer.send(REQUEST)
     eventually(lambda: upstream.requests, what="the request upstream")
     begin_stop(proxy)
     go_on.set()
-    assert peer.answer().header("connection") == "close"
+    assert peer.response().header("connection") == "close"
     assert peer.has_ended()
 
 
@@ -153,7 +153,7 @@ def test_a_response_that_has_begun_keeps_its_promise(start, recorder, martlet):
     go_on.set()
     assert peer.take(2) == b"ok"
     peer.send(REQUEST)
-    assert peer.answer().header("connection") == "close"
+    assert peer.response().header("connection") == "close"
     assert peer.has_ended()
 
 
@@ -163,8 +163,8 @@ def test_errors_and_old_callers_are_told_too(start, request_, status):
     peer = caller()
     begin_stop(proxy)
     peer.send(request_)
-    answer = peer.answer()
-    assert (answer.status, answer.header("connection")) == (status, "close")
+    response = peer.response()
+    assert (response.status, response.header("connection")) == (status, "close")
     assert peer.has_ended()
 
 
@@ -172,7 +172,7 @@ def test_an_idle_connection_is_closed_at_the_end_of_the_minimum(start):
     proxy, caller, _ = start("tcp")
     peer = caller()
     peer.send(REQUEST)
-    peer.answer()
+    peer.response()
     began = time.monotonic()
     proxy.signal(signal.SIGTERM)
     assert peer.has_ended()
@@ -198,5 +198,5 @@ def test_a_connection_that_came_at_the_last_moment_has_time_for_its_request(star
     proxy.stderr.wait(r" draining\b")
     eventually(lambda: not proxy.listening_inodes(proxy.address[1]), what="the end of the listener")
     peer.send(REQUEST)
-    assert peer.answer().header("connection") == "close"
+    assert peer.response().header("connection") == "close"
     assert proxy.exit_code() == 0

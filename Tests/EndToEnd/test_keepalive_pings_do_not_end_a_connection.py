@@ -36,7 +36,7 @@ def test_each_ping_is_answered(martlet, h2_recorder):
     caller = martlet(upstream=h2_recorder().url).connect_h2()
     for number in range(50):
         caller.send(PingFrame(0, b"%08d" % number))
-        caller.wait(lambda: len(caller.pings) == number + 1, "the answer to a ping")
+        caller.wait(lambda: len(caller.pings) == number + 1, "the response to a ping")
     assert caller.pings == [b"%08d" % number for number in range(50)]
     call = caller.finish(caller.open(h2_peer.request(), end=True))
     assert (call.status, call.body, caller.goaway) == (200, b"ok", None)

@@ -38,7 +38,7 @@ def test_what_is_not_there_or_of_no_use_is_passed_over(martlet, script, count, n
     for _ in range(2):
         caller = proxy.connect()
         caller.send(REQUEST)
-        assert caller.answer().body == b"ok"
+        assert caller.response().body == b"ok"
     proxy.reload()
     before = sum(os.times()[2:4])
     proxy.signal(signal.SIGTERM)

@@ -19,10 +19,10 @@ def test_connections_of_a_listener(martlet, recorder):
     allowed = [proxy.connect() for _ in range(2)]
     for caller in allowed:
         caller.send(REQUEST)
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
     refused = proxy.connect()
     refused.send(REQUEST)
-    assert refused.answer().status == 503
+    assert refused.response().status == 503
     assert refused.has_ended()
     assert proxy.metrics().total("martlet_limit_hits_total", limit="connections") == 1
     allowed[0].close()
@@ -30,7 +30,7 @@ def test_connections_of_a_listener(martlet, recorder):
     def served():
         caller = proxy.connect()
         caller.send(REQUEST)
-        return caller.answer().status == 200
+        return caller.response().status == 200
 
     eventually(served, what="room for another connection")
 
@@ -59,8 +59,8 @@ def test_connections_to_an_upstream(martlet, recorder):
     second.send(REQUEST)
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 2, what="the second call waiting")
     third.send(REQUEST)
-    answer = third.answer()
-    assert (answer.status, b'"resource_exhausted"' in answer.body or b'"unavailable"' in answer.body) == (503, True)
+    response = third.response()
+    assert (response.status, b'"resource_exhausted"' in response.body or b'"unavailable"' in response.body) == (503, True)
     go_on.set()
-    assert [first.answer().body, second.answer().body] == [b"ok", b"ok"]
+    assert [first.response().body, second.response().body] == [b"ok", b"ok"]
     assert len(upstream.connections) == 1

@@ -40,7 +40,7 @@ def test_a_replaced_request(client, packed):
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
-def test_a_replaced_answer(client, packed):
+def test_a_replaced_response(client, packed):
     gzip = GzipCompression()
     packing = {"send_compression": gzip, "accept_compression": [gzip]} if packed else {"accept_compression": []}
     value = base64.b64encode(bytes.fromhex(REPLACED)).decode()
@@ -58,7 +58,7 @@ def test_a_required_place(client):
     assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, told)
 
 
-def test_a_required_size_of_an_answer(martlet, grpc_service, grpc_channel):
+def test_a_required_size_of_an_response(martlet, grpc_service, grpc_channel):
     more = "interceptors: [ { message: { on: response, require: { max: 1B }, text: too long } } ]\n"
     channel = grpc_channel(martlet(upstream=grpc_service().url, more=more))
     seen = []
@@ -76,8 +76,8 @@ def test_dropped_messages(martlet, grpc_service, grpc_channel):
 
 
 def test_written_down(martlet, grpc_service, grpc_channel):
-    request, answer = "on: request, tee: stdout", "on: response, tee: stdout, tee_limit: 2B"
-    chain = f"[ {{ message: {{ {request} }} }}, {{ message: {{ {answer} }} }} ]"
+    request, response = "on: request, tee: stdout", "on: response, tee: stdout, tee_limit: 2B"
+    chain = f"[ {{ message: {{ {request} }} }}, {{ message: {{ {response} }} }} ]"
     proxy = martlet(upstream=grpc_service().url, more=f"interceptors: {chain}\n")
     channel = grpc_channel(proxy)
     assert channel.unary(b"\xff\x00\x01", compression=grpc.Compression.Gzip, timeout=5) == b"\xff\x00\x01"

@@ -48,7 +48,7 @@ def callers(packed):
         if caller.content_type in (*STREAMS, "application/proto"):
             name = f"{caller.name} {'packed' if packed else ''}".strip()
             body = large(caller.content_type, packed)
-            yield Large(name, caller.content_type, body, answer_type=caller.answer_type), version
+            yield Large(name, caller.content_type, body, response_type=caller.response_type), version
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["as it is", "packed"])
@@ -70,8 +70,8 @@ def test_requests(martlet, h2_recorder, packed):
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["as it is", "packed"])
-def test_answers(martlet, h2_recorder, packed):
-    def answer(peer, stream):
+def test_responses(martlet, h2_recorder, packed):
+    def response(peer, stream):
         kind = stream.header("content-type")
         peer.finish(stream)
         coding = [(CODINGS.get(kind, "grpc-encoding"), "gzip")] if packed else []
@@ -80,7 +80,7 @@ def test_answers(martlet, h2_recorder, packed):
         if kind != "application/proto":
             peer.wait(lambda: stream.reset is not None, "a reset")
 
-    upstream = h2_recorder(answer)
+    upstream = h2_recorder(response)
     proxy = martlet(CONFIGURATION.format(limit=LIMIT, url=upstream.url))
     health = Health(proxy)
     proxy.forget_peak_memory()

@@ -2,13 +2,13 @@
 
 import pytest
 
-from support.http_1_answers import HEADLESS
-from support.http_1_answers import INPUTS as ANSWERS
+from support.http_1_responses import HEADLESS
+from support.http_1_responses import INPUTS as RESPONSES
 from support.http_1_inputs import INPUTS as REQUESTS
 from support.http_1_inputs import NEXT, get
 from support.http_1_peers import OK, Outcome, Peers, in_bytes
-from support.http_1_reader import answers, requests
-from support.http_1_rule import ambiguity, answer_ambiguity, first_answer, leniency
+from support.http_1_reader import responses, requests
+from support.http_1_rule import ambiguity, response_ambiguity, first_response, leniency
 
 # Seconds on a machine that has nothing else to do.
 pytestmark = pytest.mark.timeout(240)
@@ -26,7 +26,7 @@ OWN = (502, 503, 504)
 
 
 def methods_of(data):
-    """The methods of the requests in `data`, as far as answers depend on them; there are never more than four."""
+    """The methods of the requests in `data`, as far as responses depend on them; there are never more than four."""
     return [b"HEAD" if data.startswith(b"HEAD ") else b"GET", *[b"GET"] * 3]
 
 
@@ -52,7 +52,7 @@ def test_requests(running, tmp_path):
         lenient = leniency(mine, others)
         if name in EXCEPTIONS:
             lenient = None if lenient else "no longer needs an exception"
-        unclear = None if name == PREFACE else answer_ambiguity(mine.answer, methods_of(REQUESTS[name]))
+        unclear = None if name == PREFACE else response_ambiguity(mine.response, methods_of(REQUESTS[name]))
         return lenient or ambiguity(mine.pieces) or unclear
 
     outcomes, found = complaints(peers, REQUESTS, complain)
@@ -76,50 +76,50 @@ def test_requests_that_come_byte_by_byte(running, tmp_path):
     assert complaints(peers, REQUESTS, complain, pieces=in_bytes)[1] == {}
 
 
-def test_answers(running, tmp_path):
-    names = list(ANSWERS)
+def test_responses(running, tmp_path):
+    names = list(RESPONSES)
 
-    def answer(request):
+    def response(request):
         target = request.start[1]
-        if target.startswith(b"/answer/"):
-            return ANSWERS[names[int(target.removeprefix(b"/answer/"))]]
+        if target.startswith(b"/response/"):
+            return RESPONSES[names[int(target.removeprefix(b"/response/"))]]
         return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(target), target), False
 
     def ask(number, name):
-        method = b"HEAD" if any(name.startswith(f"answer to {each}") for each in HEADLESS) else b"GET"
+        method = b"HEAD" if any(name.startswith(f"response to {each}") for each in HEADLESS) else b"GET"
         following = NEXT.replace(b"/next", b"/next/%d" % number)
-        return get(b"/answer/%d" % number, method=method) + following
+        return get(b"/response/%d" % number, method=method) + following
 
     inputs = {name: ask(number, name) for number, name in enumerate(names)}
-    peers = Peers(running, tmp_path, answer, width=6)
+    peers = Peers(running, tmp_path, response, width=6)
 
     def complain(name, outcome):
         methods = methods_of(inputs[name])[:2]
-        mine = outcome["martlet"].answer
-        if unclear := answer_ambiguity(mine, methods):
+        mine = outcome["martlet"].response
+        if unclear := response_ambiguity(mine, methods):
             return unclear
-        for following in [one for one in answers(mine, methods)[1:] if one.is_whole]:
+        for following in [one for one in responses(mine, methods)[1:] if one.is_whole]:
             if following.start != (200,) or following.body != b"/next/%d" % names.index(name):
-                return f"answers the next request with {following}"
-        first = first_answer(mine, methods)
+                return f"responds to the next request with {following}"
+        first = first_response(mine, methods)
         if first and first[0] not in OWN:
-            if first not in [first_answer(outcome[kind].answer, methods) for kind in Peers.KINDS[1:]]:
+            if first not in [first_response(outcome[kind].response, methods) for kind in Peers.KINDS[1:]]:
                 return f"passes {first} on, and nobody else does"
         return None
 
     outcomes, found = complaints(peers, inputs, complain, last=0.3)
     assert found == {}
-    firsts = [first_answer(outcomes[name]["martlet"].answer, methods_of(inputs[name])) for name in names]
+    firsts = [first_response(outcomes[name]["martlet"].response, methods_of(inputs[name])) for name in names]
     passed = sum(first is not None and first[0] not in OWN for first in firsts)
-    print(f"{len(names)} answers, passed on: {passed}")
+    print(f"{len(names)} responses, passed on: {passed}")
     assert 100 <= passed < len(names) / 2
 
 
 TWO = b"GET /a HTTP/1.1\r\nhost: a\r\n\r\nGET /b HTTP/1.1\r\nhost: a\r\n\r\n"
 
 
-def outcome(data, answer=OK):
-    return Outcome(requests(data, is_strict=False), [data], answer)
+def outcome(data, response=OK):
+    return Outcome(requests(data, is_strict=False), [data], response)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +177,6 @@ def test_ambiguity_is_found(data):
         OK + OK,
     ],
 )
-def test_ambiguity_of_answers_is_found(data):
-    assert answer_ambiguity(data, [b"GET"])
-    assert answer_ambiguity(OK, [b"GET"]) is None
+def test_ambiguity_of_responses_is_found(data):
+    assert response_ambiguity(data, [b"GET"])
+    assert response_ambiguity(OK, [b"GET"]) is None

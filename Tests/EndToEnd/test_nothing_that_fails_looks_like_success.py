@@ -108,8 +108,8 @@ class Callers:
             )
 
     def json_code(self, call):
-        answer = call()
-        return "ok" if answer.status_code == 200 else answer.json()["code"]
+        response = call()
+        return "ok" if response.status_code == 200 else response.json()["code"]
 
     def all(self):
         for protocol, http in [(CONNECT, 1), (CONNECT, 2), (GRPC_WEB, 1), (GRPC_WEB, 2), (GRPC, 2)]:
@@ -159,8 +159,8 @@ def test_an_upstream_that_breaks_off(martlet, h2_recorder):
 def test_an_error_of_a_connect_stream_stays_one_whatever_its_trailers(martlet):
     proxy = martlet(configuration("metrics: {}", "http://127.0.0.1:1"))
     with proxy.http() as http:
-        answer = http.post("/a.B/C", headers={"content-type": "application/connect+json"}, content=b"\0\0\0\0\2{}")
-    end = json.loads(answer.content[5:])
+        response = http.post("/a.B/C", headers={"content-type": "application/connect+json"}, content=b"\0\0\0\0\2{}")
+    end = json.loads(response.content[5:])
     assert end["error"]["code"] == "unavailable"
     assert end["metadata"] == {"x-m": ["1"], "x-cost": ["1"]}
 
@@ -184,11 +184,11 @@ def test_explain_log_and_caller_agree_on_an_error(martlet, command, tmp_path, re
     lines = explained(command, tmp_path, text, "POST", dialect.SAY, "-d", '{"sentence":"hello!"}')
     proxy = martlet(text)
     with proxy.http() as http:
-        answer = dialect.CONNECT_UNARY_JSON.call(http)
+        response = dialect.CONNECT_UNARY_JSON.call(http)
     record = json.loads(proxy.stdout.wait("decided_by").string)
-    assert f"answer    by {decider.replace(':', ' ')}" in lines
-    assert str(answer.status_code) in lines and answer.text in lines
-    assert (answer.json()["code"], record["code"], record["decided_by"]) == (code, code, decider)
+    assert f"response  by {decider.replace(':', ' ')}" in lines
+    assert str(response.status_code) in lines and response.text in lines
+    assert (response.json()["code"], record["code"], record["decided_by"]) == (code, code, decider)
     assert upstream.bytes == b""
 
 
@@ -215,7 +215,7 @@ def test_explain_shows_what_goes_upstream(martlet, command, tmp_path, recorder, 
     caller = martlet(text).connect()
     fields = "".join(f"{name}: {value}\r\n" for name, value in said.items())
     caller.send(f"POST {dialect.SAY} HTTP/1.1\r\nhost: a\r\n{fields}content-length: 0\r\n\r\n".encode())
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     # A secret is shown by its name alone; how the message is framed is not shown.
     framing = [("content-length", "0"), ("connection", "te")]
     sent = [(name, "***" if name == "cookie" else value) for name, value in upstream.requests[0].headers]

@@ -19,7 +19,7 @@ def test_minimum(martlet, recorder, authority, minimum, status):
         """
     )
     with proxy.http() as http:
-        answer = http.get("/")
-    assert answer.status_code == status
+        response = http.get("/")
+    assert response.status_code == status
     if status == 503:
-        assert answer.json()["message"].endswith(": the other end refused: protocol version")
+        assert response.json()["message"].endswith(": the other end refused: protocol version")

@@ -7,7 +7,7 @@ def echo(request):
 
 
 def test_pipelining(martlet, recorder):
-    upstream = recorder(answer=echo)
+    upstream = recorder(response=echo)
     caller = martlet(upstream=upstream.url).connect()
     requests = [
         b"POST /%d HTTP/1.1\r\nhost: a.example\r\ncontent-length: 4\r\n\r\n%04d" % (number, number)
@@ -15,14 +15,14 @@ def test_pipelining(martlet, recorder):
     ]
     caller.send(b"".join(requests))
     for number in range(50):
-        assert caller.answer("POST").body == b"/%d %04d" % (number, number)
+        assert caller.response("POST").body == b"/%d %04d" % (number, number)
 
 
 def test_a_request_after_one_that_closes_is_not_served(martlet, recorder):
-    upstream = recorder(answer=echo)
+    upstream = recorder(response=echo)
     caller = martlet(upstream=upstream.url).connect()
     first = b"GET /first HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
     caller.send(first + b"GET /second HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    assert caller.answer().body == b"/first "
+    assert caller.response().body == b"/first "
     assert caller.has_ended()
     assert b"/second" not in upstream.bytes

@@ -7,7 +7,7 @@ import pytest
 from support import h2_peer
 
 VERSIONS = ["upstream-1", "upstream-2"]
-ANSWERS = {
+RESPONSES = {
     "/": (200, b"hello"),
     "/none": (204, b""),
     "/same": (304, b""),
@@ -18,7 +18,7 @@ ANSWERS = {
 
 
 def over_http_1(request):
-    status, body = ANSWERS[request.target]
+    status, body = RESPONSES[request.target]
     fields = b"x-saw: %s\r\n" % "|".join(request.values("cookie")).encode()
     if request.target == "/trailers":
         return b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-sum\r\n\r\n2\r\nok\r\n0\r\nx-sum: 5\r\n\r\n"
@@ -31,7 +31,7 @@ def over_http_1(request):
 
 def over_http_2(peer, stream):
     peer.finish(stream)
-    status, body = ANSWERS[stream.path]
+    status, body = RESPONSES[stream.path]
     body = bytes(stream.body) or body
     fields = [("x-saw", b"|".join(stream.values("cookie")))]
     if stream.path == "/trailers":
@@ -69,14 +69,14 @@ def curl(martlet, upstream):
 
 @pytest.mark.parametrize("path", ["/", "/none", "/same", "/gone", "/big"])
 def test_get(curl, path):
-    status, body = ANSWERS[path]
+    status, body = RESPONSES[path]
     assert curl(path)[:2] == (status, body)
 
 
 def test_head(curl):
     status, head, size, _ = curl("/big", "--head")
     assert (status, size) == (200, 0)
-    assert b"content-length: %d\r\n" % len(ANSWERS["/big"][1]) in head
+    assert b"content-length: %d\r\n" % len(RESPONSES["/big"][1]) in head
 
 
 def test_post(curl, tmp_path):

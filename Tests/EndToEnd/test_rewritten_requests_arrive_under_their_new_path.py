@@ -19,8 +19,8 @@ def test_plain_requests(martlet, recorder):
         'rewrite: { path: { pattern: "/v(\\\\d)/", with: "/version-$1/" }, authority: "api.example:8443" }',
     )
     with martlet(upstream=upstream.url, more=chain(*rules)).http() as http:
-        answer = http.get("/v1/items?debug=1&a=%7e&who=me", headers={"x-who": "a&b c"})
-        assert (answer.status_code, answer.text) == (200, "ok")
+        response = http.get("/v1/items?debug=1&a=%7e&who=me", headers={"x-who": "a&b c"})
+        assert (response.status_code, response.text) == (200, "ok")
         assert http.get("/other?x").status_code == 200
     first, second = upstream.requests
     assert first.target == "/version-2/items?a=%7e&who=a%26b%20c"
@@ -42,7 +42,7 @@ def test_a_grpc_call_of_another_name(martlet, grpc_service, grpc_channel):
 
 
 def test_a_connect_call_stays_one(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     rules = ("rewrite: { path: /plain }", "{ when: { path: /plain, header: { x-no: present } }, reject: { code: aborted } }")
     with martlet(upstream=upstream.url, more=chain(*rules)).http() as http:
         assert CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say").json() == {}
@@ -55,8 +55,8 @@ def test_a_connect_call_stays_one(martlet, recorder):
 def test_a_path_that_is_none_goes_nowhere(martlet, recorder, value):
     upstream = recorder()
     with martlet(upstream=upstream.url, more=chain('rewrite: { path: "/{header:x-path}" }')).http() as http:
-        answer = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say", {"x-path": value})
-        assert (answer.status_code, answer.json()["code"]) == (500, "internal")
-        assert "path" in answer.json()["message"]
+        response = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say", {"x-path": value})
+        assert (response.status_code, response.json()["code"]) == (500, "internal")
+        assert "path" in response.json()["message"]
         assert http.get("/x", headers={"x-path": "a%20b"}).status_code == 200
     assert [request.target for request in upstream.requests] == ["/a%20b"]

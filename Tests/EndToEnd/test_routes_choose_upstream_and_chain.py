@@ -4,7 +4,7 @@ from support.dialect import CONNECT_UNARY_JSON
 
 
 def test_first_match_wins(martlet, recorder):
-    one, two = (recorder(answer=b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n" + body) for body in (b"one", b"two"))
+    one, two = (recorder(response=b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n" + body) for body in (b"one", b"two"))
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0
@@ -26,11 +26,11 @@ def test_first_match_wins(martlet, recorder):
         """
     )
     with proxy.http() as http:
-        answers = [CONNECT_UNARY_JSON.call(http, path) for path in ("/admin/x", "/a.B/C", "/a.B/D", "/other")]
-    assert [answer.status_code for answer in answers] == [403, 200, 200, 200]
-    assert answers[0].json() == {"code": "permission_denied", "message": "not from here"}
-    assert [answer.text for answer in answers[1:]] == ["two", "two", "one"]
-    assert [answer.headers.get("x-chain") for answer in answers] == [None, None, "default", "default"]
+        responses = [CONNECT_UNARY_JSON.call(http, path) for path in ("/admin/x", "/a.B/C", "/a.B/D", "/other")]
+    assert [response.status_code for response in responses] == [403, 200, 200, 200]
+    assert responses[0].json() == {"code": "permission_denied", "message": "not from here"}
+    assert [response.text for response in responses[1:]] == ["two", "two", "one"]
+    assert [response.headers.get("x-chain") for response in responses] == [None, None, "default", "default"]
 
 
 def test_the_host_of_a_route_is_the_one_the_caller_says(martlet, recorder):
@@ -47,7 +47,7 @@ def test_the_host_of_a_route_is_the_one_the_caller_says(martlet, recorder):
         """
     )
     with proxy.http() as http:
-        answers = [http.get("/", headers={"host": host}) for host in ("One.example:80", "two.example", "127.0.0.1")]
-    assert [answer.status_code for answer in answers] == [200, 200, 404]
+        responses = [http.get("/", headers={"host": host}) for host in ("One.example:80", "two.example", "127.0.0.1")]
+    assert [response.status_code for response in responses] == [200, 200, 404]
     assert [request.header("host") for request in one.requests] == [f"127.0.0.1:{one.port}"]
     assert [request.header("host") for request in two.requests] == ["two.example"]

@@ -27,21 +27,21 @@ def test_exhaustion(martlet, recorder):
     eventually(refused, within=60, what="the first refusal")
     assert proxy.metrics().total("martlet_connections_evicted_total") == 0
     assert len(crowd) == CALLERS + 32 + 1
-    answer = crowd[-1].answer()
-    assert (answer.status, answer.body) == (503, FULL)
+    response = crowd[-1].response()
+    assert (response.status, response.body) == (503, FULL)
     assert crowd[-1].has_ended()
     proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; refusing callers callers=224 limit=256")
     assert proxy.admin("/healthz").status_code == 200
     # The calls that are under way go on.
     for caller in crowd[:5]:
         caller.send(b" a.example\r\n\r\n")
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
     for caller in crowd[5:]:
         caller.close()
     for _ in range(3):
         caller = proxy.connect()
         caller.send(REQUEST)
-        assert caller.answer().status == 200
+        assert caller.response().status == 200
 
 
 def test_two_workers(martlet, recorder):

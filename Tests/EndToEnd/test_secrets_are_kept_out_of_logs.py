@@ -15,7 +15,7 @@ interceptors:
 
 
 def test_secrets(martlet, recorder):
-    upstream = recorder(answer=JSON)
+    upstream = recorder(response=JSON)
     proxy = martlet(upstream=upstream.url, more=CHAIN, environment={"TOKEN": "s3cret-token"})
     headers = {"authorization": "Bearer s3cret", "x-session": "s3cret-session", "x-tenant": "one"}
     with proxy.http() as http:

@@ -61,8 +61,8 @@ class Scene:
                 fields = {"x-source": name, "authorization": f"Bearer {self.planted['ticket']}"}
                 if name == "phantom":
                     fields["x-phantom"] = self.planted["phantom value"]
-                answer = caller.call(http, headers=fields)
-                self.told.append(f"{answer.status_code} {answer.headers} {answer.text}")
+                response = caller.call(http, headers=fields)
+                self.told.append(f"{response.status_code} {response.headers} {response.text}")
 
     def tells(self):
         """Which secrets are told, and where."""
@@ -158,11 +158,11 @@ def environment(planted):
 
 @pytest.fixture
 def scene(martlet, recorder, planted, tokens, environment):
-    """Starts a daemon whose upstream answers as told; and plants each token that arrives there, too."""
+    """Starts a daemon whose upstream responds as told; and plants each token that arrives there, too."""
 
-    def start(answer=JSON):
+    def start(response=JSON):
         provider, by_name = tokens
-        upstream = recorder(answer=answer)
+        upstream = recorder(response=response)
         proxy = martlet(configuration(upstream.url, by_name, provider), environment=environment)
         return Scene(proxy, provider, planted, []), upstream
 
@@ -175,9 +175,9 @@ def plant_what_arrived(planted, upstream):
         planted.add(f"token {number}", value.rpartition(" ")[2])
 
 
-@pytest.mark.parametrize("answer", [JSON, BAD], ids=["taken", "refused"])
-def test_with_a_provider(scene, planted, answer):
-    scene, upstream = scene(answer)
+@pytest.mark.parametrize("response", [JSON, BAD], ids=["taken", "refused"])
+def test_with_a_provider(scene, planted, response):
+    scene, upstream = scene(response)
     scene.call_all()
     arrived = {request.header("x-source") for request in upstream.requests}
     assert arrived == set(NAMES), scene.told

@@ -14,7 +14,7 @@ REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
 @pytest.fixture
 def waiting(recorder):
-    """An upstream that answers nothing by itself."""
+    """An upstream that responds nothing by itself."""
     return recorder(script=lambda peer: peer.rest())
 
 
@@ -41,8 +41,8 @@ def test_a_call_in_flight_finishes(martlet, waiting):
     assert resting.has_ended()  # it had no call
     eventually(lambda: is_refused(proxy), what="the end of the listener")
     upstream.send(OK)
-    answer = caller.answer()
-    assert (answer.status, answer.header("connection"), answer.body) == (200, "close", b"ok")
+    response = caller.response()
+    assert (response.status, response.header("connection"), response.body) == (200, "close", b"ok")
     assert caller.has_ended()
     assert proxy.exit_code() == 0
     assert proxy.stderr.matches(r" stopped\b")
@@ -57,7 +57,7 @@ def test_calls_are_still_taken_for_the_minimum(martlet, recorder):
     assert proxy.admin("/readyz").status_code == 503
     for peer in [caller, proxy.connect()]:
         peer.send(REQUEST)
-        assert peer.answer().status == 200
+        assert peer.response().status == 200
     assert proxy.exit_code() == 0
     assert 1.0 <= time.monotonic() - began < 5.0
 
@@ -82,7 +82,7 @@ def test_a_second_signal_ends_at_once(martlet, waiting):
     proxy.stderr.wait(r" draining\b")
     proxy.signal(signal.SIGTERM)
     assert proxy.exit_code(within=3) == 1
-    assert caller.answer().status == 503
+    assert caller.response().status == 503
     assert caller.has_ended()
 
 
@@ -112,7 +112,7 @@ def test_draining_by_the_admin_page_is_no_first_signal(martlet, waiting):
     proxy.signal(signal.SIGTERM)
     assert proxy.admin("/healthz").status_code == 200
     upstream.send(OK)
-    assert caller.answer().status == 200
+    assert caller.response().status == 200
     assert proxy.exit_code() == 0
 
 
@@ -128,9 +128,9 @@ def test_a_call_that_is_cut_off_is_told_and_logged(martlet, waiting, ending):
     proxy.stderr.wait(r" draining\b")
     if ending == "second signal":
         proxy.signal(signal.SIGTERM)
-    answer = caller.answer()
-    assert (answer.status, answer.header("connection")) == (503, "close")
-    assert b'"unavailable"' in answer.body
+    response = caller.response()
+    assert (response.status, response.header("connection")) == (503, "close")
+    assert b'"unavailable"' in response.body
     assert proxy.exit_code() == 1
     proxy.stdout.wait_for_end()
     assert '"code":"unavailable"' in proxy.stdout.text and '"decided_by":"martlet"' in proxy.stdout.text

@@ -16,14 +16,14 @@ def go_on():
 
 @pytest.fixture
 def upstream(h2_recorder, go_on):
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"first ")
         assert go_on.wait(10)
         peer.data(stream.id, b"last", end=True)
 
-    return h2_recorder(answer)
+    return h2_recorder(response)
 
 
 def start(martlet, upstream, drain="{ min: 0s, max: 30s }"):
@@ -34,7 +34,7 @@ def test_a_call_in_flight_finishes(martlet, upstream, go_on):
     proxy = start(martlet, upstream)
     caller = proxy.connect_h2()
     call = caller.open(h2_peer.request(), end=True)
-    caller.wait(lambda: call.body, "the beginning of the answer")
+    caller.wait(lambda: call.body, "the beginning of the response")
     proxy.signal(signal.SIGTERM)
     caller.wait(lambda: caller.goaway, "GOAWAY")
     assert caller.goaway.error_code == h2_peer.NO_ERROR

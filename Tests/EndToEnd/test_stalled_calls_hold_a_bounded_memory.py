@@ -158,11 +158,11 @@ def test_callers_that_open_all_windows_and_read_nothing(narrow, upstream):
 def test_responses_that_have_ended_and_nobody_reads(narrow, h2_recorder):
     """No call is left to end, but connections are."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"ok" if stream.path == "/ok" else bytes(288 << 10), end=True)
 
-    shortage = Shortage(narrow(h2_recorder(answer, settings=WIDE)))
+    shortage = Shortage(narrow(h2_recorder(response, settings=WIDE)))
     for _ in range(40):
         caller = shortage.calls(reading=False, settings=WIDE)
         caller.grant(1 << 30)
@@ -171,11 +171,11 @@ def test_responses_that_have_ended_and_nobody_reads(narrow, h2_recorder):
 
 
 def test_callers_of_http_1_that_read_nothing(narrow, recorder):
-    def answer(request):
+    def response(request):
         body = b"ok" if request.target == "/ok" else MUCH
         return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body
 
-    shortage = Shortage(narrow(recorder(answer)))
+    shortage = Shortage(narrow(recorder(response)))
     for _ in range(40):
         shortage.connect().send(b"GET /large HTTP/1.1\r\nhost: a.example\r\n\r\n")
     shortage.ends()
@@ -185,12 +185,12 @@ def test_callers_of_http_1_that_read_nothing(narrow, recorder):
 def test_messages_that_stop_half_way(narrow, h2_recorder, kind):
     """They are held for an interceptor that wants them whole."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         if stream.path == "/ok":
             peer.headers(stream.id, h2_peer.response())
             peer.data(stream.id, b"ok", end=True)
 
-    proxy = narrow(h2_recorder(answer), chain="metrics, { limit: { message: 4MiB } }")
+    proxy = narrow(h2_recorder(response), chain="metrics, { limit: { message: 4MiB } }")
     shortage = Shortage(proxy)
     for _ in range(2):
         caller = shortage.calls()
@@ -267,12 +267,12 @@ def test_a_limit_that_is_lowered_below_what_is_held(narrow, upstream):
 
 def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstream, recorder):
     """Though it holds more than each of those that are, and has waited as long."""
-    answer = threading.Event()
+    response = threading.Event()
     token = b'{"access_token":"t","token_type":"Bearer","expires_in":600}'
 
     def script(peer):
         peer.request()
-        answer.wait(30)
+        response.wait(30)
         head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(token)
         peer.send(head + token)
 
@@ -298,7 +298,7 @@ def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstrea
         flood.open(h2_peer.request("/flood"), end=True)
     eventually(lambda: shortage.hits > 0, what="calls that end or are rejected")
     eventually(lambda: shortage.held <= 2 * MIB, what="memory within the limit")
-    answer.set()
+    response.set()
     waiting.data(call.id, end=True)
     assert (waiting.finish(call).status, bytes(call.body)) == (200, b"ok")
     shortage.leaves_nothing()
@@ -307,7 +307,7 @@ def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstrea
 def test_a_response_that_begins_before_its_request_has_ended(narrow, h2_recorder):
     """What has come of it is held for an interceptor that wants all of it."""
 
-    def answer(peer, stream):
+    def response(peer, stream):
         if stream.path == "/part":
             peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/json")))
             peer.data(stream.id, b'{"code": 0, "text": "' + bytes(63_000))
@@ -316,7 +316,7 @@ def test_a_response_that_begins_before_its_request_has_ended(narrow, h2_recorder
             peer.data(stream.id, b"ok" if stream.path == "/ok" else bytes(60_000), end=True)
 
     rule = "{ when: { status: 200, json: { /code: 5 } }, fail: { code: aborted } }"
-    shortage = Shortage(narrow(h2_recorder(answer), chain=f"metrics, {{ validate: {{ rules: [ {rule} ] }} }}"))
+    shortage = Shortage(narrow(h2_recorder(response), chain=f"metrics, {{ validate: {{ rules: [ {rule} ] }} }}"))
     shortage.calls().open(h2_peer.request("/part", "POST"))
     eventually(lambda: shortage.held > 60_000, what="a part of a response")
     flood = shortage.calls(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})

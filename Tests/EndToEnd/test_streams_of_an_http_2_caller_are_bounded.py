@@ -4,7 +4,7 @@ import pytest
 from hyperframe.frame import SettingsFrame
 
 from support import h2_peer
-from support.h2_recorder import answer_ok
+from support.h2_recorder import response_ok
 from support.patience import eventually
 
 ALLOWED = 20
@@ -15,7 +15,7 @@ MIB = 1 << 20
 def begun_for_ever(peer, stream):
     """The bystander's are answered; the others get as much as they take, and no end."""
     if stream.path == "/bystander":
-        return answer_ok(peer, stream)
+        return response_ok(peer, stream)
     peer.headers(stream.id, h2_peer.response())
     while (size := peer.may_send(stream.id)) > 0:
         peer.data(stream.id, bytes(min(size, 16384)))
@@ -23,7 +23,7 @@ def begun_for_ever(peer, stream):
 
 def left_alone(peer, stream):
     if stream.path == "/bystander":
-        answer_ok(peer, stream)
+        response_ok(peer, stream)
 
 
 def test_the_limit_is_told_and_kept(siege):
@@ -49,7 +49,7 @@ def test_streams_that_end_make_room(siege):
 
 
 @pytest.mark.parametrize("window", [0, 65535, 1 << 20])
-def test_answers_that_nobody_reads(siege, window):
+def test_responses_that_nobody_reads(siege, window):
     under = siege(begun_for_ever, LIMITS)
     callers = [
         under.attacker(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: window}) for _ in range(5)

@@ -26,13 +26,13 @@ def pool(proxy, upstream):
 
 
 def test_connections_and_calls_that_wait(martlet, recorder):
-    may_answer = threading.Event()
+    may_respond = threading.Event()
 
-    def answer(_):
-        may_answer.wait(30)
+    def response(_):
+        may_respond.wait(30)
         return OK
 
-    first = ("one", recorder(answer=answer).url)
+    first = ("one", recorder(response=response).url)
     second = ("two", recorder().url)
     proxy = martlet(configuration(first, second))
     assert (pool(proxy, "one"), pool(proxy, "two")) == (NONE, NONE)
@@ -43,7 +43,7 @@ def test_connections_and_calls_that_wait(martlet, recorder):
         eventually(lambda: pool(proxy, "one") == (0, 2, 3))
         assert pool(proxy, "two") == NONE
     finally:
-        may_answer.set()
+        may_respond.set()
     eventually(lambda: pool(proxy, "one") == (2, 0, 0))
     for caller in callers:
         caller.close()

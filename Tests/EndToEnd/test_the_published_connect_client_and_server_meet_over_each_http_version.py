@@ -38,8 +38,8 @@ def client(way, martlet, eliza):
 @pytest.mark.parametrize("codec", ["json", "proto"])
 def test_unary(client, codec):
     with ResponseMetadata() as metadata:
-        answer = client(codec).say("hello, ☃!", headers={"authorization": "Bearer mine"}, timeout_ms=10000)
-    assert answer == "Eliza heard hello, ☃!"
+        response = client(codec).say("hello, ☃!", headers={"authorization": "Bearer mine"}, timeout_ms=10000)
+    assert response == "Eliza heard hello, ☃!"
     assert metadata.headers["seen-authorization"] == "Bearer mine"
     assert metadata.trailers["x-cost"] == "237"
 
@@ -77,16 +77,16 @@ def test_server_stream(client, codec):
 @pytest.mark.parametrize("codec", ["json", "proto"])
 def test_both_stream(client, way, codec):
     if (way[1], way[2]) != (2, 2):
-        answers = client(codec).converse(["one", "two"])
-        assert list(answers) == ["Eliza heard one", "Eliza heard two"]
+        responses = client(codec).converse(["one", "two"])
+        assert list(responses) == ["Eliza heard one", "Eliza heard two"]
         return
     sentences = queue.SimpleQueue()
     sentences.put("0")
-    answers = client(codec).converse(iter(sentences.get, None))
-    for number in range(20):  # each sentence is made when the answer to the one before has come
-        assert next(answers) == f"Eliza heard {number}"
+    responses = client(codec).converse(iter(sentences.get, None))
+    for number in range(20):  # each sentence is made when the response to the one before has come
+        assert next(responses) == f"Eliza heard {number}"
         sentences.put(str(number + 1) if number < 19 else None)
-    assert list(answers) == []
+    assert list(responses) == []
 
 
 def the_error(call):

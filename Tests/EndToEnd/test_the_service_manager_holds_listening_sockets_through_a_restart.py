@@ -36,7 +36,7 @@ def inodes(service):
 def call(address):
     caller = connect(address)
     caller.send(REQUEST)
-    assert caller.answer().body == b"ok"
+    assert caller.response().body == b"ok"
     caller.close()
 
 
@@ -72,7 +72,7 @@ def test_the_next_process_listens_on_the_same_sockets(serve, tmp_path, port, kin
         caller.send(REQUEST)
     service.start()
     for caller in waiting:
-        assert caller.answer().body == b"ok"
+        assert caller.response().body == b"ok"
     assert inodes(service) == before
     assert set(map(str, before)) <= service.daemon.socket_inodes()
     assert not any("FDSTOREREMOVE" in message for message in service.manager.seen)
@@ -115,7 +115,7 @@ def test_fewer_workers_take_the_callers_that_wait_for_all(serve, port):
     service.configuration = configuration(f"127.0.0.1:{port}", workers=1)
     service.start()
     for caller in waiting:
-        assert caller.answer().body == b"ok"
+        assert caller.response().body == b"ok"
     service.wait_for_removal(1)
 
 
@@ -207,4 +207,4 @@ def test_a_start_that_fails_leaves_the_sockets_to_the_next(serve, tmp_path):
     caller.send(REQUEST)
     service.configuration = good
     service.start()
-    assert caller.answer().body == b"ok"
+    assert caller.response().body == b"ok"

@@ -104,8 +104,8 @@ def test_how_it_fails(provider):
         ask = lambda: http.post(provider.token_url, data=form, timeout=0.3)
         for failure, status in [("500", 500), ("503", 503), ("429", 429), ("json", 200), ("echo", 400)]:
             provider.set(failure=failure, retry_after="7")
-            answer = ask()
-            assert (answer.status_code, answer.headers.get("retry-after")) == (status, "7" if status == 429 else None)
+            response = ask()
+            assert (response.status_code, response.headers.get("retry-after")) == (status, "7" if status == 429 else None)
         provider.set(failure="hang")
         with pytest.raises(httpx.ReadTimeout):
             ask()

@@ -17,6 +17,6 @@ def test_refused(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect(timeout=5)
     caller.send(client_hello().replace(b"\n", b"\0"))  # no line feed, by which a line would look complete
-    assert caller.answer().status == 400
+    assert caller.response().status == 400
     assert caller.has_ended()
     assert upstream.bytes == b""

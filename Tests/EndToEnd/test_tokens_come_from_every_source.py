@@ -25,8 +25,8 @@ def seen(martlet, recorder):
         proxy = martlet(upstream=upstream.url, more=chain, environment=environment)
         with proxy.http() as http:
             for headers in calls:
-                answer = http.get("/", headers=headers)
-                assert answer.status_code == 200, (answer.text, proxy.admin("/credentials").text)
+                response = http.get("/", headers=headers)
+                assert response.status_code == 200, (response.text, proxy.admin("/credentials").text)
         return [request.header(header) for request in upstream.requests]
 
     return run
@@ -242,13 +242,13 @@ def test_call(seen, provider, expiry):
 # Platforms
 
 
-def answering(value):
+def responding(value):
     body = json.dumps(value).encode() if not isinstance(value, bytes) else value
     return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
 
 
 @pytest.mark.parametrize(
-    "options, path, answer",
+    "options, path, response",
     [
         ({}, "/token", {"access_token": "t0ken", "expires_in": 3600, "token_type": "Bearer"}),
         ({"scopes": ["a", "b"]}, "/token?scopes=a%2Cb", {"access_token": "t0ken", "expires_in": 3600}),
@@ -256,8 +256,8 @@ def answering(value):
     ],
     ids=["access", "scopes", "identity"],
 )
-def test_google_cloud(seen, recorder, options, path, answer):
-    metadata = recorder(answer=answering(answer))
+def test_google_cloud(seen, recorder, options, path, response):
+    metadata = recorder(response=responding(response))
     assert seen({"gcp": {"url": metadata.url} | options}, calls=[{}] * 2) == ["Bearer t0ken"] * 2
     (request,) = metadata.requests
     assert request.target == f"/computeMetadata/v1/instance/service-accounts/default{path}"
@@ -267,7 +267,7 @@ def test_google_cloud(seen, recorder, options, path, answer):
 def test_kubernetes_service_account(seen, recorder, tmp_path):
     (tmp_path / "own").write_text("own-token\n")
     status = {"token": "t0ken", "expirationTimestamp": later()}
-    api = recorder(answer=answering({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}))
+    api = recorder(response=responding({"kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1", "status": status}))
     source = {"url": api.url, "service_account": "app", "namespace": "shop", "audience": ["orders"]}
     token = {"kubernetes": source | {"token_file": f"{tmp_path}/own", "lifetime": "20m"}}
     assert seen(token, calls=[{}] * 2) == ["Bearer t0ken"] * 2

@@ -1,6 +1,6 @@
 """Chunked bodies keep their trailer fields in both directions."""
 
-ANSWER = (
+RESPONSE = (
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     b"3\r\none\r\n3;note=ignored\r\ntwo\r\n0\r\nx-checksum: 77\r\nx-cost: 2\r\n\r\n"
 )
@@ -11,14 +11,14 @@ REQUEST = (
 
 
 def test_trailers(martlet, recorder):
-    upstream = recorder(answer=ANSWER)
+    upstream = recorder(response=RESPONSE)
     proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
     for _ in range(2):  # the second call shows that the connection is still in step
         caller.send(REQUEST)
-        answer = caller.answer("POST")
-        assert (answer.status, answer.body) == (200, b"onetwo")
-        assert answer.trailers == [("x-checksum", "77"), ("x-cost", "2")]
+        response = caller.response("POST")
+        assert (response.status, response.body) == (200, b"onetwo")
+        assert response.trailers == [("x-checksum", "77"), ("x-cost", "2")]
     for request in upstream.requests:
         assert (request.body, request.trailers) == (b"hello", [("x-signature", "abc")])
         assert request.header("te") == "trailers"

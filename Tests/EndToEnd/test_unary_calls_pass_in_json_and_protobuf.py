@@ -12,7 +12,7 @@ def test_unary(martlet, eliza, codec, use_get):
     proxy = martlet(upstream=eliza.url)
     with ResponseMetadata() as metadata:
         headers = {"authorization": "Bearer mine"}
-        answer = Client(proxy.url, codec).say("hello, ☃!", use_get=use_get, headers=headers)
-    assert answer == "Eliza heard hello, ☃!"
+        response = Client(proxy.url, codec).say("hello, ☃!", use_get=use_get, headers=headers)
+    assert response == "Eliza heard hello, ☃!"
     assert metadata.headers["seen-authorization"] == "Bearer mine"
     assert metadata.trailers["x-cost"] == "237"

@@ -36,7 +36,7 @@ def test_heads(martlet, recorder):
     assert 5 * MIB < metrics.total("martlet_held_memory_bytes") <= 6 * MIB + 256 * 1024
     assert metrics.total("martlet_held_memory_limit_bytes") == 8 * MIB
     assert proxy.own_memory() < before + 32 * MIB
-    refused = callers[-1].answer()
+    refused = callers[-1].response()
     assert (refused.status, refused.body) == (503, FULL)
     assert callers[-1].has_ended()
     proxy.stderr.wait(r"warn short of memory \(limits.memory\); rejecting a head that has come in part held=\d+ limit=8388608 peer=")

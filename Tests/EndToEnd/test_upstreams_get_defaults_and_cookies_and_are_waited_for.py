@@ -121,8 +121,8 @@ def test_cookies_of_a_domain_go_below_it(start, recorder):
 
 
 def test_cookies_stand_behind_those_of_the_caller_and_end(start, recorder):
-    answers = iter([setting(b"a=1; Path=/"), setting(), setting(b"a=; Path=/; Max-Age=0"), setting()])
-    upstream = recorder(lambda request: next(answers)(request))
+    responses = iter([setting(b"a=1; Path=/"), setting(), setting(b"a=; Path=/; Max-Age=0"), setting()])
+    upstream = recorder(lambda request: next(responses)(request))
     with start(upstream.url, cookies="jar").http() as http:
         for path in ("/login", "/", "/login", "/"):
             http.get(path, headers={"cookie": "mine=0"})
@@ -144,7 +144,7 @@ def test_whether_callers_see_cookies_is_up_to_the_file(start, recorder, cookies,
     assert upstream.requests[1].header("cookie") == kept
 
 
-def test_a_call_that_goes_again_has_the_cookies_that_the_first_answer_set(start, recorder):
+def test_a_call_that_goes_again_has_the_cookies_that_the_first_response_set(start, recorder):
     told = DOWN.replace(b"\r\n\r\n", b"\r\nset-cookie: a=1\r\n\r\n")
     upstream = recorder(lambda request: OK if request.header("cookie") else told)
     with start(upstream.url, [again(status=503)], cookies="jar").http() as http:
@@ -197,7 +197,7 @@ def test_a_call_that_waits_in_vain_keeps_its_deadline(start, tmp_path):
 
 
 def silent(upstream, calls):
-    """Answers all calls but the first ones, whose connections it keeps."""
+    """Responds to all calls but the first ones, whose connections it keeps."""
 
     def script(peer):
         while request := peer.request():
@@ -208,7 +208,7 @@ def silent(upstream, calls):
     return script
 
 
-def test_an_attempt_without_an_answer_ends(start, recorder):
+def test_an_attempt_without_an_response_ends(start, recorder):
     upstream = recorder(script=silent(lambda: upstream, 1))
     proxy = start(upstream.url, timeouts={"attempt": "200ms"})
     began = time.monotonic()
@@ -219,7 +219,7 @@ def test_an_attempt_without_an_answer_ends(start, recorder):
     eventually(lambda: proxy.metrics().total("martlet_upstream_attempts_total", result="timeout") == 1)
 
 
-def test_an_attempt_without_an_answer_is_followed_by_another_where_a_rule_says_so(start, recorder):
+def test_an_attempt_without_an_response_is_followed_by_another_where_a_rule_says_so(start, recorder):
     upstream = recorder(script=silent(lambda: upstream, 2))
     proxy = start(upstream.url, [again(failure="timeout")], timeouts={"attempt": "100ms", "call": "5s"})
     with proxy.http() as http:
@@ -228,7 +228,7 @@ def test_an_attempt_without_an_answer_is_followed_by_another_where_a_rule_says_s
     assert proxy.metrics().total("martlet_retries_total", reason="rule") == 2
 
 
-def test_the_body_of_an_answer_may_take_longer_than_an_attempt(start, recorder):
+def test_the_body_of_an_response_may_take_longer_than_an_attempt(start, recorder):
     def script(peer):
         peer.request()
         began = time.monotonic()

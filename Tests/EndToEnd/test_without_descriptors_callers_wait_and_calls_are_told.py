@@ -42,17 +42,17 @@ def test_calls(martlet, recorder):
         return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
 
     eventually(refused, within=60, what="the first caller too many")
-    assert callers.pop().answer().status == 503
+    assert callers.pop().response().status == 503
     for caller in late:
         caller.send(REQUEST[10:])
     # Those who were told are idle, and make room for others.
-    told = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="an answer")
-    answer = next(caller for caller in late if caller.socket is told[0]).answer()
-    assert (answer.status, b'"unavailable"' in answer.body) == (503, True)
-    assert b"Too many open files" in answer.body
+    told = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="a response")
+    response = next(caller for caller in late if caller.socket is told[0]).response()
+    assert (response.status, b'"unavailable"' in response.body) == (503, True)
+    assert b"Too many open files" in response.body
     assert proxy.admin("/healthz").status_code == 200
     go_on.set()
-    assert [caller.answer().status for caller in callers].count(200) >= len(callers) - 1
+    assert [caller.response().status for caller in callers].count(200) >= len(callers) - 1
     for caller in [*callers, *late]:
         caller.close()
     health.check()
@@ -74,7 +74,7 @@ def test_accepting(martlet, recorder):
     assert proxy.cpu_seconds() - used < 0.1
     assert len(proxy.stderr.matches("out of file descriptors")) == 1  # which is not said ten times a second
     resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
-    assert second.answer().status == 200
+    assert second.response().status == 200
     assert proxy.metrics().total("martlet_limit_hits_total", limit="descriptors") > 5
     first.close()
     second.close()

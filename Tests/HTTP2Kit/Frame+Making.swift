@@ -30,8 +30,9 @@ extension Frame {
         )
     }
 
-    /// The head of an answer.
-    package static func answer(_ stream: Int, _ status: Int = 200, _ fields: Fields = [:], end: Bool = false) -> Frame {
+    /// The head of a response.
+    package static func response(_ stream: Int, _ status: Int = 200, _ fields: Fields = [:], end: Bool = false) -> Frame
+    {
         Frame(
             .headers,
             flags: Flag.endHeaders | (end ? Flag.end : 0),

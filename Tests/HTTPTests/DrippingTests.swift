@@ -5,7 +5,7 @@ import Testing
 @Suite struct DrippingTests {
     @Test func `a head that comes byte by byte is looked at once`() {
         let head = "GET / HTTP/1.1\r\nHost: a\r\nx: \(String(repeating: "v", count: 60_000))\r\n\r\n".bytes
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         let session = caller.session!
         var start = 0
         let time = ContinuousClock().measure {
@@ -19,7 +19,7 @@ import Testing
     @Test func `many names in Connection are looked for among many fields in little time`() {
         let names = (0..<200).map { "n\($0)" }.joined(separator: ",")
         let fields = (0..<197).map { "f\($0): x\r\n" }.joined()
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         let time = ContinuousClock().measure {
             caller.sends("GET / HTTP/1.1\r\nHost: a\r\nConnection: \(names)\r\n\(fields)\r\n")
         }

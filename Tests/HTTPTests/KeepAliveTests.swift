@@ -1,7 +1,7 @@
 import HTTP
 import Testing
 
-/// When a caller's connection goes on after an answer, and with what.
+/// When a caller's connection goes on after a response, and with what.
 @Suite struct KeepAliveTests {
     private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
     private static let ok = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
@@ -13,11 +13,11 @@ import Testing
         ("HTTP/1.0", "", "close", true), ("HTTP/1.0", "Keep-Alive", "keep-alive", false),
         ("HTTP/1.0", "keep-alive, close", "close", true),
     ])
-    func `the version and Connection decide`(version: String, connection: String, answer: String, closes: Bool) {
-        let caller = ScriptedCaller.answered()
+    func `the version and Connection decide`(version: String, connection: String, response: String, closes: Bool) {
+        let caller = ScriptedCaller.served()
         let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
         caller.sends("GET / \(version)\r\nHost: a\r\n\(field)\r\n")
-        let said = answer.isEmpty ? "" : "connection: \(answer)\r\n"
+        let said = response.isEmpty ? "" : "connection: \(response)\r\n"
         #expect(caller.takes() == "HTTP/1.1 200 OK\r\n\(said)content-length: 0\r\n\r\n")
         #expect(caller.isClosed == closes)
     }
@@ -26,33 +26,33 @@ import Testing
         let bytes =
             "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi"
             + "POST /3 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n" + Self.get
-        let seen = outcome(of: bytes) { .answered() }
+        let seen = outcome(of: bytes) { .served() }
         #expect(seen?.sent == String(repeating: Self.ok, count: 4))
         #expect(seen?.saw.filter { $0.hasPrefix("request") }.count == 4)
     }
 
-    @Test func `a request sent ahead waits for the answer before it`() throws {
+    @Test func `a request sent ahead waits for the response before it`() throws {
         let caller = ScriptedCaller()
         caller.sends(Self.get + Self.get)
         #expect(caller.users.count == 1)
         #expect(caller.unread == Self.get.utf8.count)
         #expect(caller.session.isBusy)
-        try #require(caller.users[0].stream).answer(200)
+        try #require(caller.users[0].stream).response(200)
         caller.sends("")
         #expect(caller.users.count == 2)
     }
 
     @Test func `what follows a request that closes the connection is not looked at`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + Self.get)
         #expect(caller.users.count == 1)
         #expect(caller.unread == 0)
     }
 
-    @Test func `answers that are not taken hold further requests back`() {
+    @Test func `responses that are not taken hold further requests back`() {
         let caller = ScriptedCaller()
         let body = String(repeating: "x", count: 100_000)
-        caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200, body: body) } }
+        caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200, body: body) } }
         caller.sends(String(repeating: Self.get, count: 10))
         #expect(caller.users.count == 3)
         _ = caller.takes()
@@ -63,7 +63,7 @@ import Testing
         let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"
         let seen = outcome(of: head + "hello" + Self.get) {
             let caller = ScriptedCaller()
-            caller.whenOpened = { _, stream in stream.answer(200) }
+            caller.whenOpened = { _, stream in stream.response(200) }
             return caller
         }
         #expect(seen?.saw == ["request POST / host=a length=5", "idle", "request GET / host=a", "end", "idle"])
@@ -72,16 +72,16 @@ import Testing
 
     @Test func `no more than the limit is thrown away`() {
         let caller = ScriptedCaller(limits: HTTPLimits(discard: 10))
-        caller.whenOpened = { _, stream in stream.answer(413) }
+        caller.whenOpened = { _, stream in stream.response(413) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n\r\n0123456789")
         #expect(!caller.isClosed)
         caller.sends("x")
         #expect(caller.saw.last == "closed, lingering")
     }
 
-    @Test func `a fault in what is thrown away closes the connection without a second answer`() {
+    @Test func `a fault in what is thrown away closes the connection without a second response`() {
         let caller = ScriptedCaller()
-        caller.whenOpened = { _, stream in stream.answer(200) }
+        caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nx\r\n" + Self.get)
         #expect(caller.saw == ["request POST / host=a", "closed, lingering"])
         #expect(caller.takes() == Self.ok)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `a bad request behind one whose rest was thrown away is still refused`() {
         let caller = ScriptedCaller()
-        caller.whenOpened = { _, stream in stream.answer(200) }
+        caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n")
         #expect(caller.saw.suffix(2) == ["refused: \(HTTPFault.missingHost)", "closed, lingering"])
     }
@@ -99,10 +99,10 @@ import Testing
     private static let expecting = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n"
 
     @Test func `a caller that is told to continue keeps its connection`() throws {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends(Self.expecting)
         #expect(caller.saw == ["request POST / host=a length=2 expects=continue"])
-        try #require(caller.users[0].stream).send(informational: Message.answer(100))
+        try #require(caller.users[0].stream).send(informational: Message.response(100))
         #expect(caller.takes() == "HTTP/1.1 100 Continue\r\n\r\n")
         caller.sends("hi")
         #expect(caller.takes() == Self.ok)
@@ -112,13 +112,13 @@ import Testing
     @Test func `a caller that is answered instead may or may not send the body, so its connection ends`() throws {
         let caller = ScriptedCaller()
         caller.sends(Self.expecting)
-        try #require(caller.users[0].stream).answer(403)
+        try #require(caller.users[0].stream).response(403)
         #expect(caller.takes() == "HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.saw.last == "closed, lingering")
     }
 
     @Test func `a caller that does not wait needs no word`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends(Self.expecting + "hi" + Self.get)
         #expect(caller.takes() == Self.ok + Self.ok)
     }
@@ -126,7 +126,7 @@ import Testing
     // MARK: Draining
 
     @Test func `draining closes an idle connection at once`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends(Self.get)
         caller.session.drain()
         #expect(caller.saw.suffix(2) == ["idle", "closed"])
@@ -137,14 +137,14 @@ import Testing
         caller.sends(Self.get + Self.get)
         caller.session.drain()
         #expect(!caller.isClosed)
-        try #require(caller.users[0].stream).answer(200)
+        try #require(caller.users[0].stream).response(200)
         #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         caller.sends("")
         #expect(caller.saw == ["request GET / host=a", "end", "closed, lingering"])
     }
 
     @Test func `draining serves a request whose head has begun to come`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends("GET / HTTP")
         caller.session.drain()
         caller.sends("/1.1\r\nHost: a\r\n\r\n")
@@ -152,8 +152,8 @@ import Testing
         #expect(caller.isClosed)
     }
 
-    @Test func `an announced close waits for one more exchange, whose answer says it`() {
-        let caller = ScriptedCaller.answered()
+    @Test func `an announced close waits for one more exchange, whose response says it`() {
+        let caller = ScriptedCaller.served()
         caller.sends(Self.get)
         #expect(caller.takes() == Self.ok)
         caller.session.announceClose()
@@ -163,27 +163,27 @@ import Testing
         #expect(caller.saw.suffix(3) == ["request GET / host=a", "end", "closed, lingering"])
     }
 
-    @Test func `an announced close is said by the answer under way, if its head is not out`() throws {
+    @Test func `an announced close is said by the response under way, if its head is not out`() throws {
         let caller = ScriptedCaller()
         caller.sends(Self.get)
         caller.session.announceClose()
-        try #require(caller.users[0].stream).answer(200)
+        try #require(caller.users[0].stream).response(200)
         #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.isClosed)
     }
 
-    @Test func `an answer whose head is out when a close is announced is not the last`() throws {
+    @Test func `a response whose head is out when a close is announced is not the last`() throws {
         let caller = ScriptedCaller()
         caller.sends(Self.get)
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         caller.session.announceClose()
         stream.sendEnd(trailers: nil)
         #expect(caller.saw.last == "idle")
         #expect(!caller.session.isAtRest)
         _ = caller.takes()
         caller.sends(Self.get)
-        try #require(caller.users[1].stream).answer(200)
+        try #require(caller.users[1].stream).response(200)
         #expect(caller.takes().contains("\r\nconnection: close\r\n"))
         #expect(caller.isClosed)
     }

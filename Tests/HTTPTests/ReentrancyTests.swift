@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a caller may be answered while its body comes`() {
         let caller = ScriptedCaller()
-        caller.whenOpened = { user, _ in user.whenBody = { $0.answer(200) } }
+        caller.whenOpened = { user, _ in user.whenBody = { $0.response(200) } }
         caller.sends(Self.post + "hello" + Self.chunked)
         #expect(caller.users.count == 2)
         #expect(caller.saw.filter { $0.hasPrefix("body") || $0 == "end" } == ["body hello", "body x"])
@@ -54,13 +54,13 @@ import Testing
         let stream = upstream.session.open(for: user)
         user.stream = stream
         stream.send(head: Message.request("GET"), end: true)
-        upstream.answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nt: 1\r\n\r\n")
+        upstream.responses("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nt: 1\r\n\r\n")
         #expect(user.trailers == ["t"])
         #expect(areAllDifferent(upstream.heads))
     }
 
     @Test func `draining from the word that the connection is idle closes it`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.whenIdle = { [unowned caller] in caller.session.drain() }
         caller.sends("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(caller.saw == ["request GET / host=a", "end", "idle", "closed"])
@@ -75,14 +75,14 @@ import Testing
         if moment == "head" { user.whenHead = reset }
         if moment == "body" { user.whenBody = reset }
         if moment == "end" { user.whenEnd = reset }
-        upstream.answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nt: 1\r\n\r\nmore")
+        upstream.responses("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nt: 1\r\n\r\nmore")
         #expect(upstream.saw.last == "closed")
         #expect(!user.wasReset)
         #expect(areAllDifferent(upstream.heads))
     }
 
     @Test func `heads are used again, each by one at a time`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         let used = HeadsUsed()
         caller.whenIdle = { [unowned caller] in used.note(caller.heads) }
         for _ in 0..<50 { caller.sends(Self.chunked + Self.post + "hello") }

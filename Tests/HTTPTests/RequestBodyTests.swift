@@ -7,7 +7,7 @@ import Testing
 
     @Test func `a body with a length ends with its last byte`() {
         let bytes = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
-        let seen = outcome(of: bytes) { .answered() }
+        let seen = outcome(of: bytes) { .served() }
         #expect(seen?.saw == ["request POST / host=a length=5", "body hello", "end", "idle"])
     }
 
@@ -21,7 +21,7 @@ import Testing
         ("1\r\nx\r\n0\r\nX-Sum: 7\r\nx-sum:8\r\n\r\n", ["body x", "end", "  x-sum: 7", "  x-sum: 8", "idle"]),
     ])
     func `chunks are taken apart`(bytes: String, saw: [String]) {
-        let seen = outcome(of: Self.chunkedHead + bytes) { .answered() }
+        let seen = outcome(of: Self.chunkedHead + bytes) { .served() }
         #expect(seen?.saw == ["request POST / host=a"] + saw)
     }
 
@@ -30,7 +30,7 @@ import Testing
         "Content-Encoding: gzip", "Trailer: x", "TE: trailers", "Upgrade: h2c", "Expect: 100-continue", "Keep-Alive: 1",
     ])
     func `trailers that would mislead in the head are dropped`(field: String) {
-        let seen = outcome(of: Self.chunkedHead + "0\r\n\(field)\r\nx-kept: 1\r\n\r\n") { .answered() }
+        let seen = outcome(of: Self.chunkedHead + "0\r\n\(field)\r\nx-kept: 1\r\n\r\n") { .served() }
         #expect(seen?.saw == ["request POST / host=a", "end", "  x-kept: 1", "idle"])
     }
 
@@ -73,7 +73,7 @@ import Testing
         #expect(outcome(of: long) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPFault.headTooLarge)")
     }
 
-    @Test func `a fault that the user does not answer closes the connection`() {
+    @Test func `a fault that the user does not respond closes the connection`() {
         let caller = ScriptedCaller()
         caller.sends(Self.chunkedHead + "x\r\n")
         #expect(caller.saw == ["request POST / host=a", "reset: fault \(HTTPFault.chunkSize)", "closed, lingering"])
@@ -82,9 +82,9 @@ import Testing
         #expect(caller.takes() == "")
     }
 
-    @Test func `a fault behind an answer that has begun breaks the answer off`() {
+    @Test func `a fault behind a response that has begun breaks the response off`() {
         let caller = ScriptedCaller()
-        caller.whenOpened = { _, stream in stream.send(head: Message.answer(200), end: false) }
+        caller.whenOpened = { _, stream in stream.send(head: Message.response(200), end: false) }
         caller.sends(Self.chunkedHead + "x\r\n")
         #expect(caller.isClosed)
         #expect(caller.takes() == "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
@@ -122,7 +122,7 @@ extension ScriptedCaller {
     /// A caller whose requests are answered with 400 when they turn out malformed.
     fileprivate static func refusing(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
         let caller = ScriptedCaller(limits: limits)
-        caller.whenOpened = { user, _ in user.whenReset = { $0.answer(400) } }
+        caller.whenOpened = { user, _ in user.whenReset = { $0.response(400) } }
         return caller
     }
 }

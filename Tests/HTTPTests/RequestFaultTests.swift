@@ -131,11 +131,11 @@ import Testing
     }
 
     @Test func `a refusal has the version and the method of what it refuses`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         caller.sends("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
         _ = caller.takes()
         caller.whenRefused = { stream, _ in
-            stream.send(head: Message.answer(400), end: false)
+            stream.send(head: Message.response(400), end: false)
             stream.send(body: "no")
             stream.sendEnd(trailers: nil)
         }

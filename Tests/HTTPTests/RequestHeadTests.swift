@@ -97,11 +97,11 @@ import Testing
     @Test func `the limits are what is still allowed`() {
         let head = "GET / HTTP/1.1\r\nHost: a\r\nx: \(String(repeating: "v", count: 60))\r\n\r\n"
         let limits = HTTPLimits(head: head.utf8.count, fields: 2)
-        #expect(outcome(of: head) { .answered(limits: limits) }?.saw.last == "idle")
+        #expect(outcome(of: head) { .served(limits: limits) }?.saw.last == "idle")
     }
 
     @Test func `the line before the request is no part of the next one`() {
-        let caller = ScriptedCaller.answered()
+        let caller = ScriptedCaller.served()
         for _ in 0..<3 { caller.sends("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n") }
         #expect(caller.users.count == 3)
     }

@@ -58,7 +58,7 @@ import Testing
         stream.send(body: "hiGET /smuggled HTTP/1.1\r\n\r\n")
         stream.sendEnd(trailers: nil)
         #expect(upstream.takes().hasSuffix("\r\n\r\nhi"))
-        upstream.answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        upstream.responses("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         #expect(upstream.saw.suffix(2) == ["end", "closed"])
     }
 

@@ -12,7 +12,7 @@ import Testing
     /// A caller that has had one call, and is through with it.
     private func served(_ request: String = Self.get, forgetting: Bool = true) -> ScriptedCaller {
         let caller = ScriptedCaller()
-        caller.whenOpened = { _, stream in stream.answer(200) }
+        caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends(request)
         #expect(caller.session.isAtRest)
         _ = caller.takes()
@@ -29,7 +29,7 @@ import Testing
         let first = served(request)
         let session = ObjectIdentifier(first.session)
         first.rests(in: pool)
-        let second = ScriptedCaller.answered()
+        let second = ScriptedCaller.served()
         second.wakes(from: pool)
         #expect(ObjectIdentifier(second.session) == session)
         second.sends(Self.get)
@@ -46,7 +46,7 @@ import Testing
         caller.sends(
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nx-b: c\r\n\r\n" + Self.get
         )
-        caller.users[1].stream?.answer(200)
+        caller.users[1].stream?.response(200)
         caller.sends("")
         #expect(caller.takes() == Self.ok + Self.ok)
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(ObjectIdentifier(second.session) != ObjectIdentifier(late))
         second.sends(Self.get)
         let told = (first.saw, second.saw)
-        late.answer(500)
+        late.response(500)
         late.pause(.slowPeer)
         late.reset(.canceled)
         #expect((first.saw, second.saw) == told)

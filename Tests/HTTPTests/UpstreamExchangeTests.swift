@@ -11,57 +11,57 @@ import Testing
             #expect(!upstream.session.isBusy)
             upstream.opens().stream?.send(head: Message.request("GET"), end: true)
             #expect(upstream.session.isBusy)
-            upstream.answers(Self.ok)
+            upstream.responses(Self.ok)
         }
-        #expect(upstream.saw == Array(repeating: ["answer 200 OK length=0", "end", "idle"], count: 3).flatMap { $0 })
+        #expect(upstream.saw == Array(repeating: ["response 200 OK length=0", "end", "idle"], count: 3).flatMap { $0 })
     }
 
-    @Test func `bytes behind an answer never become the answer to the next request`() {
+    @Test func `bytes behind a response never become the response to the next request`() {
         let upstream = ScriptedUpstream.asked()
         upstream.whenIdle = { [unowned upstream] in
             upstream.opens().stream?.send(head: Message.request("GET", "/next"), end: true)
         }
-        upstream.answers(Self.ok + "HTTP/1.1 200 Poisoned\r\nContent-Length: 0\r\n\r\n")
-        #expect(upstream.saw == ["answer 200 OK length=0", "end", "closed"])
+        upstream.responses(Self.ok + "HTTP/1.1 200 Poisoned\r\nContent-Length: 0\r\n\r\n")
+        #expect(upstream.saw == ["response 200 OK length=0", "end", "closed"])
         #expect(upstream.takes() == "GET / HTTP/1.1\r\nhost: a\r\n\r\n")
     }
 
     @Test func `bytes on an idle connection close it`() {
         let upstream = ScriptedUpstream.asked()
-        upstream.answers(Self.ok)
-        upstream.answers("H")
+        upstream.responses(Self.ok)
+        upstream.responses("H")
         #expect(upstream.saw.suffix(2) == ["idle", "closed"])
     }
 
-    @Test func `an answer before the request is no answer`() {
+    @Test func `a response before the request is no response`() {
         let upstream = ScriptedUpstream()
         upstream.opens()
-        upstream.answers(Self.ok)
+        upstream.responses(Self.ok)
         #expect(upstream.saw == ["closed", "reset: fault \(HTTPFault.unexpectedBytes)"])
     }
 
-    @Test func `an answer before the end of the request ends both, and the connection`() throws {
+    @Test func `a response before the end of the request ends both, and the connection`() throws {
         let upstream = ScriptedUpstream()
         let stream = try #require(upstream.opens().stream)
         stream.send(head: Message.request(length: 5), end: false)
         stream.send(body: "hel")
         _ = upstream.takes()
-        upstream.answers("HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno")
-        #expect(upstream.saw == ["drained", "answer 413 No length=2", "body no", "end", "closed"])
+        upstream.responses("HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno")
+        #expect(upstream.saw == ["drained", "response 413 No length=2", "body no", "end", "closed"])
         stream.send(body: "lo")
         stream.sendEnd(trailers: nil)
         #expect(upstream.takes() == "")
     }
 
-    @Test func `an early answer goes on while the request does`() throws {
+    @Test func `an early response goes on while the request does`() throws {
         let upstream = ScriptedUpstream()
         let stream = try #require(upstream.opens().stream)
         stream.send(head: Message.request(), end: false)
-        upstream.answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+        upstream.responses("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
         stream.send(body: "y")
         stream.sendEnd(trailers: nil)
-        upstream.answers("0\r\n\r\n")
-        #expect(upstream.saw == ["answer 200 OK", "body x", "end", "idle"])
+        upstream.responses("0\r\n\r\n")
+        #expect(upstream.saw == ["response 200 OK", "body x", "end", "idle"])
     }
 
     @Test func `a reset closes the connection and tells nothing`() {
@@ -69,7 +69,7 @@ import Testing
         let user = upstream.opens()
         user.stream?.send(head: Message.request("GET"), end: true)
         user.stream?.reset(.canceled)
-        upstream.answers(Self.ok)
+        upstream.responses(Self.ok)
         upstream.hangsUp()
         #expect(upstream.saw == ["closed"])
         #expect(!upstream.session.isBusy)
@@ -80,19 +80,19 @@ import Testing
         let user = upstream.opens()
         user.whenBody = { $0.pause(.slowPeer) }
         user.stream?.send(head: Message.request("GET"), end: true)
-        upstream.answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
-        upstream.answers("surplus")
+        upstream.responses("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        upstream.responses("surplus")
         #expect(upstream.saw.suffix(3) == ["end", "idle", "closed"])
     }
 
     @Test func `bytes that come while a stream is paused are left, and given when it goes on`() throws {
         let upstream = ScriptedUpstream.asked()
         let user = upstream.opensPaused()
-        upstream.answers("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        upstream.responses("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
         #expect(upstream.saw.isEmpty)
         user.resume(.slowPeer)
-        upstream.answers("")
-        #expect(upstream.saw == ["answer 200 OK length=2", "body hi", "end", "idle"])
+        upstream.responses("")
+        #expect(upstream.saw == ["response 200 OK length=2", "body hi", "end", "idle"])
     }
 
     @Test func `draining closes an idle connection at once`() {
@@ -105,8 +105,8 @@ import Testing
         let upstream = ScriptedUpstream.asked()
         upstream.session.drain()
         #expect(!upstream.isClosed)
-        upstream.answers(Self.ok)
-        #expect(upstream.saw == ["answer 200 OK length=0", "end", "closed"])
+        upstream.responses(Self.ok)
+        #expect(upstream.saw == ["response 200 OK length=0", "end", "closed"])
     }
 }
 

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `pipelined answers that had to wait are followed by the others`() {
+    @Test func `pipelined responses that had to wait are followed by the others`() {
         let body = String(repeating: "a", count: 100_000)
         play("listen: 127.0.0.1:8080\ninterceptors: [{respond: {body: \(body)}}]\n") { scene in
             let caller = scene.caller()

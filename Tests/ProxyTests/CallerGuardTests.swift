@@ -27,7 +27,7 @@ import Testing
     ) -> RefusalLabel? {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array(Self.yaml(options).utf8), into: diagnostics)
-        let settings = Settings(root, into: diagnostics, answeringKinds: [])
+        let settings = Settings(root, into: diagnostics, respondingKinds: [])
         #expect(diagnostics.lines(file: "test") == [])
         let head = HTTPHead()
         head.setAuthority(Array(host.utf8).span)
@@ -192,9 +192,9 @@ import Testing
         play(Self.yaml("hosts: localhost") + Self.logged) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
-            let answer = caller.rest().first { $0.hasPrefix("1 ") } ?? ""
-            #expect(answer.contains("grpc-status: 7"), "\(answer)")
-            #expect(answer.contains("add it to its hosts"), "\(answer)")
+            let response = caller.rest().first { $0.hasPrefix("1 ") } ?? ""
+            #expect(response.contains("grpc-status: 7"), "\(response)")
+            #expect(response.contains("add it to its hosts"), "\(response)")
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `requests go first to last, answers and the end last to first`(_ stage: Stage) {
+    func `requests go first to last, responses and the end last to first`(_ stage: Stage) {
         play(stage, chain("probe: {}", "{name: b, probe: {}}", "{name: c, probe: {}}")) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that is rejected never reaches the caller, those before see an error`(_ stage: Stage) {
+    func `a response that is rejected never reaches the caller, those before see an error`(_ stage: Stage) {
         play(stage, chain("{name: a, probe: {}}", "{name: b, probe: {response: reject}}", "{name: c, probe: {}}")) {
             scene in
             #expect(call(scene).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that is replaced goes on from there`(_ stage: Stage) {
+    func `a response that is replaced goes on from there`(_ stage: Stage) {
         play(stage, chain("{name: a, probe: {}}", "{name: b, probe: {response: respond}}", "{name: c, probe: {}}")) {
             scene in
             #expect(call(scene) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))

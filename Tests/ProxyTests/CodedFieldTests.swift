@@ -30,7 +30,7 @@ import Testing
         }
         converse(Self.errors, in: [.connectUnary]) { talk in
             ask(talk)
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             talk.callerHears("head", "message hi", "end ok")
@@ -43,7 +43,7 @@ import Testing
         for (chain, holds) in [("\(Self.errors), \(fails)", true), ("\(Self.successes), \(fails)", false)] {
             converse(chain, in: [.connectUnary]) { talk in
                 ask(talk)
-                talk.answer()
+                talk.respond()
                 talk.reply(#"{"a":1}"#)
                 talk.conclude()
                 talk.callerHears("head", "end aborted bad")
@@ -56,7 +56,7 @@ import Testing
         let large = String(repeating: "x", count: 3000)
         converse(Self.successes, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
             ask(talk)
-            talk.answer()
+            talk.respond()
             talk.reply(large)
             talk.conclude()
             talk.callerHears("head", "message \(large)", "end ok")
@@ -70,7 +70,7 @@ import Testing
         let large = String(repeating: "x", count: 3000)
         converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
             ask(talk)
-            talk.answer()
+            talk.respond()
             talk.reply(large)
             talk.conclude()
             talk.callerHears("head", "message \(large)", "end ok")
@@ -82,7 +82,7 @@ import Testing
         let chain = "{validate: {rules: [{when: {trailer: {x-n: present}}, fail: {code: aborted, message: bad}}]}}"
         converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
             ask(talk)
-            talk.answer(("trailer-x-n", "1"))
+            talk.respond(("trailer-x-n", "1"))
             talk.reply(String(repeating: "x", count: 3000))
             talk.conclude()
             talk.callerHears("head", "end aborted bad")

@@ -19,14 +19,14 @@ import Testing
               - {when: {\(condition)}, respond: {body: "yes"}}
               - respond: {body: "no"}
             """
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         play(yaml) { scene in
             let caller = scene.caller(on: address)
             caller.send(request)
             _ = caller.head()
-            answer = caller.take(2)
+            response = caller.take(2)
         }
-        return answer == Array("yes".utf8.prefix(2))
+        return response == Array("yes".utf8.prefix(2))
     }
 
     private func request(_ path: String, host: String = "app.example:80", _ fields: String...) -> String {

@@ -120,8 +120,8 @@ import Testing
         }
     }
 
-    /// A caller that takes ten bytes of its answer; its connection has been idle for too long, and was to be closed 29 s ago.
-    private func withUnreadAnswer(_ body: (Scene, ScriptedPeer) -> Void) {
+    /// A caller that takes ten bytes of its response; its connection has been idle for too long, and was to be closed 29 s ago.
+    private func withUnreadResponse(_ body: (Scene, ScriptedPeer) -> Void) {
         play(.memory, Self.listener("timeouts: {idle: 60s, stalled: 30s}")) { scene in
             let caller = scene.caller()
             caller.stopReading(room: 10)
@@ -133,8 +133,8 @@ import Testing
         }
     }
 
-    @Test func `a caller that does not read its last answer is not waited for`() {
-        withUnreadAnswer { scene, _ in
+    @Test func `a caller that does not read its last response is not waited for`() {
+        withUnreadResponse { scene, _ in
             #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 1"#])
             scene.pass(.seconds(2))
             #expect(scene.metrics("martlet_connections{") == [#"martlet_connections{listener="127.0.0.1:8080"} 0"#])
@@ -142,8 +142,8 @@ import Testing
         }
     }
 
-    @Test func `a caller that reads its last answer slowly gets it whole`() {
-        withUnreadAnswer { scene, caller in
+    @Test func `a caller that reads its last response slowly gets it whole`() {
+        withUnreadResponse { scene, caller in
             caller.startReading()
             caller.expect(fine)
             caller.expectEnd()
@@ -238,7 +238,7 @@ import Testing
 
     @Test(arguments: Stage.allCases)
     func `a caller that has just connected has a second for its first request`(_ stage: Stage) {
-        play(stage, Self.answering) { scene in
+        play(stage, Self.responding) { scene in
             let (quick, slow) = (scene.caller(), scene.caller())
             scene.pass(.milliseconds(900))
             scene.worker.drain()
@@ -254,7 +254,7 @@ import Testing
 
     @Test(arguments: Stage.allCases)
     func `a close that is announced comes after one more call on each connection, also on new ones`(_ stage: Stage) {
-        play(stage, Self.answering) { scene in
+        play(stage, Self.responding) { scene in
             let (used, unused) = (scene.caller(), scene.caller())
             used.send(get)
             used.expect(http("HTTP/1.1 200 OK", "content-length: 2", body: "ok"))
@@ -311,7 +311,7 @@ import Testing
         }
     }
 
-    private static let answering = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {body: ok}}]\n"
+    private static let responding = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {body: ok}}]\n"
 
     @Test(arguments: Stage.allCases)
     func `a pipelined request that waited when the drain began is not taken`(_ stage: Stage) {

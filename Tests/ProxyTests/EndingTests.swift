@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `answered`(_ stage: Stage) {
+    func `responded`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(fine)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `the caller breaks off in the middle of the answer`(_ stage: Stage) {
+    func `the caller breaks off in the middle of the response`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(http("HTTP/1.1 200 OK", "content-type: application/json", "content-length: 9", body: "{"))
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `the upstream closes before it answers`(_ stage: Stage) {
+    func `the upstream closes before it responds`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let (caller, upstream) = begin(scene)
             upstream.close()
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `the upstream closes in the middle of the answer`(_ stage: Stage) {
+    func `the upstream closes in the middle of the response`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let (caller, upstream) = begin(scene)
             upstream.expect("{}")
@@ -219,12 +219,12 @@ import Testing
             #expect(caller.head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
             upstream.expectGone()
             #expect(ends(scene) == ["probe finished unavailable by martlet"])
-            #expect(attempts(scene) == ["bad_answer 1"])
+            #expect(attempts(scene) == ["bad_response 1"])
         }
     }
 
     @Test(arguments: Stage.allCases)
-    func `the upstream sends garbage in the middle of the answer`(_ stage: Stage) {
+    func `the upstream sends garbage in the middle of the response`(_ stage: Stage) {
         play(stage, Self.probed) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "1\r\na\r\n"))
@@ -232,12 +232,12 @@ import Testing
             upstream.send("nonsense\r\n")
             caller.expectGone()
             #expect(ends(scene) == ["probe finished unavailable by martlet"])
-            #expect(attempts(scene) == ["bad_answer 1"])
+            #expect(attempts(scene) == ["bad_response 1"])
         }
     }
 
     @Test(arguments: Stage.allCases)
-    func `the first byte of the answer does not come in time`(_ stage: Stage) {
+    func `the first byte of the response does not come in time`(_ stage: Stage) {
         play(stage, Self.limited("first_byte: 5s")) { scene in
             let (caller, upstream) = begin(scene)
             scene.pass(.milliseconds(4900))
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `the first byte does not come in time after an interim answer to half a request`() {
+    @Test func `the first byte does not come in time after an interim response to half a request`() {
         play(Self.limited("first_byte: 5s")) { scene in
             let (caller, upstream) = begin(scene, http("POST /p HTTP/1.1", "host: a", "content-length: 2"))
             upstream.send(http("HTTP/1.1 100 Continue"))
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `the answer is not complete in time`(_ stage: Stage) {
+    func `the response is not complete in time`(_ stage: Stage) {
         play(stage, Self.limited("call: 5s, first_byte: 1s")) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(http("HTTP/1.1 200 OK", "transfer-encoding: chunked", body: "1\r\na\r\n"))
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `an interceptor rejects the answer`() {
+    @Test func `an interceptor rejects the response`() {
         play(plain + "\ninterceptors: [{metrics: {}}, {probe: {response: reject}}]\n") { scene in
             let (_, upstream) = begin(scene)
             upstream.expect("{}")

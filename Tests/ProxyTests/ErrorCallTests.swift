@@ -28,7 +28,7 @@ import Testing
     func `an error of gRPC behind messages becomes another, and the trailers stay`(_ stage: Stage) {
         play(stage, Self.http2()) { scene in
             let (caller, upstream) = begin(scene)
-            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("one")))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("one"))")
             upstream.send(.headers(1, ["grpc-status": "14", "grpc-message": "down", "x-t": "u"], end: true))
@@ -48,7 +48,7 @@ import Testing
             let fields: Frame.Fields = [
                 "content-type": "application/grpc", "grpc-status": "14", "grpc-message": "down",
             ]
-            upstream.send(.answer(1, 200, fields, end: true))
+            upstream.send(.response(1, 200, fields, end: true))
             let told = (caller.next() + caller.rest().joined())
             for field in ["grpc-status: 8", "grpc-message: later: down", "x-why: busy"] {
                 #expect(told.contains(field), "\(told)")
@@ -62,7 +62,7 @@ import Testing
         for status in ["0", "5"] {
             play(stage, Self.http2()) { scene in
                 let (caller, upstream) = begin(scene)
-                upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("one")))
+                upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
                 _ = (caller.next(), caller.next())
                 upstream.send(.headers(1, ["grpc-status": status, "grpc-message": "m"], end: true))
                 caller.expect("1 HEADERS/end grpc-status: \(status) | grpc-message: m")
@@ -115,7 +115,7 @@ import Testing
     func `an error of a Connect stream becomes another`(_ stage: Stage) {
         play(stage, Self.http2("{map: [{from: aborted, code: internal}, {code: data_loss}]}")) { scene in
             let (caller, upstream) = begin(scene, type: "application/connect+json")
-            upstream.send(.answer(1, 200, ["content-type": "application/connect+json"]))
+            upstream.send(.response(1, 200, ["content-type": "application/connect+json"]))
             let end = envelope(#"{"error":{"code":"not_found","message":"m"}}"#, flags: 2)
             upstream.send(.data(1, envelope("{}") + end, end: true))
             _ = caller.next()

@@ -18,13 +18,13 @@ import Testing
         return scene.diary.take().filter { $0.contains("finished") }
     }
 
-    /// A call of gRPC that has come to the upstream, which has begun to answer it.
+    /// A call of gRPC that has come to the upstream, which has begun to respond to it.
     private func begin(_ scene: Scene) -> (HTTP2Peer, HTTP2Peer) {
         let caller = scene.http2Caller()
         caller.send(.say(1, "application/grpc"), .data(1, envelope("hello"), end: true))
         let upstream = scene.upstream().acceptHTTP2(in: scene)
         _ = (upstream.next(), upstream.next())
-        upstream.send(.answer(1, 200, Self.grpc))
+        upstream.send(.response(1, 200, Self.grpc))
         return (caller, upstream)
     }
 
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer waits before it goes to the caller`(_ stage: Stage) {
+    func `a response waits before it goes to the caller`(_ stage: Stage) {
         play(stage, Self.http2("delay: {time: 200ms, on: response}")) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(.data(1, envelope("hi")), .headers(1, ["grpc-status": "0"], end: true))
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a call fails though the upstream has answered it`(_ stage: Stage) {
+    func `a call fails though the upstream has responded it`(_ stage: Stage) {
         play(stage, Self.http1("delay: {time: 0s, on: response}, code: aborted")) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a call of HTTP 2 is reset without an answer`(_ stage: Stage) {
+    func `a call of HTTP 2 is reset without a response`(_ stage: Stage) {
         play(stage, Self.http2("reset: true")) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a call of HTTP 1 loses its connection without an answer`(_ stage: Stage) {
+    func `a call of HTTP 1 loses its connection without a response`(_ stage: Stage) {
         play(stage, Self.http1("reset: true")) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -123,10 +123,10 @@ import Testing
         }
     }
 
-    // MARK: Answers that are cut off
+    // MARK: Responses that are cut off
 
     @Test(arguments: Stage.allCases)
-    func `an answer is cut off behind so many messages`(_ stage: Stage) {
+    func `a response is cut off behind so many messages`(_ stage: Stage) {
         play(stage, Self.http2("cut_after: 2")) { scene in
             let (caller, upstream) = begin(scene)
             _ = caller.next()
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that ends where it would be cut fails there`(_ stage: Stage) {
+    func `a response that ends where it would be cut fails there`(_ stage: Stage) {
         play(stage, Self.http2("cut_after: 1, code: data_loss")) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(.data(1, envelope("one")), .headers(1, ["grpc-status": "0"], end: true))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a shorter answer is let be`(_ stage: Stage) {
+    func `a shorter response is let be`(_ stage: Stage) {
         play(stage, Self.http2("cut_after: 2")) { scene in
             let (caller, upstream) = begin(scene)
             upstream.send(.data(1, envelope("one")), .headers(1, ["grpc-status": "0"], end: true))
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer is reset behind so many messages`(_ stage: Stage) {
+    func `a response is reset behind so many messages`(_ stage: Stage) {
         play(stage, Self.http2("cut_after: 1, reset: true")) { scene in
             let (caller, upstream) = begin(scene)
             _ = caller.next()
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `the one message of a unary answer is cut off whole`(_ stage: Stage) {
+    func `the one message of a unary response is cut off whole`(_ stage: Stage) {
         play(stage, Self.http1("cut_after: 1")) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -194,7 +194,7 @@ import Testing
             caller.send(.say(1, "application/grpc", end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, Self.grpc))
+            upstream.send(.response(1, 200, Self.grpc))
             let (one, two) = (String(repeating: "1", count: 20), String(repeating: "2", count: 10))
             upstream.send(.data(1, envelope(one) + envelope(two)), .headers(1, ["grpc-status": "0"], end: true))
             scene.pass(.milliseconds(60))

@@ -18,8 +18,8 @@ import Testing
     @Test func `a delay is short for one of the request`() {
         #expect(fault("{delay: 150ms}") == fault("{delay: {time: 150ms, on: request}}"))
         #expect(fault("{delay: 150ms}").delay == 150 * .millisecond)
-        #expect(!fault("{delay: 150ms}").isOnAnswer)
-        #expect(fault("{delay: {time: 1s, on: response}}").isOnAnswer)
+        #expect(!fault("{delay: 150ms}").isOnResponse)
+        #expect(fault("{delay: {time: 1s, on: response}}").isOnResponse)
     }
 
     @Test func `an error comes at the head, or after some messages`() {

@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a call ends for whose trailers there is no memory, and nobody is told that it was not processed`(
-        hasAnswer: Bool
+        hasResponse: Bool
     ) {
         play(http2Plain) { scene in
             let other = scene.caller()
@@ -110,8 +110,8 @@ import Testing
             caller.send(.say(1, "application/grpc"))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            if hasAnswer {
-                upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
+            if hasResponse {
+                upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
                 _ = caller.next()
             }
             let fields = (0..<20).flatMap { HPACK.literal("x-\($0)", String(repeating: "z", count: 1000)) }
@@ -120,7 +120,7 @@ import Testing
             upstream.expect("1 RST_STREAM CANCEL")
             #expect(scene.livingCalls == 0)
             #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
-            if hasAnswer {
+            if hasResponse {
                 caller.expect("1 RST_STREAM ENHANCE_YOUR_CALM")
             } else {
                 let head = caller.next()

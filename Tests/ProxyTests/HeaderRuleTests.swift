@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `answers are changed by their own rules`(_ stage: Stage) {
+    func `responses are changed by their own rules`(_ stage: Stage) {
         play(stage, Self.headers("response: {set: {x-by: martlet}, remove: [server]}")) { scene in
             let caller = scene.caller()
             caller.send(get)

@@ -11,17 +11,17 @@ import Testing
         plain + "\ninterceptors:\n  - limit: {\(options)}\n\(more)"
     }
 
-    /// What a call of somebody gets: the code of its answer.
+    /// What a call of somebody gets: the code of its response.
     private func call(_ scene: Scene, _ tenant: String? = nil) -> String {
         let caller = scene.caller()
         caller.send(http("GET /pkg.Service/Look HTTP/1.1", "host: app", "x-tenant: \(tenant ?? "t")", "x-call: 1"))
         return String(caller.head().dropFirst("HTTP/1.1 ".count).prefix(3))
     }
 
-    private static let answering = "  - respond: {status: 204}\n"
+    private static let responding = "  - respond: {status: 204}\n"
 
     @Test func `calls that come too fast are told when to try again`() {
-        play(Self.limit("rate: 6/m, burst: 2", more: Self.answering)) { scene in
+        play(Self.limit("rate: 6/m, burst: 2", more: Self.responding)) { scene in
             #expect([call(scene), call(scene), call(scene)] == ["204", "204", "429"])
             scene.pass(.seconds(2))
             let caller = scene.caller()
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `callers of gRPC get it as a trailer`() {
-        play(Self.limit("rate: 1/s", more: Self.answering)) { scene in
+        play(Self.limit("rate: 1/s", more: Self.responding)) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc", end: true), .say(3, "application/grpc", end: true))
             let refused = caller.rest().first { $0.hasPrefix("3 ") } ?? ""
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `code and text are those that are given`() {
-        play(Self.limit("rate: 1/h, code: unavailable, text: not so fast", more: Self.answering)) { scene in
+        play(Self.limit("rate: 1/h, code: unavailable, text: not so fast", more: Self.responding)) { scene in
             _ = call(scene)
             let caller = scene.caller()
             caller.send(say)
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `each value of the key has its own limit`() {
         let options = #"rate: 1/h, key: "{header:x-tenant}", keys: 2"#
-        play(Self.limit(options, more: Self.answering)) { scene in
+        play(Self.limit(options, more: Self.responding)) { scene in
             #expect([call(scene, "a"), call(scene, "b"), call(scene, "a")] == ["204", "204", "429"])
             #expect([call(scene, "c"), call(scene, "d")] == ["204", "429"])
             #expect(scene.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 2") == true)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a key that is the same for all calls is none`() {
-        play(Self.limit("rate: 1/h, key: all, keys: 1", more: Self.answering)) { scene in
+        play(Self.limit("rate: 1/h, key: all, keys: 1", more: Self.responding)) { scene in
             #expect([call(scene), call(scene)] == ["204", "429"])
             #expect(scene.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 0") == true)
         }
@@ -75,13 +75,13 @@ import Testing
 
     @Test func `all workers share a limit`() {
         let limits = LimitStore()
-        let scenes = (0..<2).map { _ in Scene(.memory, Self.limit("rate: 3/h", more: Self.answering), limits: limits) }
+        let scenes = (0..<2).map { _ in Scene(.memory, Self.limit("rate: 3/h", more: Self.responding), limits: limits) }
         #expect([0, 1, 0, 1].map { call(scenes[$0]) } == ["204", "204", "204", "429"])
         for scene in scenes { scene.finish() }
     }
 
     @Test func `a limit stays through a reload with its name and its settings`() {
-        let file = Self.limit("rate: 1/h", more: Self.answering)
+        let file = Self.limit("rate: 1/h", more: Self.responding)
         play(file) { scene in
             #expect(call(scene) == "204")
             scene.use(file.replacing("204", with: "205"))
@@ -195,7 +195,7 @@ import Testing
     // MARK: Sizes
 
     @Test func `names and values of headers are counted together`() {
-        play(Self.limit("header: 39", more: Self.answering)) { scene in
+        play(Self.limit("header: 39", more: Self.responding)) { scene in
             let caller = scene.caller()
             // The host is none of them.
             caller.send(

@@ -32,7 +32,7 @@ import Testing
             let caller = call(scene, "hello", "there")
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             #expect(body(upstream) == envelope("hi!") + envelope("hi!"))
-            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("kept")))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("kept")))
             #expect(body(caller) == envelope("kept"))
         }
     }
@@ -74,7 +74,7 @@ import Testing
             let caller = call(scene, "hello")
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = (upstream.next(), upstream.next())
-            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("one") + envelope("two")))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one") + envelope("two")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
             _ = caller.next()
             caller.expect("1 HEADERS/end grpc-status: 0")
@@ -93,13 +93,13 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a message of an answer that is not as required ends it, behind those before`(_ stage: Stage) {
+    func `a message of a response that is not as required ends it, behind those before`(_ stage: Stage) {
         let options = "on: response, require: {max: 3}, text: too long"
         play(stage, Self.http2("{message: {\(options)}}")) { scene in
             let caller = call(scene, "hello")
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = (upstream.next(), upstream.next())
-            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("one")))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("one"))")
             upstream.send(.data(1, envelope("four")))

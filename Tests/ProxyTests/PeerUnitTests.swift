@@ -59,7 +59,7 @@ import Testing
     }
 
     /// What three calls of one connection are answered, and how often the file was read for it.
-    private func calls(_ condition: String, _ controlGroups: String?) -> (answers: [String], reads: Int) {
+    private func calls(_ condition: String, _ controlGroups: String?) -> (responses: [String], reads: Int) {
         let yaml = """
             listen: unix:/run/a.sock
             interceptors:
@@ -67,7 +67,7 @@ import Testing
               - {when: {\(condition)}, respond: {body: "two"}}
               - respond: {body: "not"}
             """
-        var answers: [String] = []
+        var responses: [String] = []
         var reads = 0
         play(yaml) { scene in
             let unit = PeerUnit(of: 4711) { _ in
@@ -82,10 +82,10 @@ import Testing
             for _ in 1...3 {
                 caller.send(get)
                 _ = caller.head()
-                answers.append(String(decoding: caller.take(3), as: UTF8.self))
+                responses.append(String(decoding: caller.take(3), as: UTF8.self))
             }
         }
-        return (answers, reads)
+        return (responses, reads)
     }
 
     @Test func `a unit is read once for a connection, and only if a condition asks`() {

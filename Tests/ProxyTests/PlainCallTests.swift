@@ -2,7 +2,7 @@ import Testing
 
 @Suite struct PlainCallTests {
     @Test(arguments: Stage.allCases)
-    func `a call goes to the upstream and its answer to the caller`(_ stage: Stage) {
+    func `a call goes to the upstream and its response to the caller`(_ stage: Stage) {
         play(stage, plain) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `interim answers pass`(_ stage: Stage) {
+    func `interim responses pass`(_ stage: Stage) {
         play(stage, plain) { scene in
             let caller = scene.caller()
             caller.send(get)
@@ -63,15 +63,15 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that comes before the whole request is passed on`(_ stage: Stage) {
+    func `a response that comes before the whole request is passed on`(_ stage: Stage) {
         play(stage, plain) { scene in
             let caller = scene.caller()
             caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 10", body: "12345"))
             let upstream = scene.upstream().accept()
             upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 10", body: "12345"))
-            let answer = http("HTTP/1.1 413 Too Much", "content-length: 0")
-            upstream.send(answer)
-            caller.expect(answer)
+            let response = http("HTTP/1.1 413 Too Much", "content-length: 0")
+            upstream.send(response)
+            caller.expect(response)
             upstream.expectGone()
             caller.send("67890" + get)
             let next = scene.upstream().accept()
@@ -81,20 +81,20 @@ import Testing
         }
     }
 
-    @Test func `an answer is passed on although the upstream takes no more of the request`() {
+    @Test func `a response is passed on although the upstream takes no more of the request`() {
         play(plain) { scene in
             let caller = scene.caller()
             caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: 10", body: "12345"))
             let upstream = scene.upstream().accept()
             upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 10", body: "12345"))
-            // The answer and the rest of the body pass each other: writing fails before the answer has been read.
-            let answer = http("HTTP/1.1 413 Too Much", "content-length: 0")
+            // The response and the rest of the body pass each other: writing fails before the response has been read.
+            let response = http("HTTP/1.1 413 Too Much", "content-length: 0")
             scene.stopTelling()
-            upstream.send(answer)
+            upstream.send(response)
             upstream.refuseMore()
             caller.send("67890")
             scene.startTelling()
-            caller.expect(answer)
+            caller.expect(response)
         }
     }
 

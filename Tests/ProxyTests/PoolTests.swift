@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `bytes behind an answer do not become the next answer`(_ stage: Stage) {
+    func `bytes behind a response do not become the next response`(_ stage: Stage) {
         play(stage, Self.limited("limits: {connections: 1}")) { scene in
             let callers = (scene.caller(), scene.caller())
             callers.0.send(get)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that was there before its request is nobody's`() {
+    @Test func `a response that was there before its request is nobody's`() {
         play(plain) { scene in
             let (caller, upstream) = idle(scene)
             scene.stopTelling()
@@ -306,7 +306,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a call is not sent again if an answer had begun`(_ stage: Stage) {
+    func `a call is not sent again if a response had begun`(_ stage: Stage) {
         play(stage, plain) { scene in
             let (caller, upstream) = idle(scene)
             caller.send(get)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecordTests {
     private static let counted = plain + "\ninterceptors: [{metrics: {methods: 1}}]\n"
 
-    private func call(_ scene: Scene, _ path: String, type: String? = nil, answer: String = fine) {
+    private func call(_ scene: Scene, _ path: String, type: String? = nil, response: String = fine) {
         let caller = scene.caller()
         let content = type.map { ["content-type: \($0)"] } ?? []
         caller.send(
@@ -15,7 +15,7 @@ import Testing
         )
         let upstream = scene.upstream().accept()
         _ = upstream.head()
-        upstream.send(answer)
+        upstream.send(response)
         _ = caller.head()
         upstream.close()
         caller.close()
@@ -43,10 +43,10 @@ import Testing
         }
     }
 
-    @Test func `a method is counted by name once an answer has shown that it exists`() {
+    @Test func `a method is counted by name once a response has shown that it exists`() {
         play(Self.counted) { scene in
             let unknown = http("HTTP/1.1 404 Not Found", "content-length: 0")
-            call(scene, "/made.Up/Name", type: "application/json", answer: unknown)
+            call(scene, "/made.Up/Name", type: "application/json", response: unknown)
             call(scene, "/pkg.Service/Say", type: "application/json")
             call(scene, "/pkg.Service/Say", type: "application/json")
             call(scene, "/pkg.Service/Late", type: "application/json")
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `plain HTTP is counted without its paths`() {
         play(Self.counted) { scene in
-            call(scene, "/index.html", answer: http("HTTP/1.1 200 OK", "content-length: 0"))
+            call(scene, "/index.html", response: http("HTTP/1.1 200 OK", "content-length: 0"))
             let labels = #"protocol="http",rpc_service="",rpc_method="_OTHER""#
             #expect(scene.metrics("martlet_rpc_started_total") == ["martlet_rpc_started_total{\(labels)} 1"])
         }
@@ -173,7 +173,7 @@ import Testing
         #expect(lines[1].hasSuffix(#""decided_by":"caller"}"#))
     }
 
-    @Test func `a canned answer counts as the failure that its status tells`() {
+    @Test func `a canned response counts as the failure that its status tells`() {
         let chain = "[{metrics: {}}, {respond: {status: 503}}]"
         play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
             let caller = scene.caller()

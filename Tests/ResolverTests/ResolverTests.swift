@@ -7,13 +7,13 @@ import Testing
 @Suite struct ResolverTests {
     @Test func `literal addresses are answered at once, without a channel`() {
         let bench = Bench { _ in nil }
-        var answers: [String] = []
+        var responses: [String] = []
         for literal in ["127.0.0.1", "::1"] {
             bench.resolver.resolve(literal, port: 80) { result in
-                answers += (try? result.get())?.addresses.map(\.description) ?? []
+                responses += (try? result.get())?.addresses.map(\.description) ?? []
             }
         }
-        #expect(answers == ["127.0.0.1:80", "[::1]:80"])
+        #expect(responses == ["127.0.0.1:80", "[::1]:80"])
         #expect(bench.resolver.nextTimeout == nil)
     }
 
@@ -61,13 +61,13 @@ import Testing
             ("no such host", { $0.failure(3) }),
             ("the host has no address", { $0.records([]) }),
             ("DNS server failed or cannot be reached", { $0.failure(2) }),
-            ("DNS server did not answer", { _ in nil }),
-            ("DNS server did not answer", { _ in [1, 2, 3] }),
-            ("DNS server did not answer", { Array($0.records([[127, 0, 0, 2]]).dropFirst(1)) }),
-            ("DNS server sent a bad answer", { Array($0.records([[127, 0, 0, 2]]).dropLast(3)) }),
+            ("DNS server did not respond", { _ in nil }),
+            ("DNS server did not respond", { _ in [1, 2, 3] }),
+            ("DNS server did not respond", { Array($0.records([[127, 0, 0, 2]]).dropFirst(1)) }),
+            ("DNS server sent a bad response", { Array($0.records([[127, 0, 0, 2]]).dropLast(3)) }),
         ]
-        for (words, answer) in cases {
-            #expect(Bench(answer: answer).failure("name.test")?.description == words)
+        for (words, response) in cases {
+            #expect(Bench(response: response).failure("name.test")?.description == words)
         }
     }
 
@@ -80,11 +80,11 @@ import Testing
         #expect(bench.server.queries.isEmpty)
     }
 
-    @Test func `a server that is not there fails, or does not answer`() throws {
+    @Test func `a server that is not there fails, or does not respond`() throws {
         let address = ScriptedNameServer { _ in nil }.address
         let error = try #require(Bench(servers: address) { _ in nil }.failure("name.test"))
         // Which of the two depends on the system call that the refusal comes with.
-        #expect([.serverFailed, .noAnswer].contains(error))
+        #expect([.serverFailed, .noResponse].contains(error))
     }
 
     @Test func `a wrong list of servers is an error, not a crash`() {
@@ -97,17 +97,17 @@ import Testing
             guard query.type == ScriptedNameServer.Query.a else { return query.records([]) }
             return query.records([[127, 0, 0, UInt8(query.name.utf8.first!)]])
         }
-        var answers: [String: String] = [:]
+        var responses: [String: String] = [:]
         for name in ["a.test", "none.test", "b.test"] {
             bench.resolver.resolve(name, port: 1) { result in
                 switch result {
-                case .success(let resolution): answers[name] = resolution.addresses.first?.description
-                case .failure(let error): answers[name] = "\(error)"
+                case .success(let resolution): responses[name] = resolution.addresses.first?.description
+                case .failure(let error): responses[name] = "\(error)"
                 }
             }
         }
-        bench.run { answers.count == 3 }
-        #expect(answers == ["a.test": "127.0.0.97:1", "b.test": "127.0.0.98:1", "none.test": "no such host"])
+        bench.run { responses.count == 3 }
+        #expect(responses == ["a.test": "127.0.0.97:1", "b.test": "127.0.0.98:1", "none.test": "no such host"])
     }
 
     @Test func `a completion may look up again, and the sockets are forgotten after the last`() {
@@ -152,8 +152,8 @@ private final class Bench {
         var interests: [Int32: Int32] = [:]
     }
 
-    init(servers: String? = nil, answer: @escaping (ScriptedNameServer.Query) -> [UInt8]?) {
-        server = ScriptedNameServer(answer: answer)
+    init(servers: String? = nil, response: @escaping (ScriptedNameServer.Query) -> [UInt8]?) {
+        server = ScriptedNameServer(response: response)
         resolver = Resolver(.init(servers: servers ?? server.address, timeout: 250, tries: 1)) {
             [sockets] socket, reads, writes in
             let events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0)

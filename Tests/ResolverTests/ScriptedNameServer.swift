@@ -1,6 +1,6 @@
 import Glibc
 
-/// A DNS server on loopback that answers as the test says, when the test lets it.
+/// A DNS server on loopback that responds as the test says, when the test lets it.
 final class ScriptedNameServer {
     /// A question that has come in.
     struct Query {
@@ -16,10 +16,10 @@ final class ScriptedNameServer {
     let descriptor: Int32
     let address: String
     private(set) var queries: [Query] = []
-    private let answer: (Query) -> [UInt8]?
+    private let response: (Query) -> [UInt8]?
 
-    init(answer: @escaping (Query) -> [UInt8]?) {
-        self.answer = answer
+    init(response: @escaping (Query) -> [UInt8]?) {
+        self.response = response
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         var local = sockaddr_in()
         local.sin_family = UInt16(AF_INET)
@@ -38,7 +38,7 @@ final class ScriptedNameServer {
         close(descriptor)
     }
 
-    /// Reads one question and sends the answer, if the script has one.
+    /// Reads one question and sends the response, if the script has one.
     func serve() {
         var room = [UInt8](repeating: 0, count: 512)
         var peer = sockaddr_storage()
@@ -49,7 +49,7 @@ final class ScriptedNameServer {
             guard count > 12 else { return }
             let query = Self.parse(Array(room[..<count]))
             queries.append(query)
-            guard let reply = answer(query) else { return }
+            guard let reply = response(query) else { return }
             unsafe sendto(descriptor, reply, reply.count, 0, system, length)
         }
     }
@@ -68,25 +68,25 @@ final class ScriptedNameServer {
 }
 
 extension ScriptedNameServer.Query {
-    /// An answer with these records, each the data of one of the type that was asked for.
+    /// A response with these records, each the data of one of the type that was asked for.
     func records(_ data: [[UInt8]], timeToLive: UInt32 = 60) -> [UInt8] {
-        head(code: 0, answers: data.count) + data.flatMap { record(type, $0, timeToLive) }
+        head(code: 0, responses: data.count) + data.flatMap { record(type, $0, timeToLive) }
     }
 
-    /// An answer that the name is another's, with that one's addresses.
+    /// A response that the name is another's, with that one's addresses.
     func alias(timeToLive aliasTime: UInt32, _ data: [[UInt8]], timeToLive: UInt32) -> [UInt8] {
         let target: [UInt8] = [4] + Array("host".utf8) + [0]
         let records = data.flatMap { record(type, $0, timeToLive, name: target) }
-        return head(code: 0, answers: 1 + data.count) + record(5, target, aliasTime) + records
+        return head(code: 0, responses: 1 + data.count) + record(5, target, aliasTime) + records
     }
 
-    /// An answer without records: 3 is "no such name", 2 "the server failed".
+    /// A response without records: 3 is "no such name", 2 "the server failed".
     func failure(_ code: UInt8) -> [UInt8] {
-        head(code: code, answers: 0)
+        head(code: code, responses: 0)
     }
 
-    private func head(code: UInt8, answers: Int) -> [UInt8] {
-        [bytes[0], bytes[1], 0x81, 0x80 | code, 0, 1, 0, UInt8(answers), 0, 0, 0, 0] + bytes[12...]
+    private func head(code: UInt8, responses: Int) -> [UInt8] {
+        [bytes[0], bytes[1], 0x81, 0x80 | code, 0, 1, 0, UInt8(responses), 0, 0, 0, 0] + bytes[12...]
     }
 
     /// A record of the name that was asked for, unless another is given.

@@ -45,20 +45,20 @@ class Tally:
             self._queue.put(counts)
 
 
-def outcome_of(answer, caller, body):
-    """How a call of HTTP ended: `ok`, or the code that the answer tells in its dialect."""
-    if answer == 200 and caller.answer_type == "application/json":
+def outcome_of(response, caller, body):
+    """How a call of HTTP ended: `ok`, or the code that the response tells in its dialect."""
+    if response == 200 and caller.response_type == "application/json":
         return "ok"
-    if caller.answer_type == "application/json":
-        return json.loads(body).get("code", str(answer)) if body.startswith(b"{") else str(answer)
-    if caller.answer_type.startswith("application/grpc-web-text"):
-        body = b"".join(base64.b64decode(part) for part in (body[:20], body[20:]) if part) if answer == 200 else body
+    if caller.response_type == "application/json":
+        return json.loads(body).get("code", str(response)) if body.startswith(b"{") else str(response)
+    if caller.response_type.startswith("application/grpc-web-text"):
+        body = b"".join(base64.b64decode(part) for part in (body[:20], body[20:]) if part) if response == 200 else body
     if b'"error"' in body:
         return body.split(b'"code":"')[1].split(b'"')[0].decode()
     if b"grpc-status: " in body:
         status = body.split(b"grpc-status: ")[1].split(b"\r\n")[0].decode()
         return "ok" if status == "0" else f"grpc-status {status}"
-    return "ok" if body.endswith(b"{}") else f"an answer without an end: {body[-40:]!r}"
+    return "ok" if body.endswith(b"{}") else f"a response without an end: {body[-40:]!r}"
 
 
 def dialects(address, note):
@@ -73,14 +73,14 @@ def dialects(address, note):
             client = client or http.client.HTTPConnection(*address, timeout=30)
             body = caller.body if caller.method == "POST" else None
             client.request(caller.method, SERVICE + method + caller.query, body, caller.headers())
-            answer = client.getresponse()
-            if leaves and answer.status == 200:
-                answer.read(5)
+            response = client.getresponse()
+            if leaves and response.status == 200:
+                response.read(5)
                 client.close()
                 client = None
                 note(caller.name, "cancelled", began)
                 continue
-            note(caller.name, outcome_of(answer.status, caller, answer.read()), began)
+            note(caller.name, outcome_of(response.status, caller, response.read()), began)
         except (OSError, http.client.HTTPException) as error:
             client.close()
             client = None
@@ -118,7 +118,7 @@ def grpc_calls(address, note):
         except grpc.RpcError as error:
             note("grpc", f"{error.code().name.lower()} in kind {number % 8}", began)
         except AssertionError:
-            note("grpc", "an answer that is not whole", began)
+            note("grpc", "a response that is not whole", began)
 
 
 def frames(address, note):

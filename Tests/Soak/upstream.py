@@ -25,8 +25,8 @@ async def body_of(reader, fields):
     return body
 
 
-def answer(path, fields, body):
-    """The pieces of an answer to a call: what has come, then the end as the dialect has it."""
+def response(path, fields, body):
+    """The pieces of a response to a call: what has come, then the end as the dialect has it."""
     kind = fields.get("content-type", "application/proto")
     if not fields.get("authorization", "").startswith("Bearer token-"):
         return ("401 Unauthorized", "text/plain", [b"no token"])
@@ -43,7 +43,7 @@ async def serve(reader, writer):
         while True:
             lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:-2])}
-            status, kind, pieces = answer(lines[0].split()[1], fields, await body_of(reader, fields))
+            status, kind, pieces = response(lines[0].split()[1], fields, await body_of(reader, fields))
             head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n"
             if len(pieces) == 1:
                 writer.write(f"{head}content-length: {len(pieces[0])}\r\n\r\n".encode() + pieces[0])

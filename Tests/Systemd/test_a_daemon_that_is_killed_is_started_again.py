@@ -4,13 +4,13 @@ import os
 import signal
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 
 
 def test_it_comes_back(service):
     # More than systemd's own limit of starts, five in ten seconds.
     service.drop_in("[Service]\nRestartSec=100ms\n")
-    service.start(answers())
+    service.start(responses())
     for number in range(1, 8):
         os.kill(service.pid, signal.SIGKILL)
         service.wait_for_restart(number)

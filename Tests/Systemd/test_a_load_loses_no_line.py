@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from machine.service import answers
+from machine.service import responses
 from support.patience import eventually
 
 REFUSALS = 20
@@ -19,14 +19,14 @@ def flood(machine, service):
     """Makes calls for three seconds while the service gets bad files; `meanwhile` runs in the middle."""
 
     def start(log, calls, meanwhile=lambda: None):
-        service.start(answers().replace("  - metrics: {}", f"  - metrics: {{}}\n  - log: {log}"))
+        service.start(responses().replace("  - metrics: {}", f"  - metrics: {{}}\n  - log: {log}"))
         service.configure("listn: 1\n")
         rate = calls // CLIENTS // SECONDS
         command = ["h2load", "--h1", f"--requests={calls}", f"--clients={CLIENTS}", f"--rps={rate}"]
         command.append("http://127.0.0.1:8080/")
         callers = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         for number in range(REFUSALS):
-            eventually(lambda: answered(service) > calls * number / REFUSALS, 60, "calls")
+            eventually(lambda: responded(service) > calls * number / REFUSALS, 60, "calls")
             assert service.admin("POST", "/reload")[0] == 422
             if number == REFUSALS // 2:
                 meanwhile()
@@ -37,7 +37,7 @@ def flood(machine, service):
     return start
 
 
-def answered(service):
+def responded(service):
     """How many calls have been answered so far."""
     counts = re.findall(r"^martlet_rpc_handled_total{.*} (\d+)$", service.admin("GET", "/metrics")[1], re.M)
     return sum(map(int, counts))

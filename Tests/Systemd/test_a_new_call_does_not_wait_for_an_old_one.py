@@ -1,12 +1,12 @@
 """The service restarts under socket activation while a call of eight seconds is under way. New calls are answered at once."""
 
 from machine.callers import Callers, SlowCall
-from machine.service import answers
+from machine.service import responses
 
 
 def test_a_restart_under_a_long_call(machine, service, running, capsys):
     machine.run("systemctl start martlet.socket")
-    service.start(answers(listen="systemd:rpc", delay="8s"))
+    service.start(responses(listen="systemd:rpc", delay="8s"))
     old = SlowCall()
     service.wait_for_calls(1)
     callers = running(Callers(count=2, gap=0.1))

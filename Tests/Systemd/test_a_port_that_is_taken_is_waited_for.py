@@ -4,12 +4,12 @@ import socket
 import time
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 from support.patience import eventually
 
 
 def test_the_port_becomes_free(service):
-    service.configure(answers())
+    service.configure(responses())
     with socket.create_server(("127.0.0.1", 8080)):
         until = time.monotonic() + 12
         service.control("start --no-block", check=True)

@@ -3,12 +3,12 @@
 import socket
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 
 
 def test_a_good_file(service):
-    service.start(answers())
-    service.configure(answers(body="new"))
+    service.start(responses())
+    service.configure(responses(body="new"))
     assert service.control("reload").returncode == 0
     assert call() == (200, "new")
     service.wait_for_log("reloaded generation=2")
@@ -16,7 +16,7 @@ def test_a_good_file(service):
 
 
 def test_a_bad_file(service):
-    service.start(answers())
+    service.start(responses())
     service.configure("listn: 1\n")
     assert service.control("reload").returncode != 0
     service.wait_for_log('unknown key "listn"')
@@ -24,9 +24,9 @@ def test_a_bad_file(service):
 
 
 def test_a_file_that_this_machine_cannot_serve(service):
-    service.start(answers())
+    service.start(responses())
     with socket.create_server(("127.0.0.1", 8081)):
-        service.configure(answers(listen="[127.0.0.1:8080, 127.0.0.1:8081]", body="new"))
+        service.configure(responses(listen="[127.0.0.1:8080, 127.0.0.1:8081]", body="new"))
         assert service.martlet("check").returncode == 0
         assert service.control("reload").returncode != 0
     service.wait_for_log("cannot listen on 127.0.0.1:8081")

@@ -3,7 +3,7 @@
 import pytest
 
 from machine.callers import Callers
-from machine.service import answers
+from machine.service import responses
 
 RESTARTS = 4
 
@@ -26,14 +26,14 @@ def restart(service, running, capsys):
 
 def test_new_connections_with_the_socket_unit(machine, service, restart):
     machine.run("systemctl start martlet.socket")
-    service.start(answers(listen="systemd:rpc"))
+    service.start(responses(listen="systemd:rpc"))
     callers = restart("with the socket unit")
     assert callers.refused == callers.lost == 0, callers.errors
     assert callers.longest < 5
 
 
 def test_new_connections_without_the_socket_unit(service, restart):
-    service.start(answers())
+    service.start(responses())
     assert service.show("NFileDescriptorStore") != "0"
     callers = restart("without the socket unit, sockets kept by systemd")
     assert callers.refused == callers.lost == 0, callers.errors
@@ -41,6 +41,6 @@ def test_new_connections_without_the_socket_unit(service, restart):
 
 def test_kept_connections(machine, service, restart):
     machine.run("systemctl start martlet.socket")
-    service.start(answers(listen="systemd:rpc", more="drain: { min: 500ms }"))
+    service.start(responses(listen="systemd:rpc", more="drain: { min: 500ms }"))
     callers = restart("with kept connections that are idle for 100 ms", count=8, keep=True, gap=0.1)
     assert callers.refused == callers.lost == 0, callers.errors

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 from support.patience import eventually
 from support.stopped_thread import StoppedThread
 
@@ -16,7 +16,7 @@ WALL = 0x40000000
 def watched(service):
     """A service with two workers and a watchdog of four seconds."""
     service.drop_in("[Service]\nWatchdogSec=4s\n")
-    service.start(answers(more="workers: 2"))
+    service.start(responses(more="workers: 2"))
     return service
 
 

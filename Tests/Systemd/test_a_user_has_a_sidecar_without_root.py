@@ -3,7 +3,7 @@
 import pytest
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 
 FILE = "/home/somebody/.config/martlet/martlet.yaml"
 
@@ -14,7 +14,7 @@ def somebody(machine):
     machine.run("useradd --create-home somebody; loginctl enable-linger somebody")
     machine.run("systemctl start user@$(id -u somebody).service")
     runtime = f"/run/user/{machine.run('id -u somebody').stdout.strip()}"
-    machine.write(FILE, answers())
+    machine.write(FILE, responses())
 
     def run(command, **options):
         line = f"export XDG_RUNTIME_DIR={runtime} DBUS_SESSION_BUS_ADDRESS=unix:path={runtime}/bus; {command}"
@@ -29,7 +29,7 @@ def test_it_serves(machine, somebody):
     assert started.returncode == 0, machine.run("journalctl --lines=30").stdout
     assert call() == (200, "ok")
     assert somebody(f"martlet status -c {FILE}").stdout
-    machine.write(FILE, answers(body="new"))
+    machine.write(FILE, responses(body="new"))
     somebody("systemctl --user reload martlet")
     assert call() == (200, "new")
     machine.write(FILE, "listn: 1\n")

@@ -3,7 +3,7 @@
 import pytest
 
 from machine.callers import call
-from machine.service import Service, answers
+from machine.service import Service, responses
 from support.patience import eventually
 
 FILE = """
@@ -39,7 +39,7 @@ def test_both_serve_and_obey(instances):
 
 def test_one_stops_and_the_others_stay(service, instances):
     orders, users = instances
-    service.start(answers())
+    service.start(responses())
     assert orders.control("stop").returncode == 0
     assert call(address=users.socket) == (200, "users") and call() == (200, "ok")
     assert service.control("stop").returncode == 0

@@ -2,11 +2,11 @@
 
 import re
 
-from machine.service import answers
+from machine.service import responses
 
 
 def test_an_error_and_an_information(service):
-    service.start(answers())
+    service.start(responses())
     service.configure("listn: 1\n")
     assert service.control("reload").returncode != 0
     service.wait_for_log('unknown key "listn"')

@@ -1,12 +1,12 @@
 """A drop-in adds a second runtime directory. The admin socket is in the first."""
 
 from machine.callers import call
-from machine.service import answers
+from machine.service import responses
 
 
 def test_it_starts(machine, service):
     service.drop_in("[Service]\nRuntimeDirectory=martlet-other\n")
-    service.start(answers())
+    service.start(responses())
     assert machine.path("/run/martlet/admin.sock").is_socket() and machine.path("/run/martlet-other").is_dir()
     assert service.martlet("healthcheck").returncode == 0
     assert service.control("reload").returncode == 0, service.log()

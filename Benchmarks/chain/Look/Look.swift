@@ -37,12 +37,12 @@ final class LookInterceptor: Interceptor {
     }
 }
 
-/// Answers with a Connect stream of some messages.
+/// Responds with a Connect stream of some messages.
 final class StreamInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "stream",
-        summary: "Answers with a Connect stream.",
-        answers: true,
+        summary: "Responds with a Connect stream.",
+        responds: true,
         options: [
             Option("message", .string, required: true, "The message."),
             Option("times", .integer(in: 1...1000), default: "10", "How many there are of it."),
@@ -51,7 +51,7 @@ final class StreamInterceptor: Interceptor {
     )
 
     let events: EventSet = .requestHead
-    private let answer: LocalAnswer
+    private let response: LocalResponse
 
     init(_ section: Section) {
         let body = ByteQueue()
@@ -59,10 +59,10 @@ final class StreamInterceptor: Interceptor {
         for _ in 0..<section.integer("times") { body.append(enveloping: message.span) }
         body.append(enveloping: Array("{}".utf8).span, flags: Envelope.endStream)
         let type = (name: Array("content-type".utf8), value: Array("application/connect+json".utf8))
-        answer = LocalAnswer(status: 200, headers: [type], body: body.readable.array)
+        response = LocalResponse(status: 200, headers: [type], body: body.readable.array)
     }
 
     func requestHead(_ call: Call) -> Verdict {
-        .respond(answer)
+        .respond(response)
     }
 }

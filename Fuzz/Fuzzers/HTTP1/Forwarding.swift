@@ -18,7 +18,7 @@ extension HTTP1Message {
         return request
     }
 
-    /// The answer, or the interim one, as it is forwarded.
+    /// The response, or the interim one, as it is forwarded.
     var forwarded: HTTP1Message {
         var message = self
         let dropped = Self.hopByHop.union(namedByConnection)

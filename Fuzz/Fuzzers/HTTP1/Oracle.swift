@@ -21,16 +21,16 @@ final class Oracle {
 
     /// What is read.
     enum Kind {
-        case requests, answer, answerToHead
+        case requests, response, responseToHead
     }
 
-    /// Reads requests, or one answer and the interim ones before it.
+    /// Reads requests, or one response and the interim ones before it.
     init(_ kind: Kind, _ input: Span<UInt8>) {
         let kind: oracle_kind =
             switch kind {
             case .requests: ORACLE_REQUESTS
-            case .answer: ORACLE_ANSWER
-            case .answerToHead: ORACLE_ANSWER_TO_HEAD
+            case .response: ORACLE_RESPONSE
+            case .responseToHead: ORACLE_RESPONSE_TO_HEAD
             }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         var errorAt = 0

@@ -2,7 +2,7 @@ internal import Bytes
 
 @testable internal import HTTP
 
-/// Reads requests with a session of ours, which answers each of them with 200 as soon as it is whole.
+/// Reads requests with a session of ours, which responds to each of them with 200 as soon as it is whole.
 final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     private(set) var reading = HTTP1Reading()
     private let output = ByteQueue()
@@ -60,15 +60,15 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
             interim.status = 100
             stream.send(informational: interim)
         }
-        if end { answer() }
+        if end { respond() }
         return self
     }
 
     func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
         reading.isRefused = true
-        let answer = HTTPHead()
-        answer.status = fault.status
-        stream.send(head: answer, end: true)
+        let response = HTTPHead()
+        response.status = fault.status
+        stream.send(head: response, end: true)
     }
 
     func sessionBecameIdle() {
@@ -102,7 +102,7 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
 
     func receivedEnd(trailers: HTTPHead?) {
         last.trailers = trailers?.list ?? []
-        answer()
+        respond()
     }
 
     func wasReset(_ reason: HTTPReset) {
@@ -111,7 +111,7 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
 
     func drained() {}
 
-    private func answer() {
+    private func respond() {
         last.isWhole = true
         let head = HTTPHead()
         head.status = 200

@@ -72,7 +72,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     }
 
     private func ask(_ client: HTTP2ClientSession) {
-        let log = StreamLog(nil, answers: false)
+        let log = StreamLog(nil, responds: false)
         logs.append(log)
         let head = HTTPHead()
         head.setMethod(Array("GET".utf8).span)
@@ -86,7 +86,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     // MARK: HTTPServerOwner
 
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
-        let log = StreamLog(stream, answers: true)
+        let log = StreamLog(stream, responds: true)
         logs.append(log)
         if choice & 4 != 0 { stream.pause(.slowPeer) }
         log.opened(head, end: end)
@@ -94,9 +94,9 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     }
 
     func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
-        let answer = HTTPHead()
-        answer.status = fault.status
-        stream.send(head: answer, end: true)
+        let response = HTTPHead()
+        response.status = fault.status
+        stream.send(head: response, end: true)
     }
 
     func sessionEnded(_ end: SessionEnd) {

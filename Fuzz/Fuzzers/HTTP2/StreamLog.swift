@@ -10,12 +10,12 @@ final class StreamLog: HTTPStreamUser {
     private(set) var isWhole = false
     private(set) var isReset = false
     var stream: (any HTTPStream)?
-    /// Whether it sends an answer when the request is whole.
-    let answers: Bool
+    /// Whether it sends a response when the request is whole.
+    let responds: Bool
 
-    init(_ stream: (any HTTPStream)?, answers: Bool) {
+    init(_ stream: (any HTTPStream)?, responds: Bool) {
         self.stream = stream
-        self.answers = answers
+        self.responds = responds
     }
 
     /// What was told, as far as it does not depend on when it came.
@@ -65,7 +65,7 @@ final class StreamLog: HTTPStreamUser {
 
     private func finish() {
         isWhole = true
-        guard answers, let stream else { return }
+        guard responds, let stream else { return }
         let head = HTTPHead()
         head.status = 200
         stream.send(head: head, end: false)

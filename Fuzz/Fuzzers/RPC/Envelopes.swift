@@ -11,7 +11,7 @@ enum Envelopes {
         let choice = input[0]
         let body = input.extracting(1...)
         let dialect: Dialect = [.grpc, .grpcWeb, .grpcWebText, .connectStream][Int(choice & 3)]
-        let direction: MessageMeter.Direction = choice & 4 == 0 ? .request : .answer
+        let direction: MessageMeter.Direction = choice & 4 == 0 ? .request : .response
         scan(body)
         let followed = Cuts.same("messages followed") { Followed(body, dialect, direction, $0) }
         let limit = choice & 8 == 0 ? Int.max : 64
@@ -19,7 +19,7 @@ enum Envelopes {
             let read = Cuts.same("messages read") { ReadBody(body, dialect, direction, wantsMessages, limit, $0) }
             compare(read, followed, body, dialect, isWhole: wantsMessages && limit == .max)
         }
-        if direction == .answer { Cuts.same("an answer read") { ReadAnswer(body, dialect, $0) }.check() }
+        if direction == .response { Cuts.same("a response read") { ReadResponse(body, dialect, $0) }.check() }
     }
 
     private static func compare(

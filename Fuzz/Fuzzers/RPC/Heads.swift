@@ -35,7 +35,7 @@ enum Heads {
         let isAsked = call.dialect != .http && call.dialect != .connectGet
         demand(!isAsked || fault != nil, "an unknown compression is a fault")
         checkQuery(query)
-        checkAnswers(call, type, input)
+        checkResponses(call, type, input)
     }
 
     private static func changedCase(_ byte: UInt8) -> UInt8 {
@@ -82,12 +82,12 @@ enum Heads {
     }
 
     /// Any error can be told in any dialect, and is understood again.
-    private static func checkAnswers(_ call: Classification, _ type: [UInt8], _ input: Span<UInt8>) {
+    private static func checkResponses(_ call: Classification, _ type: [UInt8], _ input: Span<UInt8>) {
         let error = RPCError(.dataLoss, input.string)
         for dialect in Dialect.allCases where dialect != .http {
-            let answer = dialect.answer(to: error, requestContentType: type.span)
-            var reader = AnswerReader(dialect: dialect, codec: .json)
-            let value = { (name: String) in answer.headers.first { $0.name == Array(name.utf8) }?.value }
+            let response = dialect.response(to: error, requestContentType: type.span)
+            var reader = ResponseReader(dialect: dialect, codec: .json)
+            let value = { (name: String) in response.headers.first { $0.name == Array(name.utf8) }?.value }
             let good: StaticString =
                 switch dialect {
                 case .connectStream: "application/connect+json"
@@ -100,17 +100,17 @@ enum Heads {
             let status = value("grpc-status")
             let message = value("grpc-message") ?? []
             reader.head(
-                status: answer.status,
+                status: response.status,
                 contentType: type.span,
                 compression: .identity,
                 grpcStatus: status?.span,
                 grpcMessage: message.span
             )
-            Cuts.some.apply(to: answer.body.span) { reader.body($0) }
+            Cuts.some.apply(to: response.body.span) { reader.body($0) }
             let told = Told(reader.end())
             demandSame(told.code, error.code, "an error in \(dialect.name) tells its code")
             // Only 64 KiB of an end are kept.
-            guard answer.body.count < 60_000 else { continue }
+            guard response.body.count < 60_000 else { continue }
             demandSame(told.message, error.message, "an error in \(dialect.name) tells its message")
         }
     }

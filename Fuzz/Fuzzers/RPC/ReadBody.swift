@@ -58,15 +58,15 @@ struct ReadBody: Equatable {
     }
 }
 
-/// What an `AnswerReader` concludes of a successful answer with a body.
-struct ReadAnswer: Equatable {
+/// What an `ResponseReader` concludes of a successful response with a body.
+struct ReadResponse: Equatable {
     var messages = 0
     var conclusion: Conclusion
     var isWholeSuccess: Bool
     var canEnd: Bool
 
     init(_ body: Span<UInt8>, _ dialect: Dialect, _ cuts: Cuts) {
-        var reader = AnswerReader(dialect: dialect, codec: .proto)
+        var reader = ResponseReader(dialect: dialect, codec: .proto)
         let type: StaticString =
             switch dialect {
             case .grpc: "application/grpc"

@@ -4,15 +4,15 @@ internal import Events
 
 @testable internal import Proxy
 
-/// What programs and servers answer when they are asked for a credential, in each form.
+/// What programs and servers respond when they are asked for a credential, in each form.
 ///
-/// The first byte of the input says the form and the status, what follows is the answer.
+/// The first byte of the input says the form and the status, what follows is the response.
 enum Credentials {
     private static let now: Nanoseconds = 1_700_000_000 * .second
     /// What the inputs to begin with have for a value.
     private static let secret = "hush-hush"
 
-    private static let forms: [CredentialAnswer] = [
+    private static let forms: [CredentialResponse] = [
         .text,
         .json(
             CredentialPlaces(
@@ -26,23 +26,23 @@ enum Credentials {
         .exchange(requested: "urn:ietf:params:oauth:token-type:access_token"),
         .execCredential,
         .tokenRequest,
-        .aws(value: CredentialAnswer.sessionToken),
+        .aws(value: CredentialResponse.sessionToken),
     ]
 
     static func run(_ input: Span<UInt8>) {
         guard input.count > 0 else { return }
         let form = forms[Int(input[0] & 7)]
-        let answer = input.extracting(1...).array
-        check(form, answer, status: input[0] & 8 == 0 ? 200 : 400)
-        checkTime(String(decoding: answer, as: UTF8.self))
-        _ = JWT.expiry(of: answer)
+        let response = input.extracting(1...).array
+        check(form, response, status: input[0] & 8 == 0 ? 200 : 400)
+        checkTime(String(decoding: response, as: UTF8.self))
+        _ = JWT.expiry(of: response)
     }
 
-    private static func check(_ form: CredentialAnswer, _ answer: [UInt8], status: Int) {
+    private static func check(_ form: CredentialResponse, _ response: [UInt8], status: Int) {
         do throws(CredentialFault) {
-            let credential = try form.credential(status: status, body: answer, at: now)
+            let credential = try form.credential(status: status, body: response, at: now)
             demand(status == 200, "an error brings no credential")
-            demandSame(try? form.credential(in: answer, at: now), credential, "an answer reads the same each time")
+            demandSame(try? form.credential(in: response, at: now), credential, "a response reads the same each time")
             check(credential)
         } catch {
             let text = error.text

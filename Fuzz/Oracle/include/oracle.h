@@ -32,9 +32,9 @@ struct oracle_head {
 typedef void (*oracle_told)(void *context, enum oracle_event event, const char *bytes, size_t count,
                             const struct oracle_head *head);
 
-enum oracle_kind { ORACLE_REQUESTS, ORACLE_ANSWER, ORACLE_ANSWER_TO_HEAD };
+enum oracle_kind { ORACLE_REQUESTS, ORACLE_RESPONSE, ORACLE_RESPONSE_TO_HEAD };
 
-// Reads requests, or one answer after its interim ones.
+// Reads requests, or one response after its interim ones.
 //
 // Returns the name of the error, or NULL if everything was in order; `error_at` is where the error stands.
 const char *oracle_read(enum oracle_kind kind, const char *bytes, size_t count, size_t *error_at, void *context,

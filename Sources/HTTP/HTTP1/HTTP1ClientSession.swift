@@ -4,7 +4,7 @@ package import Bytes
 ///
 /// ```
 /// idle → open(user) → writing the request ─┐ (both done) → idle, or closed
-///                   → reading the answer  ─┘
+///                   → reading the response  ─┘
 /// ```
 package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// What waits here waits for the one exchange that there is.
@@ -21,7 +21,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private var writing = Writing.done
     private var reading = Reading.nothing
     /// Reads the head, and then the trailer section.
-    private var parser = HTTP1HeadParser(.answer)
+    private var parser = HTTP1HeadParser(.response)
     private var decoder = HTTP1BodyDecoder(.none)
     private var encoder = HTTP1BodyEncoder(.none)
     /// The head, or the trailer section, that has come in part.
@@ -51,7 +51,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         self.user = user
         writing = .head
         reading = .head
-        parser = HTTP1HeadParser(.answer)
+        parser = HTTP1HeadParser(.response)
         persists = !draining
         pauses = []
         return self
@@ -61,7 +61,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package func ping() -> Bool { true }
     package var isPinging: Bool { false }
 
-    /// What is not HTTP/1.1 is found out by the first answer.
+    /// What is not HTTP/1.1 is found out by the first response.
     package var isForeign: Bool { false }
 
     /// What is sent goes into the output at once.
@@ -91,7 +91,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
                 switch reading {
                 case .nothing, .done: throw .unexpectedBytes
                 case .head:
-                    // What comes before the request has been sent cannot be the answer to it.
+                    // What comes before the request has been sent cannot be the response to it.
                     if case .head = writing { throw .unexpectedBytes }
                     guard try readHead(bytes, &position) else { return position }
                 case .body: guard try readBody(bytes, &position) else { return position }
@@ -101,7 +101,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
             close(telling: .fault(error))
         }
         guard !closed else { return bytes.count }
-        // Only now: bytes behind the answer must not become the answer to whatever is opened next.
+        // Only now: bytes behind the response must not become the response to whatever is opened next.
         if hasJustEnded {
             hasJustEnded = false
             owner.sessionHasRoom()
@@ -115,7 +115,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         guard !closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {
             persists = false
-            return endAnswer()
+            return endResponse()
         }
         close(telling: .connectionLost(errno: errno))
     }
@@ -136,12 +136,12 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         let head = self.head ?? heads.take()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
-        // Nobody asked for an upgrade, so 101 is no answer to anything.
+        // Nobody asked for an upgrade, so 101 is no response to anything.
         guard head.status != 101 else { throw .statusLine }
         self.head = nil
         if head.status < 200 {
-            // All interim answers and the final one share one limit, or they could go on for ever.
-            parser = HTTP1HeadParser(.answer, taken: parser.taken)
+            // All interim responses and the final one share one limit, or they could go on for ever.
+            parser = HTTP1HeadParser(.response, taken: parser.taken)
             head.contentLength = nil
             user?.received(informational: head)
             heads.give(head)
@@ -159,7 +159,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         let end = decoder.hasEnded
         reading = end ? .done : .body
         user?.received(head: head, end: end)
-        if end, !closed { finishAnswer() }
+        if end, !closed { finishResponse() }
     }
 
     private func framing(of head: HTTPHead, chunked: Bool) -> HTTP1Framing {
@@ -175,27 +175,27 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
             return false
         case .data(let from, let to):
             user?.received(body: bytes.extracting(from..<to))
-            if !closed, decoder.hasEnded { endAnswer() }
+            if !closed, decoder.hasEnded { endResponse() }
         case .end:
-            endAnswer()
+            endResponse()
         }
         return true
     }
 
-    private func endAnswer() {
+    private func endResponse() {
         reading = .done
         let trailers = head
         head = nil
         user?.receivedEnd(trailers: trailers?.count ?? 0 > 0 ? trailers : nil)
         if let trailers { heads.give(trailers) }
-        finishAnswer()
+        finishResponse()
     }
 
     /// Ends the exchange.
     ///
-    /// An upstream that has answered before it had the whole request does not get the rest, and its connection is of
+    /// An upstream that has responded before it had the whole request does not get the rest, and its connection is of
     /// no use any more.
-    private func finishAnswer() {
+    private func finishResponse() {
         guard !closed else { return }
         user = nil
         pauses = []

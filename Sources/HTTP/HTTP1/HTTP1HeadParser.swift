@@ -6,7 +6,7 @@ internal import Bytes
 struct HTTP1HeadParser {
     /// What is being read.
     enum Kind {
-        case request, answer, trailers
+        case request, response, trailers
     }
 
     /// Facts of one head that concern the connection and never get into the fields.
@@ -173,7 +173,7 @@ struct HTTP1HeadParser {
             if value.hasToken("trailers") { head.acceptsTrailers = true }
         case .upgrade:
             // Who offers HTTP/2 can go on in HTTP/1.1 (RFC 9110 §7.8), and no server has to know that offer any more.
-            guard kind == .answer || value.equalsIgnoringCase("h2c") else { throw .upgrade }
+            guard kind == .response || value.equalsIgnoringCase("h2c") else { throw .upgrade }
         case .expect:
             guard kind == .request else { return }
             guard value.equalsIgnoringCase("100-continue") else { throw .expectation }

@@ -1,4 +1,4 @@
-/// The reason phrases of RFC 9110 §15 and its kin, for answers that come without one.
+/// The reason phrases of RFC 9110 §15 and its kin, for responses that come without one.
 enum HTTP1Reason {
     /// The usual phrase; empty for a status that has none.
     static func phrase(_ status: Int) -> StaticString {

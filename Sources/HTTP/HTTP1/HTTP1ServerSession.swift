@@ -6,12 +6,12 @@ package import Bytes
 /// reading: head → body → done ─┐  (both done) → head of the next, or closed
 /// writing: head → body → done ─┘
 /// ```
-/// A request that follows too early (pipelining) is left in the owner's hands until the answer before it is sent.
+/// A request that follows too early (pipelining) is left in the owner's hands until the response before it is sent.
 package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private enum Reading { case head, body, done }
     private enum Writing { case head, body, done }
 
-    /// How much of the answers may wait before no further request is begun, however many have been sent ahead.
+    /// How much of the responses may wait before no further request is begun, however many have been sent ahead.
     private static let mostQueued = 256 * 1024
 
     /// Whose connection it is; nil between two connections.
@@ -145,7 +145,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         close(.orderly)
     }
 
-    /// Ends the exchange under way, which the user may still answer, and with it the connection.
+    /// Ends the exchange under way, which the user may still respond to, and with it the connection.
     package func abandon() {
         persists = false
         draining = true
@@ -191,7 +191,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         let end = decoder.hasEnded
         reading = end ? .done : .body
         let user = owner?.sessionOpened(self, head: head, end: end)
-        // The user may have answered or reset at once, and then it has been told all it will be told.
+        // The user may have responded or reset at once, and then it has been told all it will be told.
         if case .done = writing { return }
         self.user = user
     }
@@ -271,7 +271,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func send(informational head: HTTPHead) {
         guard case .head = writing, !isOld else { return }
         if head.status == 100 { expectsContinue = false }
-        HTTP1Writer.write(answer: head, framing: .none, persistence: "", to: output)
+        HTTP1Writer.write(response: head, framing: .none, persistence: "", to: output)
         owner?.sessionHasOutput()
     }
 
@@ -283,11 +283,11 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         if framing == .untilEnd { persists = false }
         let persistence: StaticString =
             persists ? (isOld ? "connection: keep-alive\r\n" : "") : "connection: close\r\n"
-        HTTP1Writer.write(answer: head, framing: framing, persistence: persistence, to: output)
+        HTTP1Writer.write(response: head, framing: framing, persistence: persistence, to: output)
         encoder = HTTP1BodyEncoder(framing)
         owner?.sessionHasOutput()
         writing = .body
-        if end { finishAnswer() }
+        if end { finishResponse() }
     }
 
     private func framing(of head: HTTPHead, end: Bool) -> HTTP1Framing {
@@ -309,10 +309,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         guard case .body = writing else { return }
         if !encoder.writeEnd(trailers: trailers, to: output) { persists = false }
         owner?.sessionHasOutput()
-        finishAnswer()
+        finishResponse()
     }
 
-    private func finishAnswer() {
+    private func finishResponse() {
         writing = .done
         user = nil
         pauses = []
@@ -325,7 +325,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     package func reset(_ reason: HTTPReset) {
         user = nil
-        // An answer that was broken off must not look like a whole one.
+        // A response that was broken off must not look like a whole one.
         if case .body = writing { close(.abort) } else { close(.orderly) }
     }
 

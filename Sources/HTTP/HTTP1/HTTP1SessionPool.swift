@@ -12,7 +12,7 @@ package final class HTTP1SessionPool {
         self.heads = heads
     }
 
-    /// A session at rest for a connection, whose answers go to `output`.
+    /// A session at rest for a connection, whose responses go to `output`.
     package func take(for owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) -> HTTP1ServerSession {
         guard let session = free.take() else {
             return HTTP1ServerSession(owner: owner, output: output, heads: heads, limits: limits)

@@ -15,8 +15,8 @@ enum HTTP1Writer {
         queue.append("\r\n")
     }
 
-    /// Writes the head of an answer; `persistence` is a `connection` line or nothing.
-    static func write(answer head: HTTPHead, framing: HTTP1Framing, persistence: StaticString, to queue: ByteQueue) {
+    /// Writes the head of a response; `persistence` is a `connection` line or nothing.
+    static func write(response head: HTTPHead, framing: HTTP1Framing, persistence: StaticString, to queue: ByteQueue) {
         queue.append("HTTP/1.1 ")
         queue.append(decimal: head.status)
         if head.reason.count > 0 {

@@ -66,7 +66,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             return user.wasReset(.fault(fault))
         }
         if head.isInterim {
-            // All interim answers and the final one share one limit, or they could go on for ever.
+            // All interim responses and the final one share one limit, or they could go on for ever.
             stream.interimBytes += reader.size
             guard stream.interimBytes <= limits.head else {
                 heads.give(head)
@@ -82,7 +82,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         if end { receivedWhole(stream) }
     }
 
-    /// An upstream that has answered before it had the whole request does not get the rest.
+    /// An upstream that has responded before it had the whole request does not get the rest.
     override func receivedWhole(_ stream: HTTP2Stream) {
         stream.user = nil
         if stream.sending != .sent { reset(stream, .canceled) }

@@ -6,7 +6,7 @@ enum HTTP2FieldBlock {
     /// Where a request goes, beside its head.
     enum Control {
         case request(scheme: StaticString)
-        case answer
+        case response
         case trailers
     }
 
@@ -49,7 +49,7 @@ enum HTTP2FieldBlock {
                 add(":path", head.targetRange)
                 if head.acceptsTrailers { add("te", "trailers") }
                 if head.expectsContinue { add("expect", "100-continue") }
-            case .answer:
+            case .response:
                 add(":status", decimal: head.status)
             case .trailers:
                 break

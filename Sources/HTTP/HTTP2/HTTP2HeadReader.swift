@@ -8,7 +8,7 @@ internal import Bytes
 struct HTTP2HeadReader {
     /// What is being read.
     enum Kind {
-        case request, answer, trailers
+        case request, response, trailers
     }
 
     private(set) var kind = Kind.request

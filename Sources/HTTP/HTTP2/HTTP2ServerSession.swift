@@ -59,7 +59,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         lingers = true
         add(stream)
         unsafe nghttp2_session_set_stream_user_data(engine, id, Unmanaged.passUnretained(stream).toOpaque())
-        // Side by side, frame by frame: else a small answer would wait for each large one that began before it.
+        // Side by side, frame by frame: else a small response would wait for each large one that began before it.
         var priority = nghttp2_extpri(urgency: 3, inc: 1)
         unsafe _ = nghttp2_session_change_extpri_stream_priority(engine, id, &priority, 1)
         return stream
@@ -72,18 +72,18 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             return heads.give(head)
         }
         let user = caller.sessionOpened(stream, head: head, end: end)
-        // The user may have answered or reset at once, and then it is told nothing any more.
+        // The user may have responded or reset at once, and then it is told nothing any more.
         if stream.position >= 0, !stream.isReset, !stream.hasEnded { stream.user = user }
     }
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
-        submit(answer: head, end: end, on: stream)
+        submit(response: head, end: end, on: stream)
     }
 
     /// What is still to come of the request is thrown away for a while, and then refused (RFC 9113 §8.1).
     ///
-    /// Not at once: there are callers who take the answer for lost if the refusal comes together with it.
-    override func answeredEarly(_ stream: HTTP2Stream) {
+    /// Not at once: there are callers who take the response for lost if the refusal comes together with it.
+    override func respondedEarly(_ stream: HTTP2Stream) {
         stream.progress = now
         caller.sessionDiscards()
     }
@@ -136,7 +136,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     override func sentGoAway(_ code: HTTP2Code) {
         super.sentGoAway(code)
         guard goodbye == .announced, code == .noError else { return }
-        // Behind the notice, so that the answer to it says that the notice has been seen.
+        // Behind the notice, so that the response to it says that the notice has been seen.
         unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
@@ -162,7 +162,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             stream.user = nil
             user?.wasReset(.shutdown)
         }
-        // The answers come before the goodbye, behind which nothing is sent.
+        // The responses come before the goodbye, behind which nothing is sent.
         write()
         terminate(.noError)
         write()

@@ -27,7 +27,7 @@ extension HTTP2Session {
         guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
         readingID = id
         countHead()
-        reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .answer, into: heads.take())
+        reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .response, into: heads.take())
         return Self.goOn
     }
 
@@ -43,7 +43,7 @@ extension HTTP2Session {
 
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
         reader.add(name, value)
-        // A little too much is refused with an answer; what is out of all proportion is an attack.
+        // A little too much is refused with a response; what is out of all proportion is an attack.
         guard reader.fault != nil, reader.size > 16 * limits.head else {
             return yields ? NGHTTP2_ERR_PAUSE.rawValue : Self.goOn
         }

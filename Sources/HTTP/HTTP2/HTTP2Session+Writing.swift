@@ -11,13 +11,13 @@ extension HTTP2Session {
 
     // MARK: What streams send
 
-    /// Answers on a caller's stream.
-    func submit(answer head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
+    /// Sends the response on a caller's stream.
+    func submit(response head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         guard !isClosed, stream.position >= 0 else { return }
         var provider = unsafe Self.provider
         // The objects that a closure takes with it are counted; numbers and pointers are not.
         let (engine, id) = unsafe (engine, stream.id)
-        unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
+        unsafe HTTP2FieldBlock.lend(head, .response) { fields, count in
             unsafe withUnsafePointer(to: &provider) { provider in
                 unsafe _ = nghttp2_submit_response(engine, id, fields, count, end ? nil : provider)
             }
@@ -42,11 +42,11 @@ extension HTTP2Session {
         hasOutput()
     }
 
-    /// Sends an interim answer, unless so many frames wait to be read that it would only be held.
+    /// Sends an interim response, unless so many frames wait to be read that it would only be held.
     func submit(informational head: HTTPHead, on stream: HTTP2Stream) {
         guard isServer, !isClosed, stream.position >= 0, waitingFrames <= mostFrames / 2 else { return }
         let (engine, id) = unsafe (engine, stream.id)
-        unsafe HTTP2FieldBlock.lend(head, .answer) { fields, count in
+        unsafe HTTP2FieldBlock.lend(head, .response) { fields, count in
             let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
             unsafe _ = nghttp2_submit_headers(engine, none, id, nil, fields, count, nil)
         }
@@ -252,7 +252,7 @@ extension HTTP2Session {
         if isData { guardian.sentData() }
         guard !isEnd else {
             stream.sentEnd()
-            if stream.receiving != .ended { answeredEarly(stream) }
+            if stream.receiving != .ended { respondedEarly(stream) }
             return false
         }
         guard stream.tellsDrained, stream.queuedBytes == 0 else { return false }

@@ -197,7 +197,7 @@ package class HTTP2Session: HTTPSession {
     func holdsMuchChanged() {}
 
     /// The message is out as a whole, and the peer has not ended its own.
-    func answeredEarly(_ stream: HTTP2Stream) {}
+    func respondedEarly(_ stream: HTTP2Stream) {}
     /// The peer has ended its message, and the user of the stream knows.
     func receivedWhole(_ stream: HTTP2Stream) {}
 
@@ -272,7 +272,7 @@ package class HTTP2Session: HTTPSession {
         if id == readingID { dropHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
-        // An answer that has come whole is still given to the user, once it wants it.
+        // A response that has come whole is still given to the user, once it wants it.
         if isServer || !stream.isWhole || !stream.holdsInput {
             let reason = stream.isMalformed ? HTTPReset.fault(.http2Message) : .code(code)
             stream.end(telling: stream.isWhole ? nil : reason)

@@ -85,7 +85,7 @@ final class HTTP2Stream: HTTPStream {
     func send(head: HTTPHead, end: Bool) {
         guard sending == .nothing else { return }
         sending = end ? .ended : .body
-        if end { answered() }
+        if end { responded() }
         progress = session.now
         session.send(head, end: end, on: self)
     }
@@ -109,13 +109,13 @@ final class HTTP2Stream: HTTPStream {
     func sendEnd(trailers: HTTPHead?) {
         guard sending == .body, !isReset else { return }
         sending = .ended
-        answered()
+        responded()
         if let trailers { self.trailers = session.copy(trailers) }
         session.hasEnd(self)
     }
 
     /// A caller that has been answered tells nothing more to whom it has called.
-    private func answered() {
+    private func responded() {
         guard session.isServer else { return }
         user = nil
         releaseInbound()

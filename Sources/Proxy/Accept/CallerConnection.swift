@@ -123,7 +123,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         timer?.arm(after: left)
     }
 
-    /// Ends the call under way now, with an answer if none has begun.
+    /// Ends the call under way now, with a response if none has begun.
     func abandon() {
         guard let session else { return close() }
         session.abandon()

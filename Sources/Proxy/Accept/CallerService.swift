@@ -18,7 +18,7 @@ final class CallerService: ConnectionService {
     private(set) var limits = HTTPLimits()
     /// The most bytes of one message of a request.
     private(set) var requestMessageLimit: Int?
-    /// The most bytes of one message of an answer.
+    /// The most bytes of one message of a response.
     private(set) var responseMessageLimit: Int?
     /// Whether callers are told by `proxy-status` why they get an error of ours.
     private(set) var tellsProxyStatus = false

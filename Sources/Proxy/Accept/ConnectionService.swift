@@ -3,7 +3,7 @@ package import HTTP
 
 /// Serves the requests of accepted connections.
 package protocol ConnectionService: AnyObject {
-    /// A request has begun; answers who uses its stream. The head belongs to the user from now on.
+    /// A request has begun; returns who uses its stream. The head belongs to the user from now on.
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
     /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
     func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)

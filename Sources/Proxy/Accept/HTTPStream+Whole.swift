@@ -3,7 +3,7 @@ package import HTTP
 internal import RPC
 
 extension HTTPStream {
-    /// Sends an answer whose body is at hand, and ends the exchange.
+    /// Sends a response whose body is at hand, and ends the exchange.
     package func sendWhole(
         status: Int,
         fields: [(name: [UInt8], value: [UInt8])],
@@ -22,16 +22,16 @@ extension HTTPStream {
         heads.give(head)
     }
 
-    /// Answers a request that was refused before it began, in the dialect that its head shows, if it came so far; else
+    /// Responds to a request that was refused before it began, in the dialect that its head shows, if it came so far; else
     /// in plain HTTP with a JSON error.
     package func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
         let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
-        let answer: LocalAnswer
+        let response: LocalResponse
         if let head, let type = head.first(.contentType) {
-            answer = Classification(head).dialect.answer(to: error, requestContentType: head.value(at: type))
+            response = Classification(head).dialect.response(to: error, requestContentType: head.value(at: type))
         } else {
-            answer = Dialect.http.answer(to: error, requestContentType: Span())
+            response = Dialect.http.response(to: error, requestContentType: Span())
         }
-        sendWhole(status: answer.status, fields: answer.headers, body: answer.body, heads: heads)
+        sendWhole(status: response.status, fields: response.headers, body: response.body, heads: heads)
     }
 }

@@ -104,7 +104,7 @@ extension AccessLogLine {
         let stages = record.stages
         if stages.forwarded > 0 { field("chain_ms", millisecondsOf: Int(stages.forwarded - stages.arrived)) }
         if stages.connected > 0 { field("connect_ms", millisecondsOf: Int(call.ledger.connecting)) }
-        if stages.answered > 0 { field("first_byte_ms", millisecondsOf: Int(stages.answered - stages.connected)) }
+        if stages.responded > 0 { field("first_byte_ms", millisecondsOf: Int(stages.responded - stages.connected)) }
         endObject()
         field("attempts", number: record.attempts)
         switch record.decider {

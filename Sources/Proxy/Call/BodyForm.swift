@@ -6,7 +6,7 @@ enum BodyForm {
     case bytes
     /// Envelope by envelope.
     case framed
-    /// As bytes, until there is something in an answer that is no message: then envelope by envelope.
+    /// As bytes, until there is something in a response that is no message: then envelope by envelope.
     case tailed
     /// As one bare message, which is held until it is whole.
     case bare

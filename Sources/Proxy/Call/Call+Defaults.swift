@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// What an upstream adds to the heads of its requests, and takes from those of its answers.
+/// What an upstream adds to the heads of its requests, and takes from those of its responses.
 extension Call {
     /// Gives the head that is about to leave the defaults and the cookies of its upstream.
     ///
@@ -17,7 +17,7 @@ extension Call {
         upstream.cookies?.add(to: request)
     }
 
-    /// Puts the cookies that an answer sets where its upstream keeps them, if it does.
+    /// Puts the cookies that a response sets where its upstream keeps them, if it does.
     func keepCookies(of head: HTTPHead) {
         guard let cookies = attempt?.upstream.cookies else { return }
         cookies.take(from: head, to: request)

@@ -24,7 +24,7 @@ extension Call {
         return meter
     }
 
-    /// Measures the request while its head waits: who answers it later may take one message.
+    /// Measures the request while its head waits: who responds to it later may take one message.
     func measureWaitingRequest() {
         guard meter == nil, !isTriedAgain else { return }
         meter = makeMeter()
@@ -49,25 +49,25 @@ extension Call {
         return isWithinLimit()
     }
 
-    /// A message of the answer is too large, and nothing of it has gone out.
-    func answerIsOverLimit() {
+    /// A message of the response is too large, and nothing of it has gone out.
+    func responseIsOverLimit() {
         worker.counters.limitHit(.responseMessage)
-        attempt?.count(.badAnswer)
+        attempt?.count(.badResponse)
         attempt?.cancel()
         attempt = nil
-        answerFailed(reader.overLimitError)
+        responseFailed(reader.overLimitError)
     }
 
-    /// The last piece of the answer announces a message that is too large: what comes before it still goes to the caller.
+    /// The last piece of the response announces a message that is too large: what comes before it still goes to the caller.
     ///
     /// - Parameters:
     ///   - body: the piece.
     ///   - stoodBetween: whether what has gone out before stands between two messages.
     func endBeforeTooLarge(_ body: Span<UInt8>, _ stoodBetween: Bool) {
         let complete = reader.complete
-        if complete > 0 { takeAnswer(body.extracting(0..<complete)) }
-        mayEndAnswer = complete > 0 || stoodBetween
-        answerIsOverLimit()
+        if complete > 0 { takeResponse(body.extracting(0..<complete)) }
+        mayEndResponse = complete > 0 || stoodBetween
+        responseIsOverLimit()
     }
 
     /// What is wrong with the head of a request that is answered here with a message.
@@ -83,21 +83,21 @@ extension Call {
         )
     }
 
-    /// Answers one message with one, once it is known that there is one.
-    func respondWhenWhole(_ answer: LocalAnswer, _ place: Int) {
+    /// Responds to one message with one, once it is known that there is one.
+    func respondWhenWhole(_ response: LocalResponse, _ place: Int) {
         if meter == nil { meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit) }
         if requestEnded { meter?.end() }
-        if requestEnded { answerWhole(answer, place) } else { heldAnswer = (answer, place) }
+        if requestEnded { respondToWhole(response, place) } else { heldResponse = (response, place) }
     }
 
     /// The request has come whole.
-    func answerWhole(_ answer: LocalAnswer, _ place: Int) {
-        heldAnswer = nil
+    func respondToWhole(_ response: LocalResponse, _ place: Int) {
+        heldResponse = nil
         let compression = request.compression(classification.dialect)
         if let error = meter?.faultOfOneMessage(compression: compression) {
             return rejected(error, at: place, .requestHead, .request)
         }
-        respond(answer, place)
+        respond(response, place)
     }
 
     /// How many messages the call had.

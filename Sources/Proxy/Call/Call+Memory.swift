@@ -32,15 +32,15 @@ extension Call {
     static let usualWait = Nanoseconds.second
 
     package var heldBytes: Int {
-        let queues = [outbox, replay, requestQuery, heldBody, bareMessage, requestRest?.bytes, answerRest?.bytes]
-        let readers = (requestReader?.heldBytes ?? 0) + (answerReader?.heldBytes ?? 0)
+        let queues = [outbox, replay, requestQuery, heldBody, bareMessage, requestRest?.bytes, responseRest?.bytes]
+        let readers = (requestReader?.heldBytes ?? 0) + (responseReader?.heldBytes ?? 0)
         let suspended = lanes.request.heldBySuspensions + lanes.response.heldBySuspensions
         let waiting = lanes.request.bytes + lanes.response.bytes + suspended + (attempt?.heldBytes ?? 0)
         return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Int64 {
-        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, answerPieceCame, barePieceCame)
+        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, responsePieceCame, barePieceCame)
         let martlet = min(lanes.request.waitsSince, lanes.response.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
@@ -56,13 +56,13 @@ extension Call {
     }
 
     /// When the upstream last sent some of what waits for the rest of it.
-    private var answerPieceCame: Nanoseconds {
-        answerReader?.heldBytes ?? 0 > 0 || heldBody != nil ? pieceCame.answer : .max
+    private var responsePieceCame: Nanoseconds {
+        responseReader?.heldBytes ?? 0 > 0 || heldBody != nil ? pieceCame.response : .max
     }
 
     /// When some last came of the bare message that is being put together, whoever sends it.
     private var barePieceCame: Nanoseconds {
-        bareMessage == nil ? .max : max(pieceCame.request, pieceCame.answer)
+        bareMessage == nil ? .max : max(pieceCame.request, pieceCame.response)
     }
 
     package func releaseSpares() {

@@ -15,23 +15,23 @@ extension Call {
         hasEnded: Bool = false
     ) -> MessageReader {
         MessageReader(
-            direction == .request ? classification.dialect : answerDialect,
+            direction == .request ? classification.dialect : responseDialect,
             direction,
             wantsMessages: wantsMessages,
-            messageLimit: direction == .answer ? answerLimit : listener.heldMessageLimit,
+            messageLimit: direction == .response ? responseLimit : listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers),
             from: start,
             hasEnded: hasEnded
         )
     }
 
-    /// What the body of the answer is written in: a caller with text may be answered in binary.
-    var answerDialect: Dialect {
+    /// What the body of the response is written in: a caller with text may be answered in binary.
+    var responseDialect: Dialect {
         ownOutcome == nil ? reader.bodyDialect : classification.dialect
     }
 
     /// The most bytes of the response that are held as one: those of our own are in memory anyway.
-    var answerLimit: Int { ownOutcome == nil ? listener.heldMessageLimit : .max }
+    var responseLimit: Int { ownOutcome == nil ? listener.heldMessageLimit : .max }
 
     // MARK: Into the chain
 
@@ -56,7 +56,7 @@ extension Call {
         )
         pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
-        if message === requestMessage || message === answerMessage { message.letGo() }
+        if message === requestMessage || message === responseMessage { message.letGo() }
     }
 
     func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
@@ -83,15 +83,15 @@ extension Call {
     }
 
     private func compression(_ way: Way) -> Compression {
-        way == .request ? requestCompression : answerCompression
+        way == .request ? requestCompression : responseCompression
     }
 
     private func takeMessage(_ way: Way) -> Message {
-        let kept = way == .request ? requestMessage : answerMessage
+        let kept = way == .request ? requestMessage : responseMessage
         if let kept { return kept }
         let new = Message(isBare: !classification.dialect.hasEnvelopes, queues: worker.context.queues)
-        new.number = way == .request ? heldMessages.request : heldMessages.answer
-        if way == .request { requestMessage = new } else { answerMessage = new }
+        new.number = way == .request ? heldMessages.request : heldMessages.response
+        if way == .request { requestMessage = new } else { responseMessage = new }
         return new
     }
 
@@ -100,9 +100,9 @@ extension Call {
         if requestMessage === message {
             heldMessages.request = message.number
             requestMessage = nil
-        } else if answerMessage === message {
-            heldMessages.answer = message.number
-            answerMessage = nil
+        } else if responseMessage === message {
+            heldMessages.response = message.number
+            responseMessage = nil
         }
     }
 
@@ -110,7 +110,7 @@ extension Call {
     func keepBare(_ body: Span<UInt8>, _ way: Way) {
         let queue = bareMessage ?? worker.takeQueue()
         bareMessage = queue
-        let limit = way == .request ? listener.heldMessageLimit : answerLimit
+        let limit = way == .request ? listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
             if way == .response, isPlainBody { return passPlain(queue, body) }
             let words = "a message of the \(way.sender) is over limits.held_message, \(limit) bytes"
@@ -118,16 +118,16 @@ extension Call {
         }
         queue.append(body)
         let now = worker.context.loop.now
-        if way == .request { pieceCame.request = now } else { pieceCame.answer = now }
+        if way == .request { pieceCame.request = now } else { pieceCame.response = now }
     }
 
     /// A body that is no message and too large to be held passes as it comes.
     private func passPlain(_ kept: ByteQueue, _ body: Span<UInt8>) {
-        let number = answers
-        (answerForm, isPlainBody, bareMessage) = (.bytes, false, nil)
+        let number = responses
+        (responseForm, isPlainBody, bareMessage) = (.bytes, false, nil)
         pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
         worker.give(kept)
-        if isOpen(.response, number) { takeAnswer(body) }
+        if isOpen(.response, number) { takeResponse(body) }
     }
 
     /// The one bare message of a body is whole.
@@ -156,14 +156,14 @@ extension Call {
     }
 
     private func isFaulty(_ error: RPCError, _ way: Way) {
-        way == .request ? requestIsFaulty(error) : answerIsFaulty(error)
+        way == .request ? requestIsFaulty(error) : responseIsFaulty(error)
     }
 
     // MARK: Out of the chain
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
     func write(_ message: Message, _ bytes: Span<UInt8>, _ way: Way, to send: (Span<UInt8>) -> Void) {
-        let dialect = way == .request ? classification.dialect : answerDialect
+        let dialect = way == .request ? classification.dialect : responseDialect
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
                 write(payload, isCompressed: message.isCompressed, dialect, to: send)
@@ -196,5 +196,5 @@ extension Call {
 
 extension Way {
     /// Whose message it is that goes there.
-    var sender: String { self == .request ? "request" : "answer" }
+    var sender: String { self == .request ? "request" : "response" }
 }

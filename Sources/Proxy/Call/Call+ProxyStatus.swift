@@ -7,7 +7,7 @@ internal import Telemetry
 extension Call {
     private static let proxyStatus = FieldName("proxy-status")
 
-    /// Says in the head of an answer, or in its trailers, why it is an error, if that was decided here and callers of the
+    /// Says in the head of a response, or in its trailers, why it is an error, if that was decided here and callers of the
     /// listener are told.
     func addProxyStatus(to head: HTTPHead, _ outcome: Outcome) {
         guard listener.tellsProxyStatus, outcome.isError else { return }
@@ -34,7 +34,7 @@ extension Call {
     }
 
     private func errorType(_ code: RPCCode) -> StaticString {
-        if case .interceptor = record.decider { return hasAnswer ? "proxy_internal_response" : "http_request_denied" }
+        if case .interceptor = record.decider { return hasResponse ? "proxy_internal_response" : "http_request_denied" }
         if let refusal { return refusal == .loop ? "proxy_loop_detected" : "http_request_denied" }
         if let failure { return failure.proxyErrorType }
         return switch code {
@@ -70,7 +70,7 @@ extension UpstreamFailure {
         case .firstByteTimeout, .attemptTimeout, .callTimeout: "http_response_timeout"
         case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
-        case .noHTTP2, .needsHTTP2, .exceeded, .badAnswer: "http_protocol_error"
+        case .noHTTP2, .needsHTTP2, .exceeded, .badResponse: "http_protocol_error"
         }
     }
 }

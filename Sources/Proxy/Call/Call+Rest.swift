@@ -13,32 +13,32 @@ extension Call {
     func keepRest(_ bytes: Span<UInt8>, _ way: Way) {
         let queue = worker.takeQueue()
         queue.append(bytes)
-        if way == .request { requestRest = BodyRest(bytes: queue) } else { answerRest = BodyRest(bytes: queue) }
+        if way == .request { requestRest = BodyRest(bytes: queue) } else { responseRest = BodyRest(bytes: queue) }
     }
 
     /// Puts the end behind what is not looked at yet.
     func endAfterRest(_ way: Way, _ end: @escaping () -> Void) {
-        if way == .request { requestRest?.end = end } else { answerRest?.end = end }
+        if way == .request { requestRest?.end = end } else { responseRest?.end = end }
     }
 
     /// Looks at what was kept, now that less waits.
     func takeRest(_ way: Way) {
-        guard let rest = way == .request ? requestRest : answerRest else { return }
-        let number = answers
+        guard let rest = way == .request ? requestRest : responseRest else { return }
+        let number = responses
         if way == .request {
             requestRest = nil
             takeRequest(rest.bytes.readable)
         } else {
-            answerRest = nil
-            takeAnswer(rest.bytes.readable)
+            responseRest = nil
+            takeResponse(rest.bytes.readable)
         }
         worker.give(rest.bytes)
         guard isOpen(way, number), let end = rest.end else { return }
-        if (way == .request ? requestRest : answerRest) == nil { end() } else { endAfterRest(way, end) }
+        if (way == .request ? requestRest : responseRest) == nil { end() } else { endAfterRest(way, end) }
     }
 
     /// Nobody will look at what was kept.
     func forgetRest(_ way: Way) {
-        if let rest = way == .request ? requestRest.take() : answerRest.take() { worker.give(rest.bytes) }
+        if let rest = way == .request ? requestRest.take() : responseRest.take() { worker.give(rest.bytes) }
     }
 }

@@ -4,7 +4,7 @@ internal import Events
 internal import HTTP
 public import Telemetry
 
-/// Another try of a call, since an interceptor says so: what has come of an answer is dropped, and the request goes again
+/// Another try of a call, since an interceptor says so: what has come of a response is dropped, and the request goes again
 /// through what runs for each attempt.
 extension Call {
     /// How often a call is tried at most, whoever would have it tried again.
@@ -26,15 +26,15 @@ extension Call {
     /// How often the interceptor that asks has let the call be tried again.
     public var retries: Int { run.retriesOfCurrent }
 
-    /// Whether the answer that has come is the upstream's.
-    var isAnsweredByUpstream: Bool { ownOutcome == nil && !isAnswered }
+    /// Whether the response that has come is the upstream's.
+    var hasUpstreamResponse: Bool { ownOutcome == nil && !hasResponded }
 
     /// Notes that the interceptor that says so would have let the call be tried once more, and what was in the way.
     public func skipRetry(_ obstacle: RetryObstacle) {
-        skipRetry(obstacle, at: run.current, hasAnswer ? .responseHead : .requestHead, isNoted: false)
+        skipRetry(obstacle, at: run.current, hasResponse ? .responseHead : .requestHead, isNoted: false)
     }
 
-    /// Likewise; `isNoted` where an interceptor has answered `retry`.
+    /// Likewise; `isNoted` where an interceptor has responded `retry`.
     func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label, isNoted: Bool) {
         worker.counters.retrySkipped(obstacle)
         let trace = self.trace ?? worker.takeTrace()
@@ -42,36 +42,36 @@ extension Call {
         trace.retrySkipped(place, event, obstacle.text, isNoted: isNoted)
     }
 
-    /// What is in the way of an interceptor that has answered `retry` to an event.
+    /// What is in the way of an interceptor that has responded `retry` to an event.
     func retryObstacle(at place: Int, _ way: Way) -> RetryObstacle? {
         guard way == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
         return retryObstacle
     }
 
-    /// Drops the answer and tries again.
+    /// Drops the response and tries again.
     func retry(_ reason: RetryReason, at place: Int, _ event: ChainEvent) {
         guard let upstream = route.upstream else { return }
         worker.counters.retry(reason)
         worker.counters.verdict(run.chain.links[place].counter, .retry)
-        // The upstream did answer.
+        // The upstream did respond.
         attempt?.count(.ok)
         attempt?.cancel()
         attempt = nil
         forgetWaiting(.response, from: 0)
-        // What has held the source back belongs to the answer that is dropped.
+        // What has held the source back belongs to the response that is dropped.
         lanes.response.isPaused = false
         if case .responseHead(let head, _) = event { forget(head) }
-        forgetAnswer()
-        answers += 1
-        droppedAnswers = answers
-        isAnswered = false
-        isAnswerClosed = false
+        forgetResponse()
+        responses += 1
+        droppedResponses = responses
+        hasResponded = false
+        isResponseClosed = false
         ownOutcome = nil
         failure = nil
-        answerForm = .bytes
+        responseForm = .bytes
         record.decider = .upstream
         record.message = []
-        reader = AnswerReader(
+        reader = ResponseReader(
             dialect: classification.dialect,
             codec: classification.codec,
             messageLimit: listener.responseMessageLimit
@@ -90,11 +90,11 @@ extension Call {
 
     private static let previousAttempts = FieldName("grpc-previous-rpc-attempts")
 
-    // MARK: The head of an answer
+    // MARK: The head of a response
 
-    /// Whether the head of an answer waits for what follows, since that may lead to another attempt.
+    /// Whether the head of a response waits for what follows, since that may lead to another attempt.
     var waitsForMore: Bool {
-        keepsRequest && classification.dialect.hasEnvelopes && run.answerMeets(.retries) && retryObstacle == nil
+        keepsRequest && classification.dialect.hasEnvelopes && run.responseMeets(.retries) && retryObstacle == nil
     }
 
     /// Holds the head for a moment: an error that follows at once comes with it.

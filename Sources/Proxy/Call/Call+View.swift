@@ -30,7 +30,7 @@ extension Call {
         classification.dialect == .http ? nil : classification.procedure
     }
 
-    /// The name of the upstream that the call goes to; nil if its chain has to answer.
+    /// The name of the upstream that the call goes to; nil if its chain has to respond.
     public var upstreamName: String? { route.upstream?.settings.name }
 
     /// The outcome; good in `finished`.

@@ -16,7 +16,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     static let highWater = 64 * 1024
     /// How many bytes wait on one side that is behind the other.
     static let lowWater = 16 * 1024
-    /// How long the head of an answer waits for what follows, where that may lead to another attempt.
+    /// How long the head of a response waits for what follows, where that may lead to another attempt.
     static let headPatience = 500 * Nanoseconds.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
     static let streamHeadPatience = 50 * Nanoseconds.millisecond
@@ -40,11 +40,11 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var record = CallRecord()
     /// Where its time goes.
     var ledger: TimeLedger
-    /// Why there is no answer from the upstream, if that is why.
+    /// Why there is no response from the upstream, if that is why.
     var failure: UpstreamFailure?
     /// Measures the messages of the request, where somebody wants to know.
     var meter: MessageMeter?
-    var reader: AnswerReader
+    var reader: ResponseReader
     /// What its interceptors have done that is worth telling.
     var trace: DecisionTrace?
     /// Whether its hooks are timed.
@@ -88,37 +88,37 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var replay: ByteQueue?
     /// Why the request cannot be sent once more from what is kept of it, if it cannot.
     var replayObstacle: RetryObstacle?
-    /// Somebody may have the call tried again: what is sent of it is kept until something of an answer goes out.
+    /// Somebody may have the call tried again: what is sent of it is kept until something of a response goes out.
     var keepsRequest = false
 
-    // MARK: The answer on its way
+    // MARK: The response on its way
 
-    /// How many answers have set out on their way back, each in the place of the one before it.
-    var answers = 0
+    /// How many responses have set out on their way back, each in the place of the one before it.
+    var responses = 0
     /// How many of them there were when the call was tried again: they are none any more.
-    var droppedAnswers = 0
-    /// The answer is given here.
-    var isAnswered = false
+    var droppedResponses = 0
+    /// The response is given here.
+    var hasResponded = false
     /// What was decided here, if that is so.
     var ownOutcome: Outcome?
-    var answerForm = BodyForm.bytes
-    /// What is held of the answer as one message is none of RPC.
+    var responseForm = BodyForm.bytes
+    /// What is held of the response as one message is none of RPC.
     var isPlainBody = false
-    var answerReader: MessageReader?
-    var answerMessage: Message?
-    var answerCompression = Compression.identity
+    var responseReader: MessageReader?
+    var responseMessage: Message?
+    var responseCompression = Compression.identity
     /// The frame that has ended the body.
-    var answerEndFrame: EndFrame?
-    var answerRest: BodyRest?
-    var answerTrailers: HTTPHead?
+    var responseEndFrame: EndFrame?
+    var responseRest: BodyRest?
+    var responseTrailers: HTTPHead?
     /// The head is all that there is.
     var isHeadLast = false
-    /// The upstream has failed behind an answer that is still on its way: what comes of the request is nobody's.
+    /// The upstream has failed behind a response that is still on its way: what comes of the request is nobody's.
     var isForsaken = false
-    /// An interceptor has ended the answer: what still comes of it is nobody's.
-    var isAnswerClosed = false
-    /// The answer goes to the caller only when its end is known.
-    var holdsAnswer = false
+    /// An interceptor has ended the response: what still comes of it is nobody's.
+    var isResponseClosed = false
+    /// The response goes to the caller only when its end is known.
+    var holdsResponse = false
     /// It has turned out too large to be held.
     var isReleased = false
     var heldHead: HTTPHead?
@@ -127,22 +127,22 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var headTimer: Timer?
     var heldBody: ByteQueue?
     /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
-    var mayEndAnswer: Bool?
-    /// An answer of our own that waits for the request to have come whole, and the link that has given it.
-    var heldAnswer: (answer: LocalAnswer, place: Int)?
-    /// The messages of an answer that was given here.
+    var mayEndResponse: Bool?
+    /// A response of our own that waits for the request to have come whole, and the link that has given it.
+    var heldResponse: (response: LocalResponse, place: Int)?
+    /// The messages of a response that was given here.
     var ownMessages = 0
     var headSent = false
     /// The call ends, and nothing waits any more.
     var isClosing = false
     var isOver = false
 
-    /// The bare message of either body, as far as it has come; first that of the request, then that of the answer.
+    /// The bare message of either body, as far as it has come; first that of the request, then that of the response.
     var bareMessage: ByteQueue?
     /// When a piece last came of what is held of each body until more of it comes.
-    var pieceCame = (request: Nanoseconds.min, answer: Nanoseconds.min)
+    var pieceCame = (request: Nanoseconds.min, response: Nanoseconds.min)
     /// How many messages had come when one was kept by somebody.
-    var heldMessages = (request: 0, answer: 0)
+    var heldMessages = (request: 0, response: 0)
     /// What the counters know the call by, once an interceptor has counted it.
     var counted: StartedCall?
     var callTimer: Timer?
@@ -163,7 +163,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         record.stages.arrived = worker.context.loop.now
         ledger = TimeLedger(at: record.stages.arrived)
         classifiedVersion = head.targetVersion
-        reader = AnswerReader(
+        reader = ResponseReader(
             dialect: classified.dialect,
             codec: classified.codec,
             messageLimit: listener.responseMessageLimit
@@ -208,20 +208,20 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if takesRequest, heldAnswer == nil { takeRequest(body) } else { replayObstacle = .incomplete }
+        if takesRequest, heldResponse == nil { takeRequest(body) } else { replayObstacle = .incomplete }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         requestEnded = true
         meter?.end()
-        if let heldAnswer { return answerWhole(heldAnswer.answer, heldAnswer.place) }
-        // An answer of our own is under way: a request without its end cannot be sent once more.
+        if let heldResponse { return respondToWhole(heldResponse.response, heldResponse.place) }
+        // A response of our own is under way: a request without its end cannot be sent once more.
         if takesRequest { requestIsWhole(trailers: trailers) } else { replayObstacle = .incomplete }
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
-    var takesRequest: Bool { !isOver && !isAnswered && !isAnswerClosed && !isForsaken }
+    var takesRequest: Bool { !isOver && !hasResponded && !isResponseClosed && !isForsaken }
 
     package func wasReset(_ reason: HTTPReset) {
         switch reason {

@@ -5,14 +5,14 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// How a call ends: one answer, one record, everything let go of.
+/// How a call ends: one response, one record, everything let go of.
 extension Call {
     // MARK: Decided here
 
-    /// Ends the call at once with an error in the caller's dialect; if an answer has begun, by breaking it off.
+    /// Ends the call at once with an error in the caller's dialect; if a response has begun, by breaking it off.
     ///
-    /// Nothing waits for it, whatever is suspended. Those in the chain see it as the upstream's answer, unless one of them
-    /// has rejected the request, or they have seen the head of an answer already.
+    /// Nothing waits for it, whatever is suspended. Those in the chain see it as the upstream's response, unless one of them
+    /// has rejected the request, or they have seen the head of a response already.
     func fail(_ error: RPCError, by decider: CallRecord.Decider) {
         guard !isOver else { return }
         let stands = standsBetweenMessages
@@ -21,13 +21,13 @@ extension Call {
         record.decider = decider
         record.message = Array(error.message.utf8)
         guard !headSent else {
-            endAnswer(with: error, stands: stands)
+            endResponse(with: error, stands: stands)
             return finish(code: error.code, by: decider)
         }
-        answer(with: error, before: hasAnswer ? 0 : hearers(of: decider))
+        respond(with: error, before: hasResponse ? 0 : hearers(of: decider))
     }
 
-    /// The links before this place hear of a call that ends without an answer.
+    /// The links before this place hear of a call that ends without a response.
     private func hearers(of decider: CallRecord.Decider) -> Int {
         guard case .interceptor = decider, let place = run.decider else { return run.chain.links.count }
         return run.chain.links[place].unwinds ? place : 0
@@ -40,21 +40,21 @@ extension Call {
         finish(code: .internal, by: record.decider)
     }
 
-    /// Answers with an error in the caller's dialect, which goes back through the links before `place`.
-    func answer(with error: RPCError, before place: Int) {
+    /// Responds with an error in the caller's dialect, which goes back through the links before `place`.
+    func respond(with error: RPCError, before place: Int) {
         let request = request
         let type = request.first(.contentType)
-        let answer =
+        let response =
             if let type {
-                classification.dialect.answer(to: error, requestContentType: request.value(at: type))
+                classification.dialect.response(to: error, requestContentType: request.value(at: type))
             } else {
-                classification.dialect.answer(to: error, requestContentType: Span())
+                classification.dialect.response(to: error, requestContentType: Span())
             }
-        send(answer, Outcome(error), before: place)
+        send(response, Outcome(error), before: place)
     }
 
-    /// Sends an answer of our own, which goes back through the links before `place`.
-    func send(_ answer: LocalAnswer, _ outcome: Outcome, before place: Int) {
+    /// Sends a response of our own, which goes back through the links before `place`.
+    func send(_ response: LocalResponse, _ outcome: Outcome, before place: Int) {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
@@ -62,46 +62,46 @@ extension Call {
         forgetWaiting(.response, from: place)
         // What has held the source back belongs to the response that is dropped.
         lanes.response.isPaused = false
-        forgetAnswer()
-        isAnswered = true
+        forgetResponse()
+        hasResponded = true
         ownOutcome = outcome
-        run.answer(before: place)
+        run.respond(before: place)
         let head = worker.takeHead()
-        head.fill(with: answer)
+        head.fill(with: response)
         addProxyStatus(to: head, outcome)
-        reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        reader = ResponseReader(dialect: classification.dialect, codec: classification.codec)
         reader.read(head, classification.dialect)
         let request = request
-        let isLast = answer.body.isEmpty && answer.trailers.isEmpty || request.method.equals("HEAD")
-        guard takeAnswer(head, isLast: isLast) else { return }
-        let number = answers
-        if !isLast { takeAnswer(answer.body.span) }
-        guard !isOver, answers == number else { return }
+        let isLast = response.body.isEmpty && response.trailers.isEmpty || request.method.equals("HEAD")
+        guard takeResponse(head, isLast: isLast) else { return }
+        let number = responses
+        if !isLast { takeResponse(response.body.span) }
+        guard !isOver, responses == number else { return }
         let trailers = worker.takeHead()
-        for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
-        answerIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
+        for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
+        responseIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
         worker.give(trailers)
     }
 
-    /// The head of an answer, which may be its trailers as well, goes nowhere.
+    /// The head of a response, which may be its trailers as well, goes nowhere.
     func forget(_ head: HTTPHead) {
-        if answerTrailers === head { answerTrailers = nil }
+        if responseTrailers === head { responseTrailers = nil }
         worker.give(head)
     }
 
-    /// Nothing goes out of the answer that has come.
-    func forgetAnswer() {
-        // The head of an answer may be its trailers as well.
-        if answerTrailers === heldHead { answerTrailers = nil }
-        if let head = answerTrailers.take() { worker.give(head) }
+    /// Nothing goes out of the response that has come.
+    func forgetResponse() {
+        // The head of a response may be its trailers as well.
+        if responseTrailers === heldHead { responseTrailers = nil }
+        if let head = responseTrailers.take() { worker.give(head) }
         if let head = heldHead.take() { worker.give(head) }
         if let queue = heldBody.take() { worker.give(queue) }
         if let queue = bareMessage.take() { worker.give(queue) }
         holdsHead = false
         headTimer.take()?.cancel()
         forgetRest(.response)
-        (answerReader, answerEndFrame, answerMessage, mayEndAnswer) = (nil, nil, nil, nil)
-        heldMessages.answer = 0
+        (responseReader, responseEndFrame, responseMessage, mayEndResponse) = (nil, nil, nil, nil)
+        heldMessages.response = 0
     }
 
     /// An interceptor has rejected an event.
@@ -111,7 +111,7 @@ extension Call {
         switch event {
         case .responseHead(let head, _):
             forget(head)
-            answer(with: error, before: place)
+            respond(with: error, before: place)
         case .responseEnd(let end):
             // It may be one that was made here already.
             end.error = error
@@ -122,35 +122,35 @@ extension Call {
         }
     }
 
-    /// An interceptor has answered in the upstream's place.
-    func responded(_ answer: LocalAnswer, at place: Int, _ event: ChainEvent, _ way: Way) {
-        guard !headSent, !hasAnswer || event.isAnswerHead else {
-            return rejected(RPCError(.internal, "an answer came behind the head of another"), at: place, event, way)
+    /// An interceptor has responded in the upstream's place.
+    func responded(_ response: LocalResponse, at place: Int, _ event: ChainEvent, _ way: Way) {
+        guard !headSent, !hasResponse || event.isResponseHead else {
+            return rejected(RPCError(.internal, "a response came behind the head of another"), at: place, event, way)
         }
         if case .responseHead(let head, _) = event { forget(head) }
         decides(place, .respond)
-        answer.answersOneMessage && way == .request ? respondWhenWhole(answer, place) : respond(answer, place)
+        response.respondsToOneMessage && way == .request ? respondWhenWhole(response, place) : respond(response, place)
     }
 
-    func respond(_ answer: LocalAnswer, _ place: Int) {
+    func respond(_ response: LocalResponse, _ place: Int) {
         if decidesByProcedure(place) { admitMethod() }
-        let outcome = Outcome(conclusion(of: answer))
+        let outcome = Outcome(conclusion(of: response))
         if outcome.code == .ok, classification.dialect != .http { ownMessages = 1 }
-        send(answer, outcome, before: place)
+        send(response, outcome, before: place)
     }
 
     /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
-    private func conclusion(of answer: LocalAnswer) -> Conclusion {
+    private func conclusion(of response: LocalResponse) -> Conclusion {
         let head = worker.takeHead()
         defer { worker.give(head) }
-        head.fill(with: answer)
-        var reader = AnswerReader(dialect: classification.dialect, codec: classification.codec)
+        head.fill(with: response)
+        var reader = ResponseReader(dialect: classification.dialect, codec: classification.codec)
         reader.read(head, classification.dialect)
-        reader.body(answer.body.span)
-        guard !answer.trailers.isEmpty else { return reader.end() }
+        reader.body(response.body.span)
+        guard !response.trailers.isEmpty else { return reader.end() }
         let trailers = worker.takeHead()
         defer { worker.give(trailers) }
-        for (name, value) in answer.trailers { trailers.add(name: name.span, value: value.span) }
+        for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
         return reader.end(trailers: trailers)
     }
 
@@ -167,19 +167,19 @@ extension Call {
             || routeNumber.map(generation.namesProcedure(route:)) ?? false
     }
 
-    // MARK: The end of an answer
+    // MARK: The end of a response
 
     /// Whether what the caller has got ends between two messages, and not with an end of the upstream's.
     var standsBetweenMessages: Bool {
-        if answerForm == .framed, run.answerMeets(.responseMessages) { return true }
+        if responseForm == .framed, run.responseMeets(.responseMessages) { return true }
         // A frame that was taken out of the body has not gone out.
-        let lacksEnd = answerEndFrame == nil ? reader.lacksEnd : reader.canEnd
-        return !lanes.response.holdsBytes && (mayEndAnswer ?? lacksEnd)
+        let lacksEnd = responseEndFrame == nil ? reader.lacksEnd : reader.canEnd
+        return !lanes.response.holdsBytes && (mayEndResponse ?? lacksEnd)
     }
 
-    /// Ends an answer that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
+    /// Ends a response that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
     /// off.
-    func endAnswer(with error: RPCError, stands: Bool) {
+    func endResponse(with error: RPCError, stands: Bool) {
         guard stands, let ending = classification.dialect.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return caller.reset(.code(isOurs ? .cancel : .internalError))
@@ -192,7 +192,7 @@ extension Call {
         worker.give(trailers)
     }
 
-    /// An answer whose end nobody waits for is complete.
+    /// A response whose end nobody waits for is complete.
     func conclude(_ outcome: Outcome) {
         attempt?.count(.ok)
         record.message = outcome.message
@@ -214,7 +214,7 @@ extension Call {
         guard !isOver else { return }
         isOver = true
         worker.context.meter.add(-Self.size)
-        heldAnswer = nil
+        heldResponse = nil
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
@@ -239,7 +239,7 @@ extension Call {
             for timer in timers { timer.cancel() }
             timers = []
         }
-        forgetAnswer()
+        forgetResponse()
         // Of a call that is only explained, head and trace are still to be read.
         if worker.forwards, let trace = trace.take() { worker.give(trace) }
         attempt.take()?.cancel()
@@ -272,7 +272,7 @@ extension Call {
 }
 
 extension RPCCode {
-    /// Whether an upstream that ends a call like this knows the method: others answer so whatever they are asked.
+    /// Whether an upstream that ends a call like this knows the method: others respond so whatever they are asked.
     fileprivate var showsThatMethodExists: Bool {
         switch self {
         case .unimplemented, .unauthenticated, .permissionDenied, .unavailable, .unknown: false
@@ -282,10 +282,10 @@ extension RPCCode {
 }
 
 extension HTTPHead {
-    /// Becomes the head of an answer of our own.
-    fileprivate func fill(with answer: LocalAnswer) {
-        status = answer.status
-        for (name, value) in answer.headers { add(name: name.span, value: value.span) }
-        if answer.trailers.isEmpty, !answer.body.isEmpty { contentLength = answer.body.count }
+    /// Becomes the head of a response of our own.
+    fileprivate func fill(with response: LocalResponse) {
+        status = response.status
+        for (name, value) in response.headers { add(name: name.span, value: value.span) }
+        if response.trailers.isEmpty, !response.body.isEmpty { contentLength = response.body.count }
     }
 }

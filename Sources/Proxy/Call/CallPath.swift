@@ -12,13 +12,13 @@ internal import Telemetry
 /// start → route → chain, first to last → forward → Attempt … upstream
 ///                   │ reject, respond                    │
 ///                   ▼                                    ▼
-/// caller ← CallEnd ← chain, last to first ← answered: head, body, end
+/// caller ← CallEnd ← chain, last to first ← responded: head, body, end
 /// ```
 ///
 /// What the chain does with an event is in Call+Chain.swift. What follows the head of a request is in Call+Request.swift,
-/// the way of an answer in Call+Answer.swift.
+/// the way of a response in Call+Response.swift.
 extension Call {
-    /// Takes the call from its head to the upstream, or to an answer of our own.
+    /// Takes the call from its head to the upstream, or to a response of our own.
     func start() {
         if worker.context.memory.isExhausted { return rejectForMemory() }
         if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.isTCP) {
@@ -123,50 +123,50 @@ extension Call {
         tellOfRetries()
     }
 
-    /// An interim answer goes to the caller as it is.
-    func answered(informational head: HTTPHead) {
+    /// An interim response goes to the caller as it is.
+    func responded(informational head: HTTPHead) {
         keepCookies(of: head)
         // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
         guard caller.queuedBytes <= Self.highWater else { return }
         caller.send(informational: head)
     }
 
-    /// The head of the upstream's answer has come.
-    func answered(head: HTTPHead, end: Bool) {
+    /// The head of the upstream's response has come.
+    func responded(head: HTTPHead, end: Bool) {
         if !keepsRequest { giveReplay() }
         keepCookies(of: head)
-        record.stages.answered = worker.context.loop.now
+        record.stages.responded = worker.context.loop.now
         reader.read(head, classification.dialect)
         if reader.isOverLimit {
             worker.give(head)
-            return answerIsOverLimit()
+            return responseIsOverLimit()
         }
-        if takeAnswer(head, isLast: end), end { answerIsWhole(reader.end(), trailers: nil) }
+        if takeResponse(head, isLast: end), end { responseIsWhole(reader.end(), trailers: nil) }
     }
 
-    /// Bytes of the answer's body have come.
-    func answered(body: Span<UInt8>) {
+    /// Bytes of the response's body have come.
+    func responded(body: Span<UInt8>) {
         let stoodBetween = listener.responseMessageLimit != nil && reader.lacksEnd
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
-        takeAnswer(body)
+        takeResponse(body)
         if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause(.slowPeer) }
     }
 
-    /// The answer is complete.
-    func answeredEnd(trailers: HTTPHead?) {
-        if answerRest != nil { return endAnswerAfterRest(trailers) }
+    /// The response is complete.
+    func respondedEnd(trailers: HTTPHead?) {
+        if responseRest != nil { return endResponseAfterRest(trailers) }
         let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
-        answerIsWhole(conclusion, trailers: trailers)
+        responseIsWhole(conclusion, trailers: trailers)
     }
 
-    private func endAnswerAfterRest(_ trailers: HTTPHead?) {
+    private func endResponseAfterRest(_ trailers: HTTPHead?) {
         var kept: HTTPHead?
         if let trailers {
             kept = HTTPHead()
             kept?.copy(trailers)
         }
-        endAfterRest(.response) { [unowned self] in answeredEnd(trailers: kept) }
+        endAfterRest(.response) { [unowned self] in respondedEnd(trailers: kept) }
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
@@ -185,7 +185,7 @@ extension Call {
         attempt.cancel()
         self.attempt = nil
         self.failure = failure
-        answerFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
+        responseFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
@@ -195,7 +195,7 @@ extension Call {
         attempt = nil
         failure = .callTimeout
         let error = UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.dialect)
-        answerFailed(sayingWhere(error))
+        responseFailed(sayingWhere(error))
     }
 
     /// Tries once more: the head goes again through what runs for each attempt, as it entered there.

@@ -14,7 +14,7 @@ struct CallRecord {
         var arrived: Nanoseconds = 0
         var forwarded: Nanoseconds = 0
         var connected: Nanoseconds = 0
-        var answered: Nanoseconds = 0
+        var responded: Nanoseconds = 0
         var ended: Nanoseconds = 0
     }
 

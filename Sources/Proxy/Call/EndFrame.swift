@@ -1,4 +1,4 @@
-/// The frame that has ended the body of an answer.
+/// The frame that has ended the body of a response.
 struct EndFrame {
     let flags: UInt8
     /// The payload as it has come.

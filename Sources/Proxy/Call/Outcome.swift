@@ -3,7 +3,7 @@ internal import Documents
 internal import HTTP
 internal import RPC
 
-/// How an answer went, as far as it tells, or as was decided here.
+/// How a response went, as far as it tells, or as was decided here.
 struct Outcome {
     /// The code.
     let code: RPCCode
@@ -22,7 +22,7 @@ struct Outcome {
         self.init(code: error?.code ?? .ok, message: error.map { Array($0.message.utf8) } ?? [], own: plain)
     }
 
-    /// The outcome of an answer that was made here and is not told as an error.
+    /// The outcome of a response that was made here and is not told as an error.
     init(code: RPCCode) {
         self.init(code: code, message: [])
     }
@@ -34,7 +34,7 @@ struct Outcome {
         self.json = json
     }
 
-    /// The outcome that is concluded from an answer; Connect's JSON is read for it.
+    /// The outcome that is concluded from a response; Connect's JSON is read for it.
     init(_ conclusion: Conclusion) {
         switch conclusion {
         case .code(let code, let message): self.init(code: code, message: message)

@@ -4,7 +4,7 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// A call's way through its chain: requests first to last, answers and the end last to first.
+/// A call's way through its chain: requests first to last, responses and the end last to first.
 extension Call {
     /// Lets an event go on through the chain from the link at `start`, and out of it behind the last.
     ///
@@ -99,7 +99,7 @@ extension Call {
         }
         guard asks else { return true }
         let verdict = askNoting(place, event, bytes, way)
-        // What most answer; nothing waits there.
+        // What most return; nothing waits there.
         if case .next = verdict, event.isHead, lanes.gated(way) & 1 << UInt64(place) == 0 { return !isOver }
         return settle(verdict, place, event, bytes, way)
     }
@@ -197,7 +197,7 @@ extension Call {
             }
             suspend(suspension, place, event, bytes, way)
         case .reject(let error): rejected(error, at: place, event, way)
-        case .respond(let answer): responded(answer, at: place, event, way)
+        case .respond(let response): responded(response, at: place, event, way)
         case .reset: brokenOff(at: place)
         case .retry(let reason):
             guard let obstacle = retryObstacle(at: place, way) else {
@@ -215,7 +215,7 @@ extension Call {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
-                let number = answers
+                let number = responses
                 if !message.isDropped, goesOn(place, event, bytes, way) {
                     pass(event, bytes, way, from: place + way.step)
                 }
@@ -230,9 +230,9 @@ extension Call {
         return false
     }
 
-    /// Whether what follows on a way is still wanted; `number` is that of the answer it belongs to.
+    /// Whether what follows on a way is still wanted; `number` is that of the response it belongs to.
     func isOpen(_ way: Way, _ number: Int) -> Bool {
-        way == .request ? takesRequest : !isOver && !isAnswerClosed && answers == number
+        way == .request ? takesRequest : !isOver && !isResponseClosed && responses == number
     }
 
     private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ way: Way) {

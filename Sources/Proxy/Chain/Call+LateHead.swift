@@ -7,7 +7,7 @@ internal import RPC
 extension Call {
     /// The outcome that the head of a response tells of: in plain HTTP its status does, unless it waits for its end.
     func code(of head: HTTPHead) -> UInt8? {
-        guard classification.dialect == .http, !holdsAnswer else { return nil }
+        guard classification.dialect == .http, !holdsResponse else { return nil }
         return (ownOutcome?.code ?? codeOfStatus(head)).rawValue
     }
 
@@ -52,9 +52,9 @@ extension Call {
             }
             suspension.cancel()
             return true
-        case .respond(let answer):
+        case .respond(let response):
             guard let head = heldHead.take() else { return false }
-            responded(answer, at: place, .responseHead(head, isLast: isHeadLast), .response)
+            responded(response, at: place, .responseHead(head, isLast: isHeadLast), .response)
             return false
         case .retry(let reason):
             guard let obstacle = retryObstacle(at: place, .response) else {

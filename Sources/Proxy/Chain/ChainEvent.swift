@@ -75,7 +75,7 @@ enum ChainEvent {
         }
     }
 
-    /// Whether it is what a request or an answer begins with.
+    /// Whether it is what a request or a response begins with.
     var isHead: Bool {
         switch self {
         case .requestHead, .responseHead: true
@@ -83,8 +83,8 @@ enum ChainEvent {
         }
     }
 
-    /// Whether it is what an answer begins with.
-    var isAnswerHead: Bool {
+    /// Whether it is what a response begins with.
+    var isResponseHead: Bool {
         if case .responseHead = self { true } else { false }
     }
 }

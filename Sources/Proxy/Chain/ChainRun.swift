@@ -5,7 +5,7 @@ struct ChainRun {
     let chain: CompiledChain
     /// The links that the request has come to, a bit each.
     private(set) var entered: UInt64 = 0
-    /// The links that are not to be gone through on the way back: the answer was given before them.
+    /// The links that are not to be gone through on the way back: the response was given before them.
     private var passedOver: UInt64 = 0
     /// The instances made for this call, if any link makes some; in the order of the links.
     private var instances: [any Interceptor] = []
@@ -19,7 +19,7 @@ struct ChainRun {
     private(set) var current = 0
     /// How often links have let the call be tried again.
     private var retries: [(place: Int, count: Int)] = []
-    /// The links that have judged the answer that is under way, a bit each.
+    /// The links that have judged the response that is under way, a bit each.
     private var judges: UInt64 = 0
 
     init(_ chain: CompiledChain) {
@@ -52,8 +52,8 @@ struct ChainRun {
         decider = place
     }
 
-    /// What follows is an answer that sets out on its way back at the link before `place`.
-    mutating func answer(before place: Int) {
+    /// What follows is a response that sets out on its way back at the link before `place`.
+    mutating func respond(before place: Int) {
         passedOver = ~0 << UInt64(place)
     }
 
@@ -74,7 +74,7 @@ struct ChainRun {
         }
     }
 
-    /// The link whose hook was called last judges the answer; false if it has done so, as at the head of an answer whose
+    /// The link whose hook was called last judges the response; false if it has done so, as at the head of a response whose
     /// end says the same.
     mutating func judge() -> Bool {
         let bit: UInt64 = 1 << UInt64(current)
@@ -114,14 +114,14 @@ struct ChainRun {
         instances.isEmpty ? chain.links[place].interceptor : instances[place]
     }
 
-    /// Whether a link that the answer goes through asks for one of the events.
-    func answerMeets(_ events: EventSet) -> Bool {
+    /// Whether a link that the response goes through asks for one of the events.
+    func responseMeets(_ events: EventSet) -> Bool {
         chain.mask(events) & entered & ~passedOver != 0
     }
 
-    /// Whether a link that the answer goes through asks for more of it than its head.
-    var looksAtAnswer: Bool {
-        chain.answerMask & entered & ~passedOver != 0
+    /// Whether a link that the response goes through asks for more of it than its head.
+    var looksAtResponse: Bool {
+        chain.responseMask & entered & ~passedOver != 0
     }
 
     /// Whether a link that the response goes through is to change its head, or the trailers in that, for some outcomes only.

@@ -41,8 +41,8 @@ final class CompiledChain {
     let countsMessages: Bool
     /// What is kept out of all that is shown of the calls.
     let redactions: Redactions
-    /// The links that ask for more of an answer than its head, a bit each.
-    private(set) var answerMask: UInt64 = 0
+    /// The links that ask for more of a response than its head, a bit each.
+    private(set) var responseMask: UInt64 = 0
     /// The links that are not for every call, a bit each.
     let conditional: UInt64
     /// The links that are not for every outcome.
@@ -72,7 +72,7 @@ final class CompiledChain {
             if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
         }
         hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
-        answerMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
+        responseMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
     }
 
     private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {

@@ -11,17 +11,17 @@ public struct EventSet: OptionSet, Sendable {
     public static let requestMessages = EventSet(rawValue: 2)
     /// The end of the request.
     public static let requestEnd = EventSet(rawValue: 4)
-    /// The head of the answer, before it goes to the caller.
+    /// The head of the response, before it goes to the caller.
     public static let responseHead = EventSet(rawValue: 8)
-    /// Each message of the answer, without envelope and decompressed; plain HTTP has none.
+    /// Each message of the response, without envelope and decompressed; plain HTTP has none.
     public static let responseMessages = EventSet(rawValue: 16)
-    /// The end of the answer, whatever it is.
+    /// The end of the response, whatever it is.
     ///
-    /// Answers of one bare message are held until it has come.
+    /// Responses of one bare message are held until it has come.
     public static let responseEnd = EventSet(rawValue: 32)
-    /// The end of an answer that is an error; not for what the upstream answers in plain HTTP, which has no such end.
+    /// The end of a response that is an error; not for what the upstream responds in plain HTTP, which has no such end.
     public static let responseErrors = EventSet(rawValue: 64)
-    /// The end of an answer whose trailers come behind its messages; made where there are none, so that fields can be
+    /// The end of a response whose trailers come behind its messages; made where there are none, so that fields can be
     /// added.
     ///
     /// In unary Connect they are in the head: unless that waits for the end, `responseHead` is called, and the trailers are
@@ -31,29 +31,29 @@ public struct EventSet: OptionSet, Sendable {
     public static let finished = EventSet(rawValue: 256)
     /// Messages are counted in both directions.
     static let messageCounts = EventSet(rawValue: 512)
-    /// No event: the interceptor may answer `retry`.
+    /// No event: the interceptor may return `retry`.
     ///
     /// What goes upstream of a request is kept, up to the upstream's `limits.replay`, and the head of an
-    /// answer that has envelopes waits a moment for what follows, until something of it goes out.
+    /// response that has envelopes waits a moment for what follows, until something of it goes out.
     public static let retries = EventSet(rawValue: 1024)
 
-    /// The whole body of an answer in plain HTTP, and of an error in unary Connect, as one message; not of errors that are
+    /// The whole body of a response in plain HTTP, and of an error in unary Connect, as one message; not of errors that are
     /// made here.
     ///
-    /// In plain HTTP only a body in JSON of at most `limits.held_message`; it is held until it has come, and so is an answer
+    /// In plain HTTP only a body in JSON of at most `limits.held_message`; it is held until it has come, and so is a response
     /// without a body.
     public static let plainBodies = EventSet(rawValue: 2048)
 
-    /// The head of an answer whose status is an error, or that is all there is, and the end of one that is an error; it cannot
+    /// The head of a response whose status is an error, or that is all there is, and the end of one that is an error; it cannot
     /// be changed there.
     ///
-    /// Unlike with `responseErrors`, nothing is looked at of answers that go well.
+    /// Unlike with `responseErrors`, nothing is looked at of responses that go well.
     static let failures = EventSet(rawValue: 4096)
 
     /// The end of a call that the interceptor has let be tried again, whatever became of it.
     static let finishedRetries = EventSet(rawValue: 8192)
 
-    /// The ends of answers, for one reason or another.
+    /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]
 
     /// What it asks for that comes before the outcome is known.

@@ -9,7 +9,7 @@ public import HTTP
 /// ```
 ///
 /// Each hook is called if `events` asks for it. All of a call runs on one thread, its worker's, one hook at a time. Request
-/// hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has to wait answers
+/// hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has to wait returns
 /// `suspend`. What follows is still handed to the same interceptor at once, and leaves it in order.
 ///
 /// An interceptor that rejects a request is the last one that sees it. `finished` runs exactly once for every call that
@@ -32,11 +32,11 @@ public protocol Interceptor: AnyObject {
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
     /// The request is complete.
     func requestEnd(_ call: Call) -> Verdict
-    /// The head of the answer has come; it may be changed.
+    /// The head of the response has come; it may be changed.
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict
-    /// A message of the answer has come, likewise. Rejecting it ends the answer there: messages before it have gone out.
+    /// A message of the response has come, likewise. Rejecting it ends the response there: messages before it have gone out.
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict
-    /// The answer is complete, or has failed; code, error and trailers may be changed.
+    /// The response is complete, or has failed; code, error and trailers may be changed.
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict
     /// The call is over; its record is complete.
     func finished(_ call: Call)

@@ -9,8 +9,8 @@ public struct InterceptorKind: Sendable {
     public let name: String
     /// What it does: sentences for the reference page.
     public let summary: String
-    /// Whether it answers calls itself, so that a route with it can do without an upstream.
-    public let answers: Bool
+    /// Whether it responds to calls itself, so that a route with it can do without an upstream.
+    public let responds: Bool
     /// Whether it runs for each attempt rather than once for the call, where the file does not say.
     public let isPerAttempt: Bool
     /// Whether all it does is change heads, the same each time: then it is applied again where an attempt before it in the
@@ -27,7 +27,7 @@ public struct InterceptorKind: Sendable {
     public init(
         name: String,
         summary: String,
-        answers: Bool = false,
+        responds: Bool = false,
         isPerAttempt: Bool = false,
         rewrites: Bool = false,
         options: [Option],
@@ -35,7 +35,7 @@ public struct InterceptorKind: Sendable {
     ) {
         self.name = name
         self.summary = summary
-        self.answers = answers
+        self.responds = responds
         self.isPerAttempt = isPerAttempt
         self.rewrites = rewrites
         self.options = options

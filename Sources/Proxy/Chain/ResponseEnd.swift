@@ -3,7 +3,7 @@ internal import Dialects
 public import HTTP
 public import RPC
 
-/// How an answer ends: its code, the error if it is one, and the trailers.
+/// How a response ends: its code, the error if it is one, and the trailers.
 ///
 /// Belongs to the worker's thread; good until the hook returns, or, if that suspends, until the suspension is resumed.
 public final class ResponseEnd {
@@ -53,7 +53,7 @@ public final class ResponseEnd {
     /// The error, or nil if the call has succeeded; what is set is told in the caller's dialect.
     ///
     /// When messages have gone out already, they stay, and the error ends them. In plain HTTP, and in unary Connect over
-    /// an answer whose head has gone out, it can only break the answer off. Fields of metadata that came with the error are
+    /// a response whose head has gone out, it can only break the response off. Fields of metadata that came with the error are
     /// among the trailers.
     public var error: RPCError? {
         get {

@@ -3,22 +3,22 @@ public import HTTP
 public import RPC
 public import Telemetry
 
-/// What an interceptor answers to an event.
+/// What an interceptor responses to an event.
 public enum Verdict {
     /// The call goes on.
     case next
     /// The call ends with this error, in the caller's dialect.
     ///
-    /// On the request's way interceptors further on never see the event, and those before it see no answer. On the
-    /// answer's way the error takes the place of the event, and those that are still to come see it as the answer's end.
+    /// On the request's way interceptors further on never see the event, and those before it see no response. On the
+    /// response's way the error takes the place of the event, and those that are still to come see it as the response's end.
     indirect case reject(RPCError)
-    /// The call is answered here, as if the upstream had said so; good until the head of an answer has gone out.
-    indirect case respond(LocalAnswer)
+    /// The call is answered here, as if the upstream had said so; good until the head of a response has gone out.
+    indirect case respond(LocalResponse)
     /// The caller's stream is reset, and nothing is said; the upstream's work is cancelled.
     case reset
-    /// The answer that has come is dropped, and the call is tried once more; what runs for each attempt runs again.
+    /// The response that has come is dropped, and the call is tried once more; what runs for each attempt runs again.
     ///
-    /// For hooks of the answer of interceptors that ask for `retries`. Where it cannot be, as `Call.retryObstacle` says,
+    /// For hooks of the response of interceptors that ask for `retries`. Where it cannot be, as `Call.retryObstacle` says,
     /// that is noted and the event goes on.
     case retry(RetryReason)
     /// The event waits here until the suspension is resumed, with the verdict that counts then.
@@ -64,11 +64,11 @@ extension Verdict {
 public struct Suspended {
     /// The call.
     public let call: Call
-    /// The head of the answer, if that has waited; that of the request is `call.request`.
+    /// The head of the response, if that has waited; that of the request is `call.request`.
     public let head: HTTPHead?
     /// The message, if one has waited.
     public let message: Message?
-    /// The end of the answer, if that has waited.
+    /// The end of the response, if that has waited.
     public let end: ResponseEnd?
 
     init(_ call: Call, _ event: ChainEvent) {

@@ -1,38 +1,38 @@
 internal import Documents
 
-/// Why an answer gives no credential.
+/// Why a response gives no credential.
 ///
 /// It never holds a credential or what it was to be made of.
 package enum CredentialFault: Error, Equatable, Sendable {
-    /// The answer is not JSON.
+    /// The response is not JSON.
     case malformed(line: Int, column: Int, text: String)
     /// There is nothing in a place, which is a JSON Pointer.
     case missing(String)
     /// What is in a place is not what it has to be.
     case invalid(String, expected: String)
-    /// The value in a place cannot stand in a header; without a place it is the whole answer.
+    /// The value in a place cannot stand in a header; without a place it is the whole response.
     case notForHeaders(String?)
     /// The credential had ended before it came.
     case expired
     /// The server refuses to give one: the name of its error (RFC 6749 §5.2), if it has said one.
     case refused(String?)
-    /// The server answers with a status that brings none, and says nothing else.
+    /// The server responds with a status that brings none, and says nothing else.
     case status(Int)
 
     /// In words, what is wrong.
     package var text: String {
         switch self {
         case .malformed(let line, let column, let text):
-            "the answer is not JSON: \(text) in line \(line), column \(column)"
-        case .missing(let place): "the answer has nothing at \(place)"
-        case .invalid(let place, let expected): "what the answer has at \(place) is not \(expected)"
+            "the response is not JSON: \(text) in line \(line), column \(column)"
+        case .missing(let place): "the response has nothing at \(place)"
+        case .invalid(let place, let expected): "what the response has at \(place) is not \(expected)"
         case .notForHeaders(let place?):
-            "what the answer has at \(place) is empty, too long, or has bytes that cannot stand in a header"
-        case .notForHeaders(nil): "the answer is empty, too long, or has bytes that cannot stand in a header"
+            "what the response has at \(place) is empty, too long, or has bytes that cannot stand in a header"
+        case .notForHeaders(nil): "the response is empty, too long, or has bytes that cannot stand in a header"
         case .expired: "the credential has expired already"
         case .refused(let error?): "it was refused: \(error)"
         case .refused(nil): "it was refused"
-        case .status(let status): "the status of the answer is \(status)"
+        case .status(let status): "the status of the response is \(status)"
         }
     }
 

@@ -5,7 +5,7 @@ internal import HTTP
 internal import RPC
 internal import TLS
 
-/// One fetch of a credential: reads the secrets that it takes, asks, and reads the answer.
+/// One fetch of a credential: reads the secrets that it takes, asks, and reads the response.
 ///
 /// Belongs to its loop's thread.
 final class CredentialFetch {
@@ -105,7 +105,7 @@ final class CredentialFetch {
         case .jwt(let source): sign(source)
         case .exec(let source):
             run(source.command, source.environment, timeout: source.timeout) { [unowned self] output in
-                read { now throws(CredentialFault) in try source.answer.credential(in: output, at: now) }
+                read { now throws(CredentialFault) in try source.response.credential(in: output, at: now) }
             }
         case .http(let source): ask(source)
         }
@@ -146,7 +146,7 @@ final class CredentialFetch {
                 fetch = nil
                 switch result {
                 case .failure(let failure): fail(failure.text)
-                case .success(let answer): read(answer, source)
+                case .success(let response): read(response, source)
                 }
             }
         } catch {
@@ -198,15 +198,15 @@ final class CredentialFetch {
 
     // MARK: What comes back
 
-    private func read(_ answer: FetchedAnswer, _ source: HTTPSource) {
+    private func read(_ response: FetchedResponse, _ source: HTTPSource) {
         let now = Clock.wall
-        let field = answer.fields.first { $0.name == "retry-after" }
+        let field = response.fields.first { $0.name == "retry-after" }
         let retryAfter = field.flatMap { RetryAfter.time($0.value.span, now: now) }
         do throws(CredentialFault) {
-            let form = source.answer
-            end(.success(try form.credential(status: answer.status, body: answer.body, at: began)))
+            let form = source.response
+            end(.success(try form.credential(status: response.status, body: response.body, at: began)))
         } catch {
-            let isRefusal = 400..<500 ~= answer.status && answer.status != 408 && answer.status != 429
+            let isRefusal = 400..<500 ~= response.status && response.status != 408 && response.status != 429
             let text = "\(source.server.settings.url): \(error.text)"
             end(.failure(CredentialFailure(text, isRefusal: isRefusal, retryAfter: retryAfter)))
         }

@@ -1,6 +1,6 @@
 package import Documents
 
-/// Where an answer in JSON has a credential, and when that ends.
+/// Where a response in JSON has a credential, and when that ends.
 package struct CredentialPlaces: Equatable, Sendable {
     /// The value, a string.
     package var value: JSONPointer

@@ -34,16 +34,16 @@ package struct ExecSource: Hashable, Sendable {
     /// Variables beside those of this process.
     let environment: [String: String]
     /// What it writes.
-    @NotHashed var answer: CredentialAnswer
+    @NotHashed var response: CredentialResponse
     let timeout: Nanoseconds?
 
     package static func == (left: ExecSource, right: ExecSource) -> Bool {
         left.command.elementsEqual(right.command) { $0.isSame(as: $1) } && left.environment == right.environment
-            && left.answer == right.answer && left.timeout == right.timeout
+            && left.response == right.response && left.timeout == right.timeout
     }
 }
 
-/// A server whose answer to a request has a credential.
+/// A server whose response to a request has a credential.
 package struct HTTPSource: Hashable, Sendable {
     /// How the caller of the server says who it is.
     enum Authentication: Hashable, Sendable {
@@ -68,7 +68,7 @@ package struct HTTPSource: Hashable, Sendable {
     /// The parameters of a form in their order.
     var form: [Parameter]
     var authentication: Authentication
-    @NotHashed var answer: CredentialAnswer
+    @NotHashed var response: CredentialResponse
     let timeout: Nanoseconds?
 
     /// One parameter of a form.

@@ -6,7 +6,7 @@ final class ExplainedStream: HTTPStream {
     var heldBytes: Int { 0 }
     var waitsSince: Int64 { .max }
     let version: HTTPVersion
-    /// The status of the answer; 0 as long as there is none.
+    /// The status of the response; 0 as long as there is none.
     private(set) var status = 0
     private(set) var fields: [(name: [UInt8], value: [UInt8])] = []
     private(set) var body: [UInt8] = []

@@ -7,7 +7,7 @@ internal import HTTP
 internal import RPC
 
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
-/// head that would go upstream, or the answer.
+/// head that would go upstream, or the response.
 package struct Explanation {
     /// The explanation for people, line by line.
     ///
@@ -122,7 +122,7 @@ package struct Explanation {
             }
         }
         if stream.status > 0 || stream.wasReset {
-            describeAnswer()
+            describeResponse()
         } else if call.isForwarded {
             describeRequest()
         } else {
@@ -177,10 +177,10 @@ package struct Explanation {
         if !names.isEmpty { lines.append("  and by default: \(names.joined(separator: ", "))") }
     }
 
-    private mutating func describeAnswer() {
+    private mutating func describeResponse() {
         let decider = if case .interceptor(let name) = call.record.decider { "interceptor \(name)" } else { "martlet" }
-        guard !stream.wasReset else { return lines.append("answer    broken off by \(decider)") }
-        lines.append("answer    by \(decider)")
+        guard !stream.wasReset else { return lines.append("response  broken off by \(decider)") }
+        lines.append("response  by \(decider)")
         lines.append("  \(stream.status)")
         describe(stream.fields)
         if !stream.body.isEmpty {
@@ -212,7 +212,7 @@ extension String {
     }
 }
 
-/// Answers a worker that orders credentials with one that stands for them: nothing is fetched to explain a call.
+/// Responds to a worker that orders credentials with one that stands for them: nothing is fetched to explain a call.
 private final class OrdersInVain {
     weak var worker: Worker?
 

@@ -5,17 +5,17 @@ internal import Events
 internal import HTTP
 internal import RPC
 
-/// Why a request of our own has got no answer.
+/// Why a request of our own has got no response.
 package struct FetchFailure: Error, Equatable, Sendable {
     /// The cause in words, without any value that was sent.
     package let text: String
 }
 
-/// One request of our own and its answer, which is kept whole.
+/// One request of our own and its response, which is kept whole.
 ///
 /// Redirects are not followed: what is sent is for the server that the configuration names. Belongs to its loop's thread.
 final class Fetch: HTTPStreamUser, ConnectionSeeker {
-    typealias Completion = (Result<FetchedAnswer, FetchFailure>) -> Void
+    typealias Completion = (Result<FetchedResponse, FetchFailure>) -> Void
 
     let version: HTTPVersion = .http1
     let needsHTTP2 = false
@@ -37,7 +37,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     private var sentBefore = 0
     private var connection: UpstreamConnection?
 
-    /// Makes a fetch; `done` is called once, unless it is cancelled, and `limit` is the largest body of an answer, in bytes.
+    /// Makes a fetch; `done` is called once, unless it is cancelled, and `limit` is the largest body of a response, in bytes.
     init(_ request: FetchRequest, on upstream: Upstream, limit: Int, done: @escaping Completion) {
         self.request = request
         self.upstream = upstream
@@ -48,7 +48,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     /// Begins; `tasks` waits for the files that are sent, where there are any.
     func start(timeout: Nanoseconds?, tasks: @autoclosure () -> LoopTasks) {
         if let timeout {
-            let timer = Timer(on: upstream.context.loop.timers) { [weak self] in self?.fail("no answer in time") }
+            let timer = Timer(on: upstream.context.loop.timers) { [weak self] in self?.fail("no response in time") }
             self.timer = timer
             timer.arm(after: timeout)
         }
@@ -99,7 +99,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         stream?.reset(.canceled)
     }
 
-    private func end(_ result: Result<FetchedAnswer, FetchFailure>) {
+    private func end(_ result: Result<FetchedResponse, FetchFailure>) {
         guard let done else { return }
         self.done = nil
         upstream.context.loop.keep(self)
@@ -147,7 +147,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         fail(failure.error(upstream: upstream.settings.url.description, for: .http).message)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     func received(informational head: HTTPHead) { hasResponse = true }
 
@@ -164,7 +164,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     func received(body bytes: Span<UInt8>) {
         guard !isOver else { return }
-        guard body.count + bytes.count <= limit else { return fail("the answer is larger than \(limit) bytes") }
+        guard body.count + bytes.count <= limit else { return fail("the response is larger than \(limit) bytes") }
         body += bytes.array
     }
 
@@ -172,7 +172,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     private func complete() {
         stream = nil
-        end(.success(FetchedAnswer(status: status, fields: fields, body: body)))
+        end(.success(FetchedResponse(status: status, fields: fields, body: body)))
     }
 
     func wasReset(_ reason: HTTPReset) {

@@ -32,8 +32,8 @@ package struct FetchRequest: Hashable, Sendable {
     }
 }
 
-/// The whole answer to a request that Martlet has made.
-package struct FetchedAnswer: Equatable, Sendable {
+/// The whole response to a request that Martlet has made.
+package struct FetchedResponse: Equatable, Sendable {
     /// The status, 200 to 999.
     package let status: Int
     /// The headers in their order.

@@ -56,9 +56,9 @@ package final class Fetcher {
     /// - Parameters:
     ///   - request: what is sent.
     ///   - server: who is asked.
-    ///   - limit: the largest body of an answer, in bytes.
+    ///   - limit: the largest body of a response, in bytes.
     ///   - timeout: how long all of it may take.
-    ///   - done: gets the whole answer, or why there is none, unless the fetch is cancelled; maybe before this returns.
+    ///   - done: gets the whole response, or why there is none, unless the fetch is cancelled; maybe before this returns.
     /// - Returns: what can be cancelled; nil if the server cannot be asked.
     func fetch(
         _ request: FetchRequest,

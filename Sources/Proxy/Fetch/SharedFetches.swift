@@ -4,7 +4,7 @@ internal import Events
 ///
 /// Belongs to one worker's thread.
 final class SharedFetches {
-    /// One who waits for an answer.
+    /// One who waits for a response.
     final class Ticket {
         fileprivate var done: Fetch.Completion?
         fileprivate weak var flight: Flight?
@@ -43,7 +43,7 @@ final class SharedFetches {
             over(self)
         }
 
-        func end(_ result: Result<FetchedAnswer, FetchFailure>) {
+        func end(_ result: Result<FetchedResponse, FetchFailure>) {
             over(self)
             let waiting = tickets
             tickets = []
@@ -62,15 +62,15 @@ final class SharedFetches {
         self.fetcher = fetcher
     }
 
-    /// Sends a request, or waits for the answer to one like it that is under way.
+    /// Sends a request, or waits for the response to one like it that is under way.
     ///
     /// - Parameters:
     ///   - request: what is asked.
     ///   - server: who is asked.
-    ///   - limit: the largest body of an answer, in bytes.
+    ///   - limit: the largest body of a response, in bytes.
     ///   - timeout: how long all of it may take.
-    ///   - done: gets the whole answer, or why there is none, unless the ticket is cancelled; maybe before this returns.
-    /// - Returns: what waits for the answer.
+    ///   - done: gets the whole response, or why there is none, unless the ticket is cancelled; maybe before this returns.
+    /// - Returns: what waits for the response.
     func fetch(
         _ request: FetchRequest,
         from server: FetchServer,

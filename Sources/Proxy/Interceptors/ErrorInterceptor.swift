@@ -9,8 +9,8 @@ final class ErrorInterceptor: Interceptor {
         name: "error",
         summary: """
             Changes errors on their way to the caller: those of the upstream, those that Martlet tells in its place, and \
-            what interceptors further on make of answers; a request that another interceptor rejects is not among them. The \
-            first rule that is for the code holds. Answers of an upstream in plain HTTP have no such errors.
+            what interceptors further on make of responses; a request that another interceptor rejects is not among them. The \
+            first rule that is for the code holds. Responses of an upstream in plain HTTP have no such errors.
             """,
         options: ErrorRule.options + [
             Option("map", .sections(ErrorRule.options), "Rules with these options, where there are several.")

@@ -4,7 +4,7 @@ internal import RPC
 
 /// What goes wrong with a call on purpose.
 struct Fault: Equatable {
-    /// How a call, or its answer, ends.
+    /// How a call, or its response, ends.
     enum Ending: Equatable {
         case error(RPCError)
         /// The caller's stream is reset, without a word.
@@ -17,7 +17,7 @@ struct Fault: Equatable {
             .section(delayOptions, shorthand: "time"),
             example: "100ms",
             """
-            How long the head of the request waits, or that of the answer; not beyond timeouts.suspension of the \
+            How long the head of the request waits, or that of the response; not beyond timeouts.suspension of the \
             listener, which ends the call.
             """
         ),
@@ -34,7 +34,7 @@ struct Fault: Equatable {
             .integer(in: 0...Int.max),
             example: "1",
             """
-            After how many messages of the answer the error or the reset comes, instead of at once; unavailable, if no \
+            After how many messages of the response the error or the reset comes, instead of at once; unavailable, if no \
             code is said. In plain HTTP there are none.
             """
         ),
@@ -56,14 +56,14 @@ struct Fault: Equatable {
             "on",
             .choice(["request", "response"]),
             default: "request",
-            "Which head waits; with response, an error or a reset comes then, too, when the upstream has answered."
+            "Which head waits; with response, an error or a reset comes then, too, when the upstream has responded."
         ),
     ]
 
     /// How long the head waits.
     let delay: Nanoseconds
-    /// Whether it is the answer's head that waits and ends, rather than the request's.
-    let isOnAnswer: Bool
+    /// Whether it is the response's head that waits and ends, rather than the request's.
+    let isOnResponse: Bool
     private let ending: Ending?
     private let cut: Int?
     private let fallback: RPCError
@@ -76,7 +76,7 @@ struct Fault: Equatable {
     init(_ section: Section) {
         let delaySection = section.section("delay")
         delay = section.has("delay") ? delaySection.duration("time").map(Nanoseconds.init) ?? 0 : 0
-        isOnAnswer = delaySection.string("on") == "response"
+        isOnResponse = delaySection.string("on") == "response"
         let message = section.string("message")
         let code = section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
         fallback = RPCError(.unavailable, message)
@@ -114,10 +114,10 @@ struct Fault: Equatable {
     /// How the call ends at the head that waits.
     var headEnding: Ending? { cut == nil ? ending : nil }
 
-    /// Whether answers end after some messages.
-    var cutsAnswers: Bool { cut != nil }
+    /// Whether responses end after some messages.
+    var cutsResponses: Bool { cut != nil }
 
-    /// How an answer ends that has had so many messages.
+    /// How a response ends that has had so many messages.
     func ending(after messages: Int) -> Ending? {
         guard let cut, messages >= cut else { return nil }
         return ending ?? .error(fallback)

@@ -37,7 +37,7 @@ final class FaultInterceptor: Interceptor {
     /// What holds for the call.
     private var fault: Fault?
     private var requestPace: Pace?
-    private var answerPace: Pace?
+    private var responsePace: Pace?
     private var messages = 0
 
     init(_ section: Section, _ context: CompileContext) {
@@ -50,8 +50,8 @@ final class FaultInterceptor: Interceptor {
         }
         isSerial = isFromHeader || standing.throttle != nil
         var events: EventSet = .requestHead
-        if isFromHeader || standing.isOnAnswer { events.insert(.responseHead) }
-        if isFromHeader || standing.cutsAnswers { events.formUnion([.responseMessages, .responseEnd]) }
+        if isFromHeader || standing.isOnResponse { events.insert(.responseHead) }
+        if isFromHeader || standing.cutsResponses { events.formUnion([.responseMessages, .responseEnd]) }
         if isSerial { events.formUnion([.requestMessages, .responseMessages]) }
         self.events = events
     }
@@ -81,9 +81,9 @@ final class FaultInterceptor: Interceptor {
         if events != .requestHead {
             fault = chosen
             requestPace = chosen.throttle.map(Pace.init)
-            answerPace = requestPace
+            responsePace = requestPace
         }
-        return chosen.isOnAnswer ? .next : head(of: chosen, call)
+        return chosen.isOnResponse ? .next : head(of: chosen, call)
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
@@ -99,17 +99,17 @@ final class FaultInterceptor: Interceptor {
         return try Fault.read(text)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        guard let fault, fault.isOnAnswer else { return .next }
+        guard let fault, fault.isOnResponse else { return .next }
         return self.head(of: fault, call)
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if let ending = fault?.ending(after: messages) { return end(ending, after: 0, call) }
         messages += 1
-        return slow(payload.count, \.answerPace, call)
+        return slow(payload.count, \.responsePace, call)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {

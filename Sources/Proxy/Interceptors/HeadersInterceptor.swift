@@ -15,11 +15,11 @@ final class HeadersInterceptor: Interceptor {
         rewrites: true,
         options: [
             Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
-            Option("response", .section(HeaderRules.options), "Rules for the answer's headers."),
+            Option("response", .section(HeaderRules.options), "Rules for the response's headers."),
             Option(
                 "trailers",
                 .section(HeaderRules.options),
-                "Rules for the answer's trailers; in Connect unary these are its trailer- headers."
+                "Rules for the response's trailers; in Connect unary these are its trailer- headers."
             ),
         ],
         make: { section, _ in HeadersInterceptor(section) }

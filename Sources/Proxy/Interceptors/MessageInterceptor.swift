@@ -7,7 +7,7 @@ final class MessageInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "message",
         summary: """
-            Writes each message of the request or of the answer down as it comes, then requires things of it, then \
+            Writes each message of the request or of the response down as it comes, then requires things of it, then \
             replaces or drops it. Messages are without envelope and decompressed; plain HTTP has none.
             """,
         options: [
@@ -16,7 +16,7 @@ final class MessageInterceptor: Interceptor {
                 .choice(["request", "response"]),
                 required: true,
                 example: "request",
-                "Whose messages: those of the request, or of the answer."
+                "Whose messages: those of the request, or of the response."
             ),
             Option(
                 "tee",
@@ -30,7 +30,7 @@ final class MessageInterceptor: Interceptor {
                 "code",
                 .choice(RPCCode.errorNames),
                 example: "failed_precondition",
-                "The code it ends with; invalid_argument for requests and internal for answers, if absent."
+                "The code it ends with; invalid_argument for requests and internal for responses, if absent."
             ),
             Option("text", .string, "The message it ends with; what is wrong, if absent."),
             Option("replace", .section(replacementOptions), "What goes on instead of each."),
@@ -100,7 +100,7 @@ final class MessageInterceptor: Interceptor {
     private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         tee?.write(payload, number: message.number, call)
         if let fault = requirements?.fault(of: payload) {
-            let direction = isOnRequest ? "request" : "answer"
+            let direction = isOnRequest ? "request" : "response"
             return .reject(RPCError(code, text ?? "message \(message.number) of the \(direction) \(fault)"))
         }
         if let replacement { message.replace(with: replacement.span) }

@@ -6,7 +6,7 @@ final class RejectInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "reject",
         summary: "Ends the call with an error in the caller's dialect; nothing reaches the upstream.",
-        answers: true,
+        responds: true,
         options: [
             Option("code", .choice(RPCCode.errorNames), required: true, example: "permission_denied", "The code."),
             Option("message", .string, "The message for people."),

@@ -4,24 +4,24 @@ internal import Dialects
 internal import HTTP
 internal import RPC
 
-/// Answers every call itself.
+/// Responds to every call itself.
 final class RespondInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "respond",
-        summary: "Answers the call: with a message in the caller's dialect, or with a plain HTTP answer.",
-        answers: true,
+        summary: "Responds to the call: with a message in the caller's dialect, or with a plain HTTP response.",
+        responds: true,
         options: [
             Option("json", .node, "The message: a YAML value, or a string of JSON."),
-            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain answer."),
-            Option("headers", .map, "The headers of a plain answer."),
-            Option("body", .string, default: "", "The body of a plain answer."),
+            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain response."),
+            Option("headers", .map, "The headers of a plain response."),
+            Option("body", .string, default: "", "The body of a plain response."),
         ],
         make: { section, _ in RespondInterceptor(section) }
     )
 
     let events: EventSet = .requestHead
     private let message: [UInt8]?
-    private let plain: LocalAnswer
+    private let plain: LocalResponse
 
     init(_ section: Section) {
         message = section.json("json")
@@ -38,7 +38,7 @@ final class RespondInterceptor: Interceptor {
             HeaderValue.check(entry.text, at: entry.mark, into: section.diagnostics)
             headers.append((Array(entry.name.lowercased().utf8), Array(entry.text.utf8)))
         }
-        plain = LocalAnswer(
+        plain = LocalResponse(
             status: section.integer("status"),
             headers: headers,
             body: Array(section.string("body").utf8)
@@ -50,15 +50,15 @@ final class RespondInterceptor: Interceptor {
         let request = call.request
         if let error = call.faultAsRPC { return .reject(error) }
         do throws(RPCError) {
-            guard let type = request.first(.contentType) else { return .respond(try answer(message, call, Span())) }
-            return .respond(try answer(message, call, request.value(at: type)))
+            guard let type = request.first(.contentType) else { return .respond(try response(message, call, Span())) }
+            return .respond(try response(message, call, request.value(at: type)))
         } catch {
             return .reject(error)
         }
     }
 
-    private func answer(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalAnswer {
+    private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
         let kind = call.classification
-        return try kind.dialect.answer(message: json, codec: kind.codec, requestContentType: contentType)
+        return try kind.dialect.response(message: json, codec: kind.codec, requestContentType: contentType)
     }
 }

@@ -15,8 +15,8 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     /// When the attempt gives up where no connection can be made; without an end where it is not to wait at all.
     private(set) var waitsUntil = Nanoseconds.max
     private(set) var isOver = false
-    /// Something of an answer has come, be it an interim one.
-    private var hasAnswered = false
+    /// Something of a response has come, be it an interim one.
+    private var hasResponded = false
     private var hasHead = false
     private var isCounted = false
     /// What the connection had sent before the attempt.
@@ -103,7 +103,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     /// Whether the upstream may not have processed the request for reasons that are nobody's fault: it closes the
     /// connection, which has been idle, or, with HTTP/2, refuses the stream.
     var mayNeedReplay: Bool {
-        guard let connection, !hasAnswered else { return false }
+        guard let connection, !hasResponded else { return false }
         return connection.hasBeenIdle || connection.version == .http2
     }
 
@@ -111,7 +111,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func canBeResent(after failure: UpstreamFailure) -> Bool {
         guard let connection else { return false }
         let sent = SentRequest(
-            hasResponse: hasAnswered,
+            hasResponse: hasResponded,
             wasIdle: connection.hasBeenIdle,
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: call.request.hasIdempotentMethod
@@ -155,28 +155,28 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     // MARK: What arrives from the upstream
 
     func received(informational head: HTTPHead) {
-        hasAnswered = true
-        call.answered(informational: head)
+        hasResponded = true
+        call.responded(informational: head)
     }
 
     func received(head: HTTPHead, end: Bool) {
-        hasAnswered = true
+        hasResponded = true
         hasHead = true
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()
         if end { complete() }
-        call.answered(head: head, end: end)
+        call.responded(head: head, end: end)
     }
 
     func received(body: Span<UInt8>) {
         guard !isOver else { return }
-        call.answered(body: body)
+        call.responded(body: body)
     }
 
     func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         complete()
-        call.answeredEnd(trailers: trailers)
+        call.respondedEnd(trailers: trailers)
     }
 
     func wasReset(_ reason: HTTPReset) {

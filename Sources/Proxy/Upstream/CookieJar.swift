@@ -1,11 +1,11 @@
 internal import Bytes
 internal import PublicSuffixes
 
-/// The cookies of an upstream: what its answers have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
+/// The cookies of an upstream: what its responses have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
 ///
 /// Pure: the time comes from outside, in seconds since 1970-01-01T00:00:00Z.
 struct CookieJar {
-    /// What a request is for, or an answer comes from.
+    /// What a request is for, or a response comes from.
     struct Origin {
         /// The host in small letters, without a port.
         let host: [UInt8]

@@ -34,17 +34,17 @@ final class CookieStore {
         line.removeAll()
     }
 
-    /// Takes the cookies that the answer to a request sets, which callers do not see unless they are to.
-    func take(from answer: HTTPHead, to request: HTTPHead) {
-        guard var index = answer.first(.setCookie) else { return }
+    /// Takes the cookies that the response to a request sets, which callers do not see unless they are to.
+    func take(from response: HTTPHead, to request: HTTPHead) {
+        guard var index = response.first(.setCookie) else { return }
         let origin = origin(of: request)
         let now = Self.now
         while true {
-            jar.store(answer.value(at: index), from: origin, at: now)
-            guard let next = answer.first(.setCookie, from: index + 1) else { break }
+            jar.store(response.value(at: index), from: origin, at: now)
+            guard let next = response.first(.setCookie, from: index + 1) else { break }
             index = next
         }
-        if !isExposed { answer.remove(Self.setCookie) }
+        if !isExposed { response.remove(Self.setCookie) }
     }
 
     private static var now: Int64 { Clock.wall / .second }

@@ -23,7 +23,7 @@ final class Upstream {
     let tls: UpstreamTLS?
     let connectTimeout: Nanoseconds?
     let firstByteTimeout: Nanoseconds?
-    /// From the start of an attempt, or its connection where calls wait for connectivity, to the head of its answer.
+    /// From the start of an attempt, or its connection where calls wait for connectivity, to the head of its response.
     let attemptTimeout: Nanoseconds?
     let callTimeout: Nanoseconds?
     let idleTimeout: Nanoseconds?

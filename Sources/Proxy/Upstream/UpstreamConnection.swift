@@ -41,9 +41,9 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var keepaliveTimer: Timer?
     private var ageTimer: Timer?
     private var isReady = false
-    /// How long the answer to a ping may take.
+    /// How long the response to a ping may take.
     private static let patience = 20 * Nanoseconds.second
-    /// Whether the timer is for the answer to a ping.
+    /// Whether the timer is for the response to a ping.
     private var isAsking = false
     private var sentBefore = 0
     /// What the wire had sent when it was closed: whoever was using it asks after that.
@@ -132,7 +132,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     func wireReceived(_ bytes: Span<UInt8>) -> Int {
         guard let session else { return bytes.count }
-        // What was sent before the request cannot be its answer, whoever it was meant for.
+        // What was sent before the request cannot be its response, whoever it was meant for.
         guard version == .http2 || bytesSent > sentBefore || !session.isBusy else {
             wireEnded(errno: ECONNABORTED)
             return bytes.count
@@ -155,7 +155,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         session?.outputDrained()
     }
 
-    /// An upstream may close behind its answer.
+    /// An upstream may close behind its response.
     var needsPeer: Bool { false }
 
     func wireConnected(errno: Int32) {
@@ -220,7 +220,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         guard let session else { return }
         if session.isPinging { return wireEnded(errno: ETIMEDOUT) }
         if isAsking, interval > Self.patience {
-            // It has answered, and has the rest of the interval for itself.
+            // It has responded, and has the rest of the interval for itself.
             isAsking = false
             return timer.arm(after: interval - Self.patience)
         }

@@ -22,7 +22,7 @@ enum UpstreamFailure: Error {
     case noHTTP2(SocketAddress)
     /// A connection of HTTP/2 ended without ever having allowed a stream.
     case noRoom(SocketAddress)
-    /// The connection ended when the answer had begun.
+    /// The connection ended when the response had begun.
     case cutOff
     /// The upstream reset the stream.
     case reset(HTTP2Code)
@@ -32,12 +32,12 @@ enum UpstreamFailure: Error {
     case exceeded(HTTP2Limit)
     /// The call is gRPC, and the upstream speaks only HTTP/1.1.
     case needsHTTP2
-    case badAnswer(HTTPFault)
+    case badResponse(HTTPFault)
 
     /// What the reset of a stream means; `hasHead` says whether the head of a response had come.
     init(_ reason: HTTPReset, on connection: UpstreamConnection?, hasHead: Bool) {
         switch reason {
-        case .fault(let fault): self = .badAnswer(fault)
+        case .fault(let fault): self = .badResponse(fault)
         case .code(let code): self = .reset(code)
         case .unprocessed: self = .unprocessed
         case .exceeded(let limit): self = .exceeded(limit)
@@ -65,15 +65,15 @@ enum UpstreamFailure: Error {
         case .tooManyWaiting:
             RPCError(.resourceExhausted, "upstream \(upstream): limits.waiting is reached", httpStatus: 503)
         case .firstByteTimeout:
-            RPCError(.deadlineExceeded, "upstream \(upstream): no answer within timeouts.first_byte")
+            RPCError(.deadlineExceeded, "upstream \(upstream): no response within timeouts.first_byte")
         case .attemptTimeout:
-            RPCError(.deadlineExceeded, "upstream \(upstream): no answer to the attempt within timeouts.attempt")
+            RPCError(.deadlineExceeded, "upstream \(upstream): no response to the attempt within timeouts.attempt")
         case .callTimeout:
-            RPCError(.deadlineExceeded, "upstream \(upstream): no complete answer within timeouts.call")
+            RPCError(.deadlineExceeded, "upstream \(upstream): no complete response within timeouts.call")
         case .lost:
-            RPCError(.unavailable, "upstream \(upstream): the connection ended before the answer", httpStatus: 502)
+            RPCError(.unavailable, "upstream \(upstream): the connection ended before the response", httpStatus: 502)
         case .cutOff:
-            RPCError(.unavailable, "upstream \(upstream): the connection ended in the middle of the answer")
+            RPCError(.unavailable, "upstream \(upstream): the connection ended in the middle of the response")
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .noRoom(let address):
@@ -97,8 +97,8 @@ enum UpstreamFailure: Error {
                 .unimplemented,
                 "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1"
             )
-        case .badAnswer(let fault):
-            RPCError(.unavailable, "upstream \(upstream): malformed answer: \(Self.text(fault))", httpStatus: 502)
+        case .badResponse(let fault):
+            RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(fault))", httpStatus: 502)
         }
     }
 
@@ -115,7 +115,7 @@ enum UpstreamFailure: Error {
         if case .tooManyWaiting = self { .waiting } else { nil }
     }
 
-    /// A fault in words that fit an answer: its limits are not those of a listener.
+    /// A fault in words that fit a response: its limits are not those of a listener.
     private static func text(_ fault: HTTPFault) -> String {
         switch fault {
         case .headTooLarge: "the head is larger than 64 KiB"
@@ -133,7 +133,7 @@ enum UpstreamFailure: Error {
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2, .noRoom: .connectFailed
-        case .badAnswer: .badAnswer
+        case .badResponse: .badResponse
         }
     }
 }

@@ -107,7 +107,7 @@ final class Wire: Watcher, EndOfTurn {
         context.loop.atNextTurn(Redelivery(of: self))
     }
 
-    /// Sends what is in the output and closes; `lingering` reads on for a while, so that the last answer is not lost.
+    /// Sends what is in the output and closes; `lingering` reads on for a while, so that the last response is not lost.
     func finish(lingering: Bool) {
         switch state {
         case .open: state = .finishing(lingering: lingering)
@@ -358,7 +358,7 @@ final class Wire: Watcher, EndOfTurn {
 
     /// Nothing more can be sent.
     ///
-    /// What the peer has said before is still read, since it may be an answer that says why; behind it comes the end.
+    /// What the peer has said before is still read, since it may be a response that says why; behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
         breakage = errno

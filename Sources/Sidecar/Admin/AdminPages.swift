@@ -19,29 +19,29 @@ final class AdminPages {
         self.pages = pages
     }
 
-    /// Answers a request, now or when the workers have said what is needed.
-    func answer(_ request: AdminRequest, _ answer: @escaping (AdminAnswer) -> Void) {
-        guard !request.isFromBrowser else { return answer(.text("not for web pages", status: 403)) }
-        if request.path == "/" { return answer(.text(index)) }
+    /// Responds to a request, now or when the workers have said what is needed.
+    func respond(to request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
+        guard !request.isFromBrowser else { return respond(.text("not for web pages", status: 403)) }
+        if request.path == "/" { return respond(.text(index)) }
         guard let page = AdminPage(path: request.path), pages.contains(page) else {
-            return answer(.text("no such page; GET / lists them", status: 404))
+            return respond(.text("no such page; GET / lists them", status: 404))
         }
         let method = page.changesSomething ? "POST" : "GET"
         guard request.method == method || request.method == "HEAD" && method == "GET" else {
-            var refusal = AdminAnswer.text("\(request.path) takes \(method)", status: 405)
+            var refusal = AdminResponse.text("\(request.path) takes \(method)", status: 405)
             refusal.allow = method
-            return answer(refusal)
+            return respond(refusal)
         }
         switch page {
-        case .healthz: healthz(answer)
-        case .readyz: readyz(answer)
-        case .metrics: metrics(answer)
-        case .status: status(answer)
-        case .config: config(answer)
-        case .calls: recentCalls(answer)
-        case .credentials: credentials(answer)
-        case .reload: reload(answer)
-        case .drain: drain(answer)
+        case .healthz: healthz(respond)
+        case .readyz: readyz(respond)
+        case .metrics: metrics(respond)
+        case .status: status(respond)
+        case .config: config(respond)
+        case .calls: recentCalls(respond)
+        case .credentials: credentials(respond)
+        case .reload: reload(respond)
+        case .drain: drain(respond)
         }
     }
 
@@ -51,29 +51,29 @@ final class AdminPages {
             .joined(separator: "\n")
     }
 
-    private func healthz(_ answer: (AdminAnswer) -> Void) {
-        if let problem = daemon.healthProblem { return answer(.text(problem, status: 503)) }
-        answer(.text("ok"))
+    private func healthz(_ respond: (AdminResponse) -> Void) {
+        if let problem = daemon.healthProblem { return respond(.text(problem, status: 503)) }
+        respond(.text("ok"))
     }
 
-    private func readyz(_ answer: (AdminAnswer) -> Void) {
+    private func readyz(_ respond: (AdminResponse) -> Void) {
         let readiness = daemon.readiness
-        answer(.text(readiness.text, status: readiness.isReady ? 200 : 503))
+        respond(.text(readiness.text, status: readiness.isReady ? 200 : 503))
     }
 
-    private func metrics(_ answer: @escaping (AdminAnswer) -> Void) {
+    private func metrics(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.ask { [daemon] report in
             let queue = ByteQueue()
             let text = PrometheusText(to: queue)
             text.append(report.counters.families(codeNames: RPCCode.allCases.map(\.name)))
             text.append(Self.families(of: daemon, report))
             text.append(ProcessMetrics.families)
-            answer(AdminAnswer(contentType: "\(PrometheusText.contentType)", body: queue.readable.array))
+            respond(AdminResponse(contentType: "\(PrometheusText.contentType)", body: queue.readable.array))
         }
     }
 
     /// The calls that ended last, whichever worker had them, newest first.
-    private func recentCalls(_ answer: @escaping (AdminAnswer) -> Void) {
+    private func recentCalls(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.workers?.ask({ $0.recentCalls }) { calls in
             let queue = ByteQueue()
             queue.append("{\"calls\":[")
@@ -83,7 +83,7 @@ final class AdminPages {
                 queue.append(call.text.span.extracting(0..<call.text.count - 1))
             }
             queue.append("]}")
-            answer(.json(queue))
+            respond(.json(queue))
         }
     }
 
@@ -118,7 +118,7 @@ final class AdminPages {
         ]
     }
 
-    private func credentials(_ answer: (AdminAnswer) -> Void) {
+    private func credentials(_ respond: (AdminResponse) -> Void) {
         let queue = ByteQueue()
         queue.append("{\"credentials\":[")
         for (index, report) in daemon.credentialReports.enumerated() {
@@ -126,10 +126,10 @@ final class AdminPages {
             report.append(to: queue)
         }
         queue.append("]}")
-        answer(.json(queue))
+        respond(.json(queue))
     }
 
-    private func config(_ answer: (AdminAnswer) -> Void) {
+    private func config(_ respond: (AdminResponse) -> Void) {
         let queue = ByteQueue()
         queue.append("{\"generation\":")
         queue.append(decimal: daemon.reloads.generation)
@@ -138,14 +138,14 @@ final class AdminPages {
         queue.append(",\"config\":")
         if let settings = daemon.settings { queue.append(json: settings.rendered) } else { queue.append("null") }
         queue.append("}")
-        answer(.json(queue))
+        respond(.json(queue))
     }
 
-    private func status(_ answer: @escaping (AdminAnswer) -> Void) {
-        daemon.ask { [daemon] report in answer(.text(StatusPage(daemon, report).text)) }
+    private func status(_ respond: @escaping (AdminResponse) -> Void) {
+        daemon.ask { [daemon] report in respond(.text(StatusPage(daemon, report).text)) }
     }
 
-    private func reload(_ answer: @escaping (AdminAnswer) -> Void) {
+    private func reload(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.reload { [daemon] result in
             switch result {
             case .success(let generation):
@@ -158,15 +158,15 @@ final class AdminPages {
                     queue.append(json: key)
                 }
                 queue.append(keys.isEmpty ? "}" : "]}")
-                answer(.json(queue))
+                respond(.json(queue))
             case .failure(let refusal):
-                answer(.text(refusal.lines.joined(separator: "\n"), status: 422))
+                respond(.text(refusal.lines.joined(separator: "\n"), status: 422))
             }
         }
     }
 
-    private func drain(_ answer: (AdminAnswer) -> Void) {
-        answer(.text("draining", status: 202))
+    private func drain(_ respond: (AdminResponse) -> Void) {
+        respond(.text("draining", status: 202))
         daemon.drain()
     }
 }

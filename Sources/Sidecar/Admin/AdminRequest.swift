@@ -25,18 +25,18 @@ struct AdminRequest {
     }
 }
 
-/// What the admin socket answers.
-struct AdminAnswer {
+/// What the admin socket sends back.
+struct AdminResponse {
     var status = 200
     var contentType = "text/plain; charset=utf-8"
     var body: [UInt8] = []
     var allow: String?
 
-    static func text(_ text: String, status: Int = 200) -> AdminAnswer {
-        AdminAnswer(status: status, body: Array((text + "\n").utf8))
+    static func text(_ text: String, status: Int = 200) -> AdminResponse {
+        AdminResponse(status: status, body: Array((text + "\n").utf8))
     }
 
-    static func json(_ queue: ByteQueue) -> AdminAnswer {
-        AdminAnswer(contentType: "application/json", body: queue.readable.array + [UInt8(ascii: "\n")])
+    static func json(_ queue: ByteQueue) -> AdminResponse {
+        AdminResponse(contentType: "application/json", body: queue.readable.array + [UInt8(ascii: "\n")])
     }
 }

@@ -47,7 +47,7 @@ final class AdminServer: ConnectionService {
         let request = AdminRequest(head, checksHost: checksHost)
         context.heads.give(head)
         let exchange = AdminExchange(stream, heads: context.heads)
-        pages.answer(request) { exchange.send($0) }
+        pages.respond(to: request) { exchange.send($0) }
         return exchange
     }
 
@@ -71,12 +71,12 @@ private final class AdminExchange: HTTPStreamUser {
         self.heads = heads
     }
 
-    func send(_ answer: AdminAnswer) {
+    func send(_ response: AdminResponse) {
         guard !isOver else { return }
         isOver = true
-        var fields = [(name: Array("content-type".utf8), value: Array(answer.contentType.utf8))]
-        if let allow = answer.allow { fields.append((Array("allow".utf8), Array(allow.utf8))) }
-        stream.sendWhole(status: answer.status, fields: fields, body: answer.body, heads: heads)
+        var fields = [(name: Array("content-type".utf8), value: Array(response.contentType.utf8))]
+        if let allow = response.allow { fields.append((Array("allow".utf8), Array(allow.utf8))) }
+        stream.sendWhole(status: response.status, fields: fields, body: response.body, heads: heads)
     }
 
     func wasReset(_ reason: HTTPReset) {

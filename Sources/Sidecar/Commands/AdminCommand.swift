@@ -31,7 +31,7 @@ enum AdminCommand: Equatable {
         switch AdminClient.ask(method, path, firstOf: targets) {
         case .nobodyListens:
             let places = targets.map(\.description).joined(separator: " or ")
-            Terminal.complain("martlet: nobody answers at \(places); is Martlet running?")
+            Terminal.complain("martlet: nobody responds at \(places); is Martlet running?")
             return .failure
         case .notAllowed(let address):
             Terminal.complain("martlet: permission denied at \(address); ask as root, or as the user of the service")

@@ -1,4 +1,4 @@
-/// What runs without a configuration file: an Eliza that answers by itself, so that the first call works offline.
+/// What runs without a configuration file: an Eliza that responds by itself, so that the first call works offline.
 enum Demo {
     static let configuration = """
         listen: 127.0.0.1:8080
@@ -11,6 +11,6 @@ enum Demo {
           - name: eliza
             when: { service: connectrpc.eliza.v1.ElizaService, method: Say }
             respond: { json: { sentence: "Hello, I am Eliza. How are you feeling today?" } }
-          - reject: { code: unimplemented, message: "the demo answers connectrpc.eliza.v1.ElizaService/Say only" }
+          - reject: { code: unimplemented, message: "the demo responds connectrpc.eliza.v1.ElizaService/Say only" }
         """
 }

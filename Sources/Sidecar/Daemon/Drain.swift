@@ -56,9 +56,9 @@ final class Drain {
     private func look() {
         workers.ask(
             { Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount) }
-        ) { [self] answers in
-            let counts = answers.values
-            // A worker that does not answer may have calls.
+        ) { [self] responses in
+            let counts = responses.values
+            // A worker that does not respond may have calls.
             let stuck = workers.count - counts.count
             let open = counts.reduce(stuck) { $0 + $1.open }
             let (leaving, lingering) = counts.reduce((stuck, 0)) { ($0.0 + $1.leaving, $0.1 + $1.lingering) }
@@ -73,9 +73,9 @@ final class Drain {
         case .closeOwn:
             let held = held
             workers.tell { $0.stopListening(except: held) }
-            workers.ask({ _ in true }) { [self] answers in
+            workers.ask({ _ in true }) { [self] responses in
                 // A worker that has not answered may still use them; they close with the process then.
-                if answers.count == workers.count { listeners.close(except: held) }
+                if responses.count == workers.count { listeners.close(except: held) }
                 look()
             }
         case .cutOff:

@@ -1,12 +1,12 @@
 internal import Configuration
 internal import Events
 
-/// Whether the workers turn their loops: each is asked again and again, and one that does not answer is stuck.
+/// Whether the workers turn their loops: each is asked again and again, and one that does not respond is stuck.
 ///
 /// Time is counted in rounds of the main loop, not by the clock, so that a stop of the whole process accuses nobody.
 /// Belongs to the main thread.
 final class WorkerHealth {
-    /// After so many rounds without an answer a worker is stuck.
+    /// After so many rounds without a response a worker is stuck.
     private static let rounds = 4
 
     private let pool: WorkerPool
@@ -14,12 +14,12 @@ final class WorkerHealth {
     private let changed: () -> Void
     private let interval: Nanoseconds
     private var timer: Timer?
-    /// For each worker the rounds that its answer is missing; none if it has answered.
+    /// For each worker the rounds that its response is missing; none if it has responded.
     private var missing: [Int?]
 
-    /// Starts to ask; a worker that does not answer for `limit` is stuck.
+    /// Starts to ask; a worker that does not respond for `limit` is stuck.
     ///
-    /// `changed` is called when a worker is stuck, and when it answers again.
+    /// `changed` is called when a worker is stuck, and when it responds again.
     init(_ pool: WorkerPool, loop: EventLoop, limit: Nanoseconds, log: OperationalLog, changed: @escaping () -> Void) {
         self.changed = changed
         self.pool = pool
@@ -34,7 +34,7 @@ final class WorkerHealth {
         timer?.cancel()
     }
 
-    /// What is wrong, for people; none if all workers answer.
+    /// What is wrong, for people; none if all workers respond.
     var problem: String? {
         let stuck = missing.indices.filter(isStuck).map { index in
             let seconds = Nanoseconds(missing[index] ?? 0) * interval / .second
@@ -57,13 +57,13 @@ final class WorkerHealth {
                 }
             } else {
                 missing[index] = 0
-                pool.ask(index) { [weak self] in self?.answered(index) }
+                pool.ask(index) { [weak self] in self?.responded(index) }
             }
         }
         timer?.arm(after: interval)
     }
 
-    private func answered(_ index: Int) {
+    private func responded(_ index: Int) {
         let wasStuck = isStuck(index)
         missing[index] = nil
         guard wasStuck else { return }

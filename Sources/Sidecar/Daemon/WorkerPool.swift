@@ -3,7 +3,7 @@ internal import Proxy
 
 /// The workers, each on a thread of its own, reached by letters.
 final class WorkerPool {
-    /// How long a worker is waited for that does not answer.
+    /// How long a worker is waited for that does not respond.
     static let patience = Nanoseconds.second
 
     private let mailboxes: [Mailbox<Worker>]
@@ -13,14 +13,14 @@ final class WorkerPool {
     private var asked: [Int: Gathering] = [:]
     private var nextQuestion = 0
 
-    /// Answers on their way, by the indices of the workers.
+    /// Responses on their way, by the indices of the workers.
     private struct Gathering {
-        var answers: [Int: any Sendable] = [:]
+        var responses: [Int: any Sendable] = [:]
         var timer: Timer?
         let then: ([Int: any Sendable]) -> Void
     }
 
-    /// Starts `count` workers; their answers come by `control`, which `loop` opens.
+    /// Starts `count` workers; their responses come by `control`, which `loop` opens.
     init(
         count: Int,
         loop: EventLoop,
@@ -92,18 +92,18 @@ final class WorkerPool {
         for (index, mailbox) in mailboxes.enumerated() { mailbox.post(letter(index)) }
     }
 
-    /// Asks all workers; `then` gets the answers, by the indices of the workers, on the control thread.
+    /// Asks all workers; `then` gets the responses, by the indices of the workers, on the control thread.
     ///
     /// It is called when all are there, or with those that are there after `limit`, since a worker may be stuck; without a
     /// limit all of them are waited for.
-    func ask<Answer: Sendable>(
-        _ question: @escaping @Sendable (Worker) -> Answer,
+    func ask<Response: Sendable>(
+        _ question: @escaping @Sendable (Worker) -> Response,
         within limit: Nanoseconds? = patience,
-        then: @escaping ([Int: Answer]) -> Void
+        then: @escaping ([Int: Response]) -> Void
     ) {
         let number = nextQuestion
         nextQuestion += 1
-        var gathering = Gathering { answers in then(answers.compactMapValues { $0 as? Answer }) }
+        var gathering = Gathering { responses in then(responses.compactMapValues { $0 as? Response }) }
         if let limit {
             gathering.timer = Timer(on: loop.timers) { [unowned self] in finish(number) }
             gathering.timer?.arm(after: limit)
@@ -112,8 +112,8 @@ final class WorkerPool {
         let control = control
         tell(each: { index in
             { worker in
-                let answer = question(worker)
-                control.post { $0.workers?.answered(number, by: index, answer) }
+                let response = question(worker)
+                control.post { $0.workers?.received(number, by: index, response) }
             }
         })
     }
@@ -127,9 +127,9 @@ final class WorkerPool {
         mailboxes[index].post { _ in control.post { $0.workers?.finish(number) } }
     }
 
-    private func answered(_ number: Int, by index: Int, _ answer: any Sendable) {
-        asked[number]?.answers[index] = answer
-        if asked[number]?.answers.count == count { finish(number) }
+    private func received(_ number: Int, by index: Int, _ response: any Sendable) {
+        asked[number]?.responses[index] = response
+        if asked[number]?.responses.count == count { finish(number) }
     }
 
     private func finish(_ number: Int) {
@@ -139,7 +139,7 @@ final class WorkerPool {
             // It may be its own callback that leads here.
             loop.keep(timer)
         }
-        gathering.then(gathering.answers)
+        gathering.then(gathering.responses)
     }
 
     /// Ends the calls that are left and all loops, and waits for the threads, but not for long.

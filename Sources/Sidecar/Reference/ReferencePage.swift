@@ -23,7 +23,7 @@ struct ReferencePage {
         paragraph("## Interceptors")
         paragraph(
             """
-            Requests pass a chain first to last, answers last to first. Each item of it has exactly one of the kinds below as its \
+            Requests pass a chain first to last, responses last to first. Each item of it has exactly one of the kinds below as its \
             key, with the options of the kind as the value. The name of the kind alone stands for one without options. Beside the \
             kind an item may have:
             """
@@ -97,7 +97,7 @@ extension InterceptorKind {
     fileprivate var facts: String {
         var facts = isPerAttempt ? "It runs for each attempt of a call" : "It runs once for each call"
         if rewrites, !isPerAttempt { facts += ", and again in each attempt that begins before it in the chain" }
-        if answers { facts += ". It answers the call, so that a route with it needs no upstream" }
+        if responds { facts += ". It responds to the call, so that a route with it needs no upstream" }
         return facts + "."
     }
 }

@@ -1,6 +1,6 @@
 /// What became of one attempt on an upstream, as the label `result` names it.
 public enum AttemptResult: UInt8, CaseIterable, Sendable {
-    /// The upstream gave a whole answer, whatever its code.
+    /// The upstream gave a whole response, whatever its code.
     case ok
     /// No connection could be made.
     case connectFailed
@@ -10,9 +10,9 @@ public enum AttemptResult: UInt8, CaseIterable, Sendable {
     case connectTimeout
     /// The upstream broke the connection or the stream off.
     case reset
-    /// The upstream answered what is not HTTP.
-    case badAnswer
-    /// The upstream did not answer in time.
+    /// The upstream sent what is not HTTP.
+    case badResponse
+    /// The upstream did not respond in time.
     case timeout
     /// The caller went away first.
     case canceled
@@ -25,7 +25,7 @@ public enum AttemptResult: UInt8, CaseIterable, Sendable {
         case .tlsFailed: "tls_failed"
         case .connectTimeout: "connect_timeout"
         case .reset: "reset"
-        case .badAnswer: "bad_answer"
+        case .badResponse: "bad_response"
         case .timeout: "timeout"
         case .canceled: "canceled"
         }

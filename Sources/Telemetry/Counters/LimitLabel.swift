@@ -14,7 +14,7 @@ public enum LimitLabel: UInt8, CaseIterable, Sendable {
     case descriptors
     /// A message of a request was larger than allowed.
     case requestMessage
-    /// A message of an answer was larger than allowed.
+    /// A message of a response was larger than allowed.
     case responseMessage
     /// A message that an interceptor wanted to see was larger than allowed.
     case heldMessage

@@ -16,7 +16,7 @@ public enum RetryReason: UInt8, CaseIterable, Sendable {
 
 /// Why a call was not tried once more, though an interceptor would have it so; as the label `reason` names it.
 public enum RetryObstacle: UInt8, CaseIterable, Sendable {
-    /// Something of the answer has gone out to the caller.
+    /// Something of the response has gone out to the caller.
     case delivered
     /// More of the request has gone out than is kept.
     case buffer
@@ -56,7 +56,7 @@ public enum RetryObstacle: UInt8, CaseIterable, Sendable {
     /// What the trace of a call says.
     public var text: StaticString {
         switch self {
-        case .delivered: "part of the answer has gone out"
+        case .delivered: "part of the response has gone out"
         case .buffer: "the request is larger than what is kept of it"
         case .incomplete: "the rest of the request was not kept, as there was a response already"
         case .unsent: "the call has not gone to an upstream"

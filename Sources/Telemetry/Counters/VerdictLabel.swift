@@ -2,7 +2,7 @@
 public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     /// The interceptor refused the call.
     case reject
-    /// The interceptor answered the call itself.
+    /// The interceptor responded to the call itself.
     case respond
     /// The interceptor has broken the call off.
     case reset

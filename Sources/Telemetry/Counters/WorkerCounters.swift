@@ -60,9 +60,9 @@ public final class WorkerCounters {
         calls.start(path, hash: hash, callProtocol)
     }
 
-    /// Lets the method of `call` be counted by name from now on, because an answer showed that it exists.
+    /// Lets the method of `call` be counted by name from now on, because a response showed that it exists.
     ///
-    /// Not to be called for an answer that any path may get, such as `unimplemented` or `unauthenticated`: callers could
+    /// Not to be called for a response that any path may get, such as `unimplemented` or `unauthenticated`: callers could
     /// fill the table with names of their own invention otherwise. Costs next to nothing for a method that is known.
     ///
     /// - Parameters:

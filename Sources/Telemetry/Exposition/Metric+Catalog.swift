@@ -20,7 +20,7 @@ extension Metric {
     static let rpcStarted = Metric(
         "martlet_rpc_started_total",
         .counter,
-        "Calls that have started; those of a method seen for the first time are added when it answers.",
+        "Calls that have started; those of a method seen for the first time are added when it responds.",
         labels: ["protocol", "rpc_service", "rpc_method"]
     )
     static let rpcHandled = Metric(

@@ -9,14 +9,14 @@ from support import h2_peer
 from support.dialect import ALL, HELLO_PROTO, SAY, Dialect, envelope
 from support.peer import LARGEST_HEAD
 
-GRPC = Dialect("grpc", "application/grpc+proto", envelope(0, HELLO_PROTO), answer_type="application/grpc+proto")
+GRPC = Dialect("grpc", "application/grpc+proto", envelope(0, HELLO_PROTO), response_type="application/grpc+proto")
 # Each dialect over each version that can carry it.
 WAYS = [(caller, 1) for caller in ALL] + [(caller, 2) for caller in [*ALL, GRPC]]
 CODES = {"0": "ok", "1": "canceled", "4": "deadline_exceeded", "8": "resource_exhausted", "13": "internal", "14": "unavailable"}
 
 
-def answer_parts(kind):
-    """What an upstream answers to a request of a content type: its own, a message, and the end that is in the body."""
+def response_parts(kind):
+    """What an upstream responses to a request of a content type: its own, a message, and the end that is in the body."""
     match (kind or "").split("+")[0]:
         case "application/connect":
             return kind, envelope(0, b'{"sentence":"hi"}'), envelope(2, b"{}")
@@ -31,13 +31,13 @@ def answer_parts(kind):
 
 
 def _fault_of(caller, status, body):
-    """The code that a whole answer tells, or `ok`."""
-    match caller.answer_type.split("+")[0]:
+    """The code that a whole response tells, or `ok`."""
+    match caller.response_type.split("+")[0]:
         case "application/connect":
             last = json.loads(body[body.rindex(b"{", 0, body.rindex(b'"code"')) : -1]) if b'"error"' in body else {}
             return last.get("code", "ok") if last or body.endswith(envelope(2, b"{}")) else "nothing"
         case "application/grpc-web" | "application/grpc-web-text":
-            if caller.answer_type.startswith("application/grpc-web-text"):
+            if caller.response_type.startswith("application/grpc-web-text"):
                 body = _decoded(body)
             assert body.count(b"grpc-status:") < 2, body
             return CODES[body.split(b"grpc-status: ")[1].split(b"\r\n")[0].decode()] if b"grpc-status" in body else "nothing"
@@ -54,7 +54,7 @@ class Asking:
 
     def __init__(self, proxy, caller, version, path=SAY):
         self.caller, self.version = caller, version
-        self._is_grpc = caller.answer_type == GRPC.answer_type
+        self._is_grpc = caller.response_type == GRPC.response_type
         headers = caller.headers()
         body = caller.body if caller.method == "POST" else b""
         if version == 1:
@@ -70,9 +70,9 @@ class Asking:
                 self.peer.data(self.call.id, body, end=True)
 
     def wait_for(self, part=None):
-        """Waits for the head of the answer, or for a part of its body."""
+        """Waits for the head of the response, or for a part of its body."""
         if self.version == 2:
-            self.peer.wait(lambda: part in self.call.body if part else self.call.heads, "a part of the answer")
+            self.peer.wait(lambda: part in self.call.body if part else self.call.heads, "a part of the response")
         while self.version == 1 and (part or b"\r\n\r\n") not in self.peer.received:
             assert self.peer.receive(), f"it ended before {part!r}: {bytes(self.peer.received)!r}"
 

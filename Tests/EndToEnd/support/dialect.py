@@ -16,14 +16,14 @@ def envelope(flags, payload):
 
 @dataclass(frozen=True)
 class Dialect:
-    """One way to ask: what identifies it in a request, and the content type of its own answers."""
+    """One way to ask: what identifies it in a request, and the content type of its own responses."""
 
     name: str
     content_type: str = ""
     body: bytes = b""
     query: str = ""
     method: str = "POST"
-    answer_type: str = "application/json"
+    response_type: str = "application/json"
 
     def __str__(self):
         return self.name
@@ -44,7 +44,7 @@ class Dialect:
         """The body of an error without details, as every byte of it must be."""
         plain = json.dumps({"code": code, "message": message}, separators=(",", ":")).encode()
         lines = f"grpc-status: {number}\r\ngrpc-message: {message}\r\n".encode()
-        match self.answer_type.split("+")[0]:
+        match self.response_type.split("+")[0]:
             case "application/connect":
                 return envelope(0x02, b'{"error":' + plain + b"}")
             case "application/grpc-web":
@@ -54,12 +54,12 @@ class Dialect:
         return plain
 
     def status(self, unary):
-        """The HTTP status of an own answer: the given one where the dialect shows errors by status."""
-        return unary if self.answer_type == "application/json" else 200
+        """The HTTP status of an own response: the given one where the dialect shows errors by status."""
+        return unary if self.response_type == "application/json" else 200
 
 
 def _stream(name, content_type, body):
-    return Dialect(name, content_type, body, answer_type=content_type)
+    return Dialect(name, content_type, body, response_type=content_type)
 
 
 CONNECT_UNARY_JSON = Dialect("connect-unary-json", "application/json", HELLO_JSON)

@@ -48,7 +48,7 @@ class Client:
         return self._client.execute_client_stream(request=requests, method=LISTEN, **options).sentence
 
     def converse(self, sentences, **options):
-        """Yields each answer as it arrives."""
+        """Yields each response as it arrives."""
         requests = (messages.ConverseRequest(sentence=sentence) for sentence in sentences)
         for response in self._client.execute_bidi_stream(request=requests, method=CONVERSE, **options):
             yield response.sentence

@@ -43,7 +43,7 @@ LARGEST_FRAME = 16384
 class H2Peer:
     """A connected socket that speaks HTTP/2, as the client or as the server.
 
-    Answers SETTINGS and PING, and gives back windows unless `reading` is false. Used by one thread at a time.
+    Responds to SETTINGS and PING, and gives back windows unless `reading` is false. Used by one thread at a time.
     """
 
     def __init__(self, connection, client, settings=None, reading=True, timeout=10.0):

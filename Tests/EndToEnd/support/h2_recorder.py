@@ -1,11 +1,11 @@
-"""An HTTP/2 upstream that keeps every frame it is sent and answers what the test scripts."""
+"""An HTTP/2 upstream that keeps every frame it is sent and responses what the test scripts."""
 
 from support.h2_peer import H2Peer, response
 from support.listening import Listening, listen_tcp, listen_unix
 from support.patience import eventually
 
 
-def answer_ok(peer, stream):
+def response_ok(peer, stream):
     """Answers 200 with `ok` once the request has ended."""
     peer.finish(stream)
     if stream.reset is None:
@@ -14,14 +14,14 @@ def answer_ok(peer, stream):
 
 
 class H2Recorder(Listening):
-    """Listens on loopback and answers one stream after the other with `answer`, a function of the peer and the stream.
+    """Listens on loopback and responses one stream after the other with `response`, a function of the peer and the stream.
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own.
     """
 
-    def __init__(self, answer=answer_ok, script=None, path=None, **options):
-        self.answer = answer
-        self.script = script or self._answer_each
+    def __init__(self, response=response_ok, script=None, path=None, **options):
+        self.response = response
+        self.script = script or self._response_each
         self.options = options
         self.streams = []
         listener = listen_unix(path) if path else listen_tcp()
@@ -45,6 +45,6 @@ class H2Recorder(Listening):
     def serve(self, peer):
         self.script(peer)
 
-    def _answer_each(self, peer):
+    def _response_each(self, peer):
         while stream := self.next_stream(peer):
-            self.answer(peer, stream)
+            self.response(peer, stream)

@@ -53,13 +53,13 @@ class OriginPeer(Peer):
 
 
 class Origin(Listening):
-    """Answers each request with `answer`, a function of it that returns bytes and whether the connection ends.
+    """Responds to each request with `response`, a function of it that returns bytes and whether the connection ends.
 
     `requests` has the whole ones in their order, read without strictness; `take` returns the bytes as well.
     """
 
-    def __init__(self, answer=lambda request: (OK, False)):
-        self.answer = answer
+    def __init__(self, response=lambda request: (OK, False)):
+        self.response = response
         self.requests = []
         listener = listen_tcp()
         self.port = listener.getsockname()[1]
@@ -77,7 +77,7 @@ class Origin(Listening):
                     except Incomplete:
                         break
                     self.requests.append(request)
-                    data, ends = self.answer(request)
+                    data, ends = self.response(request)
                     peer.send(data)
                     if ends:
                         return
@@ -111,11 +111,11 @@ class Outcome:
 
     requests: list
     pieces: list
-    answer: bytes
+    response: bytes
 
     @property
     def statuses(self):
-        return [int(status) for status in re.findall(rb"HTTP/1\.1 ([2-9]\d\d) ", self.answer)]
+        return [int(status) for status in re.findall(rb"HTTP/1\.1 ([2-9]\d\d) ", self.response)]
 
 
 def in_one(data):
@@ -132,7 +132,7 @@ def exchange(address, data, patience, last, pieces=in_one):
 
     A proxy that waits for more is told after `patience` seconds that there is none, and given up after `last` more.
     """
-    answer = b""
+    response = b""
     with socket.create_connection(address, timeout=10) as connection:
         try:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
@@ -141,24 +141,24 @@ def exchange(address, data, patience, last, pieces=in_one):
             connection.settimeout(patience)
             try:
                 while more := connection.recv(1 << 16):
-                    answer += more
-                return answer
+                    response += more
+                return response
             except TimeoutError:
                 connection.shutdown(socket.SHUT_WR)
             connection.settimeout(last)
             while more := connection.recv(1 << 16):
-                answer += more
+                response += more
         except OSError:
             pass  # refused before all of it was sent, ended without care, or given up
-    return answer
+    return response
 
 
 class Lane:
     """One proxy before an origin of its own, for one input at a time."""
 
-    def __init__(self, kind, directory, answer, running):
+    def __init__(self, kind, directory, response, running):
         directory.mkdir()
-        self.origin = running(Origin(answer))
+        self.origin = running(Origin(response))
         if kind == "martlet":
             self.address = running(Martlet(MARTLET.format(upstream=self.origin.port), directory)).address
         elif kind == "nginx":
@@ -168,8 +168,8 @@ class Lane:
             self.address = running(HAProxy(directory, self.origin.port)).address
 
     def outcome(self, data, *options):
-        answer = exchange(self.address, data, *options)
-        return Outcome(*self.origin.take(), answer)
+        response = exchange(self.address, data, *options)
+        return Outcome(*self.origin.take(), response)
 
 
 class Peers:
@@ -177,9 +177,9 @@ class Peers:
 
     KINDS = ("martlet", "nginx", "haproxy")
 
-    def __init__(self, running, directory, answer=lambda request: (OK, False), width=4, kinds=KINDS):
+    def __init__(self, running, directory, response=lambda request: (OK, False), width=4, kinds=KINDS):
         self.lanes = {
-            kind: [Lane(kind, directory / f"{kind}{number}", answer, running) for number in range(width)]
+            kind: [Lane(kind, directory / f"{kind}{number}", response, running) for number in range(width)]
             for kind in kinds
         }
 

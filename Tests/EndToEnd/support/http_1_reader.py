@@ -146,8 +146,8 @@ def requests(data, is_strict=True):
     return found
 
 
-def answers(data, methods):
-    """The answers in `data`, all that was sent until the connection ended, to requests of `methods`."""
+def responses(data, methods):
+    """The responses in `data`, all that was sent until the connection ended, to requests of `methods`."""
     found, position, methods = [], 0, list(methods)
     while position < len(data):
         message = Read((0,), [], is_whole=False)
@@ -170,7 +170,7 @@ def answers(data, methods):
             position = len(data)
         if message.is_whole and status < 200:
             continue
-        _require(methods or not message.is_whole, "more answers than requests")
+        _require(methods or not message.is_whole, "more responses than requests")
         methods = methods[1:]
         found.append(message)
     return found
@@ -201,8 +201,8 @@ def requests_of_h11(data):
             return found
 
 
-def answers_of_h11(data, methods):
-    """The same as `answers`, by h11: (status, body, whether it is whole)."""
+def responses_of_h11(data, methods):
+    """The same as `responses`, by h11: (status, body, whether it is whole)."""
     found, rest = [], data
     for method in methods:
         if not rest:

@@ -2,7 +2,7 @@
 
 import h11
 
-from support.http_1_reader import Unread, answers, answers_of_h11, path, requests, requests_of_h11
+from support.http_1_reader import Unread, responses, responses_of_h11, path, requests, requests_of_h11
 
 FRAMING = {b"content-length", b"transfer-encoding"}
 
@@ -50,20 +50,20 @@ def ambiguity(pieces):
     return None
 
 
-def answer_ambiguity(data, methods):
+def response_ambiguity(data, methods):
     """What is wrong with the bytes that a caller got for requests of `methods`."""
     try:
-        ours = [(one.start[0], one.body) for one in answers(data, methods) if one.is_whole]
-        theirs = [(status, body) for status, body, is_whole in answers_of_h11(data, methods) if is_whole]
+        ours = [(one.start[0], one.body) for one in responses(data, methods) if one.is_whole]
+        theirs = [(status, body) for status, body, is_whole in responses_of_h11(data, methods) if is_whole]
     except (Unread, h11.RemoteProtocolError) as error:
-        return f"answers {data[:2000]!r}: {error}"
-    return None if ours == theirs else f"answers {data[:2000]!r}: read as {ours} and as {theirs}"
+        return f"responses {data[:2000]!r}: {error}"
+    return None if ours == theirs else f"responses {data[:2000]!r}: read as {ours} and as {theirs}"
 
 
-def first_answer(data, methods):
-    """Status and body of the first whole answer, if there is one that can be read."""
+def first_response(data, methods):
+    """Status and body of the first whole response, if there is one that can be read."""
     try:
-        found = answers(data, methods)
+        found = responses(data, methods)
     except Unread:
         return None
     return (found[0].start[0], found[0].body) if found and found[0].is_whole else None

@@ -192,7 +192,7 @@ class OAuth(AuthorizationServer):
             raise InvalidGrantError("The subject token is no longer good.")
         return claims["sub"]
 
-    def answer(self, headers, form):
+    def response(self, headers, form):
         """(status, body, headers) for a token request, and the request as Authlib has come to know it."""
         request = FormRequest(f"{self._url}/token", headers, form)
         status, body, fields = self.create_token_response(request)

@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
     def body(self):
         return self.rfile.read(int(self.headers.get("content-length", 0)))
 
-    def answer(self, status, body, headers=()):
+    def response(self, status, body, headers=()):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         for name, value in dict(headers).items():
@@ -165,8 +165,8 @@ class Public(Handler):
 
     def do_GET(self):
         if self.path == "/jwks":
-            return self.answer(200, self.provider.oauth.jwks())
-        self.answer(404, {})
+            return self.response(200, self.provider.oauth.jwks())
+        self.response(404, {})
 
     def do_POST(self):
         content = self.body()
@@ -176,7 +176,7 @@ class Public(Handler):
             return self._serve(GRANTS.get(grant, grant), form, self._token)
         if self.path == "/login":
             return self._serve("login", json.loads(content), self._login)
-        self.answer(404, {})
+        self.response(404, {})
 
     def _serve(self, grant, form, good):
         state = self.provider.state
@@ -188,10 +188,10 @@ class Public(Handler):
         if status is None:
             self.close_connection = True
         else:
-            self.answer(status, body, headers)
+            self.response(status, body, headers)
 
     def _failure(self, form):
-        """(status, body, headers) if things shall go wrong; None as status ends the connection without an answer."""
+        """(status, body, headers) if things shall go wrong; None as status ends the connection without a response."""
         state = self.provider.state
         match state.failure:
             case "500" | "503":
@@ -210,7 +210,7 @@ class Public(Handler):
                 return None, b"", {}
 
     def _token(self, fetch, form):
-        status, body, headers, request = self.provider.oauth.answer(self.headers, form)
+        status, body, headers, request = self.provider.oauth.response(self.headers, form)
         fetch["auth"], fetch["client"] = request.auth_method, request.client and request.client.name
         fetch["expiry"] = time.time() + body["expires_in"] if status == 200 else None
         return status, body, headers
@@ -233,25 +233,25 @@ class Control(Handler):
         state = self.provider.state
         match self.path:
             case "/control/stats":
-                self.answer(200, state.stats())
+                self.response(200, state.stats())
             case "/control/generation":
-                self.answer(200, {"generation": state.generation})
+                self.response(200, {"generation": state.generation})
             case "/control/jwks":
-                self.answer(200, self.provider.oauth.jwks())
+                self.response(200, self.provider.oauth.jwks())
             case _:
-                self.answer(404, {})
+                self.response(404, {})
 
     def do_POST(self):
         content = self.body()
         match self.path:
             case "/control/settings":
                 self.provider.set(json.loads(content))
-                self.answer(200, {})
+                self.response(200, {})
             case "/control/revoke":
                 self.provider.state.revoke()
-                self.answer(200, {"generation": self.provider.state.generation})
+                self.response(200, {"generation": self.provider.state.generation})
             case _:
-                self.answer(404, {})
+                self.response(404, {})
 
 
 def main():

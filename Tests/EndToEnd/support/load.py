@@ -27,9 +27,9 @@ class Load:
         while not self._stopping.is_set() and time.monotonic() < self._deadline:
             try:
                 connection.request("POST", self.path, body=b"ping")
-                answer = connection.getresponse()
-                body = answer.read()
-                failure = None if answer.status == 200 else f"{answer.status} {body!r}"
+                response = connection.getresponse()
+                body = response.read()
+                failure = None if response.status == 200 else f"{response.status} {body!r}"
             except (OSError, http.client.HTTPException) as error:
                 failure = repr(error)
                 connection.close()

@@ -11,7 +11,7 @@ LARGEST_HEAD = 1 << 20
 
 @dataclass
 class Message:
-    """A request or an answer as it was on the wire."""
+    """A request or a response as it was on the wire."""
 
     version: str
     headers: list
@@ -104,14 +104,14 @@ class Peer:
         """The next whole request, or None when the connection ended before it was complete."""
         return self._message(h11.Connection(h11.SERVER, LARGEST_HEAD))
 
-    def answer(self, method="GET"):
-        """The next whole answer to a request of `method`."""
+    def response(self, method="GET"):
+        """The next whole response to a request of `method`."""
         parser = h11.Connection(h11.CLIENT, LARGEST_HEAD)
         # The parser wants to have sent a request; its bytes are not the ones that went out.
         parser.send(h11.Request(method=method, target="/", headers=[("host", "-")]))
         parser.send(h11.EndOfMessage())
         message = self._message(parser)
-        assert message, f"the connection ended without an answer; received {bytes(self.received)!r}"
+        assert message, f"the connection ended without a response; received {bytes(self.received)!r}"
         return message
 
     def _message(self, parser):

@@ -1,4 +1,4 @@
-"""An upstream that records every byte it is sent and answers what the test scripts."""
+"""An upstream that records every byte it is sent and responses what the test scripts."""
 
 import ssl
 
@@ -10,15 +10,15 @@ JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\
 
 
 class Recorder(Listening):
-    """Listens on loopback and answers each request with `answer` (bytes, or a function of the request).
+    """Listens on loopback and responds to each request with `answer` (bytes, or a function of the request).
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
     an SSL context, what is recorded is what was decrypted; a handshake that fails is noted in `refusals`.
     """
 
-    def __init__(self, answer=OK, script=None, host="127.0.0.1", path=None, tls=None):
-        self.answer = answer
-        self.script = script or self._answer_each
+    def __init__(self, response=OK, script=None, host="127.0.0.1", path=None, tls=None):
+        self.response = response
+        self.script = script or self._response_each
         self.requests = []
         self.tls = tls
         self.refusals = []
@@ -48,7 +48,7 @@ class Recorder(Listening):
         except ssl.SSLError as error:
             self.refusals.append(error)
 
-    def _answer_each(self, peer):
+    def _response_each(self, peer):
         while request := peer.request():
             self.requests.append(request)
-            peer.send(self.answer(request) if callable(self.answer) else self.answer)
+            peer.send(self.response(request) if callable(self.response) else self.response)

@@ -63,8 +63,8 @@ class GrpcCaller(Caller):
                     call = self._channel.download(b"2", **options)
                 case "converse":
                     call = self._channel.converse(iter([message] * 2), **options)
-            for answer in call:
-                outcome.heard.append(answer.decode())
+            for response in call:
+                outcome.heard.append(response.decode())
         except grpc.RpcError as error:
             outcome.code, outcome.text = error.code().name.lower(), error.details()
             outcome.headers = dict(error.initial_metadata() or ())
@@ -92,8 +92,8 @@ class ElizaCaller(Caller):
                     call = self._client.introduce("2", **options)
                 case "converse":
                     call = self._client.converse([text] * 2, **options)
-            for answer in call:
-                outcome.heard.append(answer)
+            for response in call:
+                outcome.heard.append(response)
         except ConnectError as error:
             outcome.code, outcome.text = error.code.value, error.message
 
@@ -110,16 +110,16 @@ class PlainCaller(Caller):
 
     def _make(self, outcome, kind, text, timeout, fields):
         try:
-            answer = self._client.post("/plain", content=text.encode(), headers=fields, timeout=timeout)
+            response = self._client.post("/plain", content=text.encode(), headers=fields, timeout=timeout)
         except httpx.HTTPError as error:
             outcome.code, outcome.text = "unknown", repr(error)
             return
-        outcome.code = STATUSES.get(answer.status_code, str(answer.status_code))
-        outcome.headers = dict(answer.headers)
+        outcome.code = STATUSES.get(response.status_code, str(response.status_code))
+        outcome.headers = dict(response.headers)
         if outcome.code == "ok":
-            outcome.heard.append(answer.text)
+            outcome.heard.append(response.text)
         else:
-            outcome.text = answer.text
+            outcome.text = response.text
 
     def stop(self):
         self._client.close()

@@ -56,9 +56,9 @@ class GuardedBytes:
 
     def upload(self, requests, context):
         call, _ = self._admit(context)
-        answer = b"".join(requests)
+        response = b"".join(requests)
         self._guard.ledger.note(call, "processed")
-        return answer
+        return response
 
     def download(self, request, context):
         yield from self.converse((b"%d" % number for number in range(int(request))), context)
@@ -92,7 +92,7 @@ class GuardedEliza:
         return call, ctx.request_headers.get("x-refusal") == "after-one"
 
     async def _admit_after(self, requests, ctx):
-        """As `_admit`, and reads what a refused caller sends: else HTTP/1.1 closes the connection under the answer."""
+        """As `_admit`, and reads what a refused caller sends: else HTTP/1.1 closes the connection under the response."""
         try:
             return self._admit(ctx)
         except ConnectError:
@@ -110,9 +110,9 @@ class GuardedEliza:
 
     async def listen(self, requests, ctx):
         call, _ = await self._admit_after(requests, ctx)
-        answer = "".join([request.sentence async for request in requests])
+        response = "".join([request.sentence async for request in requests])
         self._guard.ledger.note(call, "processed")
-        return messages.ListenResponse(sentence=answer)
+        return messages.ListenResponse(sentence=response)
 
     async def introduce(self, request, ctx):
         call, ends_early = self._admit(ctx)
@@ -154,7 +154,7 @@ class WebApplication:
             await self._read(receive)
             trailers = f"grpc-status: 16\r\ngrpc-message: {NO}\r\n".encode()
             frame = struct.pack(">BI", 0x80, len(trailers)) + trailers
-            return await self._answer(send, 200, frame, fields["content-type"])
+            return await self._response(send, 200, frame, fields["content-type"])
         return await self._rpc(scope, receive, send)
 
     def _is_good(self, fields):
@@ -167,9 +167,9 @@ class WebApplication:
         body = await self._read(receive)
         if not self._is_good(fields):
             told = json.dumps({"error": NO}).encode()
-            return await self._answer(send, 401, told, "application/json", (b"www-authenticate", b"Bearer"))
+            return await self._response(send, 401, told, "application/json", (b"www-authenticate", b"Bearer"))
         self._guard.ledger.note(fields.get("x-call-id", ""), "processed")
-        await self._answer(send, 200, body, "text/plain")
+        await self._response(send, 200, body, "text/plain")
 
     async def _read(self, receive):
         """The whole request: what a server does with the rest of one is not the point here."""
@@ -179,7 +179,7 @@ class WebApplication:
             body, more = body + event.get("body", b""), event.get("more_body", False)
         return body
 
-    async def _answer(self, send, status, body, content_type, *more):
+    async def _response(self, send, status, body, content_type, *more):
         headers = [(b"content-type", content_type.encode()), (b"content-length", str(len(body)).encode()), *more]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})

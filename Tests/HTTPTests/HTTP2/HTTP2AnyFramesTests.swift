@@ -24,7 +24,7 @@ import Testing
         case 11: return .priority(any, on: Int.random(in: 0..<20, using: &random))
         case 12: return .request(stream, end: end).unfinished
         case 13: return .continuation(stream, [], end: end)
-        case 14: return .answer(stream, end: end)
+        case 14: return .response(stream, end: end)
         default:
             let payload = [UInt8](repeating: 1, count: Int.random(in: 0..<12, using: &random))
             let type = UInt8.random(in: 0...10, using: &random)
@@ -44,7 +44,7 @@ import Testing
     }
 
     private func atServer(_ pieces: [[UInt8]]) -> Outcome {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         for piece in pieces where !caller.isClosed { caller.sends(piece) }
         let sent = caller.takes()
         return Outcome(saw: caller.saw, sent: sent, isClosed: caller.isClosed)
@@ -54,7 +54,7 @@ import Testing
         let upstream = HTTP2Upstream()
         for _ in 0..<4 { upstream.asks() }
         _ = upstream.takes()
-        for piece in pieces where !upstream.isClosed { upstream.answers(piece) }
+        for piece in pieces where !upstream.isClosed { upstream.responses(piece) }
         let sent = upstream.takes()
         return Outcome(saw: upstream.saw, sent: sent, isClosed: upstream.isClosed)
     }

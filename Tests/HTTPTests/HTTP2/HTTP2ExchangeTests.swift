@@ -25,7 +25,7 @@ import Testing
         for pieces in everyCut(of: bytes) {
             let caller = HTTP2Caller(begins: false)
             _ = caller.takes()
-            caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200, ["x": "y"], body: "hi") } }
+            caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200, ["x": "y"], body: "hi") } }
             for piece in pieces { caller.sends(piece) }
             try #require(caller.takes() == sent)
             try #require(caller.saw == told)
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a head may come in several frames and with padding`() {
         let head = Frame.request(1, "GET", "/p", ["x": "y"], end: true)
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         let (first, rest) = (Array(head.payload[..<9]), Array(head.payload[9...]))
         let padded = Frame(.headers, flags: Frame.Flag.padded | Frame.Flag.end, stream: 1, [3] + first + [0, 0, 0])
         caller.sends(padded, .continuation(1, Array(rest[..<5])), .continuation(1, Array(rest[5...]), end: true))
@@ -42,23 +42,23 @@ import Testing
     }
 
     @Test func `padding of a body is not a part of it`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         let body = Frame(.data, flags: Frame.Flag.padded | Frame.Flag.end, stream: 1, [2, 0x68, 0x69, 0, 0])
         caller.sends(.request(1), body)
         #expect(caller.saw == ["request POST / host=a", "body hi", "end"])
     }
 
-    @Test func `interim answers come before the answer`() throws {
+    @Test func `interim responses come before the response`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, "POST", "/", ["expect": "100-continue"]))
         #expect(caller.saw == ["request POST / host=a expects=continue"])
         let stream = try #require(caller.users[0].stream)
-        stream.send(informational: Message.answer(100))
-        stream.send(informational: Message.answer(103, ["link": "b"]))
+        stream.send(informational: Message.response(100))
+        stream.send(informational: Message.response(103, ["link": "b"]))
         #expect(caller.takes() == ["1 HEADERS :status: 100", "1 HEADERS :status: 103 | link: b"])
         caller.sends(.data(1, "hi", end: true))
-        stream.answer(200)
-        stream.send(informational: Message.answer(103))
+        stream.response(200)
+        stream.send(informational: Message.response(103))
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
@@ -66,7 +66,7 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         stream.send(body: "hello")
         stream.sendEnd(trailers: Message.trailers(["grpc-status": "0", "t": "1"]))
         #expect(
@@ -82,7 +82,7 @@ import Testing
             let caller = HTTP2Caller()
             caller.sends(.request(1, end: true))
             let stream = try #require(caller.users[0].stream)
-            stream.send(head: Message.answer(200), end: false)
+            stream.send(head: Message.response(200), end: false)
             #expect(caller.takes() == ["1 HEADERS :status: 200"])
             stream.sendEnd(trailers: trailers)
             #expect(caller.takes().filter { $0 != "1 DATA " } == [sent])
@@ -90,17 +90,17 @@ import Testing
         }
     }
 
-    @Test func `an answer may be nothing but a head`() throws {
+    @Test func `a response may be nothing but a head`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true))
-        try #require(caller.users[0].stream).send(head: Message.answer(200, ["grpc-status": "5"]), end: true)
+        try #require(caller.users[0].stream).send(head: Message.response(200, ["grpc-status": "5"]), end: true)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | grpc-status: 5"])
     }
 
-    @Test func `the answer to HEAD has a length and no body`() throws {
+    @Test func `the response to HEAD has a length and no body`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, "HEAD", end: true))
-        try #require(caller.users[0].stream).send(head: Message.answer(200, length: 5), end: true)
+        try #require(caller.users[0].stream).send(head: Message.response(200, length: 5), end: true)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 5"])
     }
 
@@ -115,9 +115,9 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.answer(200, body: "hi")
+        stream.response(200, body: "hi")
         _ = caller.takes()
-        stream.send(head: Message.answer(500), end: false)
+        stream.send(head: Message.response(500), end: false)
         stream.send(body: "more")
         stream.sendEnd(trailers: nil)
         stream.reset(.canceled)

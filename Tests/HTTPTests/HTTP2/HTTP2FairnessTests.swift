@@ -2,11 +2,11 @@ import HTTP
 import HTTP2Kit
 import Testing
 
-/// How the answers of one connection share it.
+/// How the responses of one connection share it.
 @Suite struct HTTP2FairnessTests {
     private static let size = 200_000
 
-    /// A caller whose window is open for everything, and who has asked for so many answers.
+    /// A caller whose window is open for everything, and who has asked for so many responses.
     private func caller(asks count: Int, window: Int = 1 << 20) -> HTTP2Caller {
         let caller = HTTP2Caller(settings: [.window: window])
         caller.sends(.window(0, 1 << 28))
@@ -24,9 +24,9 @@ import Testing
         return bytes
     }
 
-    @Test func `answers that wait together go out side by side, frame by frame`() {
+    @Test func `responses that wait together go out side by side, frame by frame`() {
         let caller = caller(asks: 4, window: 0)
-        for user in caller.users { user.stream?.answer(200, body: String(repeating: "x", count: Self.size)) }
+        for user in caller.users { user.stream?.response(200, body: String(repeating: "x", count: Self.size)) }
         _ = caller.takes()
         caller.sends(.settings([.window: 1 << 20]))
         _ = caller.takes()
@@ -36,9 +36,9 @@ import Testing
         #expect(caller.saw.last == "idle")
     }
 
-    @Test func `an answer that began first is ahead by what the output holds, and no more`() {
+    @Test func `a response that began first is ahead by what the output holds, and no more`() {
         let caller = caller(asks: 4)
-        for user in caller.users { user.stream?.answer(200, body: String(repeating: "x", count: Self.size)) }
+        for user in caller.users { user.stream?.response(200, body: String(repeating: "x", count: Self.size)) }
         _ = caller.takes()
         let bytes = bytesAtFirstEnd(caller)
         #expect(bytes.keys.sorted() == [1, 3, 5, 7])
@@ -47,23 +47,23 @@ import Testing
         #expect(caller.saw.last == "idle")
     }
 
-    @Test func `a small answer does not wait for large ones that began before it`() {
+    @Test func `a small response does not wait for large ones that began before it`() {
         let caller = caller(asks: 4)
-        for user in caller.users[..<3] { user.stream?.answer(200, body: String(repeating: "x", count: 1 << 20)) }
+        for user in caller.users[..<3] { user.stream?.response(200, body: String(repeating: "x", count: 1 << 20)) }
         caller.session.fillOutput()
-        caller.users[3].stream?.answer(200, body: "small")
+        caller.users[3].stream?.response(200, body: "small")
         _ = caller.takes()
         let data = caller.frames.filter { $0.kind == .data }
         let place = data.firstIndex { $0.stream == 7 } ?? data.count
         #expect(data[..<place].reduce(0) { $0 + $1.payload.count } < 256 * 1024)
     }
 
-    @Test func `an interim answer comes through between large ones, and not without end if nobody reads`() {
+    @Test func `an interim response comes through between large ones, and not without end if nobody reads`() {
         let caller = caller(asks: 2)
-        caller.users[0].stream?.answer(200, body: String(repeating: "x", count: 1 << 20))
+        caller.users[0].stream?.response(200, body: String(repeating: "x", count: 1 << 20))
         caller.session.fillOutput()
         #expect(caller.queued >= 128 * 1024)
-        for _ in 0..<10_000 { caller.users[1].stream?.send(informational: Message.answer(100)) }
+        for _ in 0..<10_000 { caller.users[1].stream?.send(informational: Message.response(100)) }
         let interim = caller.takes().filter { $0 == "3 HEADERS :status: 100" }
         #expect(1000..<5000 ~= interim.count)
     }
@@ -135,13 +135,13 @@ import Testing
         _ = upstream.takes()
         upstream.hasRunLong = true
         users[0].whenEnd = { _ in upstream.asks() }
-        let bytes = (0..<5).flatMap { Frame.answer(2 * $0 + 1, 200, ["a": "b"], end: true).bytes }
+        let bytes = (0..<5).flatMap { Frame.response(2 * $0 + 1, 200, ["a": "b"], end: true).bytes }
         let taken = upstream.offers(bytes)
         #expect(taken < bytes.count && upstream.saw.contains("yields"))
         upstream.hasRunLong = false
-        upstream.answers(Array(bytes[taken...]))
+        upstream.responses(Array(bytes[taken...]))
         _ = upstream.takes()
-        upstream.answers(.answer(11, end: true), .data(11, "too much"))
+        upstream.responses(.response(11, end: true), .data(11, "too much"))
         #expect(upstream.takes() == ["11 RST_STREAM STREAM_CLOSED"])
     }
 }

@@ -61,11 +61,11 @@ import Testing
         #expect(isDoubtful(frames))
     }
 
-    @Test func `the head of an answer is doubted, and what follows is not`() {
-        #expect(isDoubtful([.answer(1)], isServer: false))
+    @Test func `the head of a response is doubted, and what follows is not`() {
+        #expect(isDoubtful([.response(1)], isServer: false))
         var check = HTTP2FrameCheck(isServer: false)
         check.began(1)
-        let frames: [Frame] = [.answer(1, 103), .answer(1), .data(1, "x"), .headers(1, ["t": "1"], end: true)]
+        let frames: [Frame] = [.response(1, 103), .response(1), .data(1, "x"), .headers(1, ["t": "1"], end: true)]
         #expect(doubts(in: frames, &check, isServer: false).count == 1)
     }
 
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `toward an upstream both are errors of the stream, which end no other call`() throws {
         #expect(try error(.data(1), isServer: false) == .stream(.streamClosed))
-        #expect(try error(.answer(1), isServer: false) == .stream(.streamClosed))
+        #expect(try error(.response(1), isServer: false) == .stream(.streamClosed))
     }
 
     @Test func `a PRIORITY frame may be wrong on any stream`() throws {
@@ -154,7 +154,7 @@ import Testing
 
     @Test func `on a stream that has not begun it is nghttp2 that finds the error`() throws {
         #expect(try error(.data(11)) == nil)
-        #expect(try error(.answer(11), isServer: false) == nil)
+        #expect(try error(.response(11), isServer: false) == nil)
     }
 
     @Test(arguments: [true, false])
@@ -188,9 +188,9 @@ import Testing
     @Test(arguments: [true, false])
     func `where bytes are gone through once more, what we have done meanwhile stays`(isServer: Bool) {
         var check = HTTP2FrameCheck(isServer: isServer)
-        let bytes = isServer ? FrameReader.preface + Frame.request(1).bytes : Frame.answer(1).bytes
+        let bytes = isServer ? FrameReader.preface + Frame.request(1).bytes : Frame.response(1).bytes
         let earlier = check.parser
-        _ = doubts(in: [bytes + (isServer ? Frame.request(3) : Frame.answer(3)).bytes], &check)
+        _ = doubts(in: [bytes + (isServer ? Frame.request(3) : Frame.response(3)).bytes], &check)
         if !isServer { for stream in [1, 3, 5] as [Int32] { check.began(stream) } }
         check.reset(1)
         check.saidGoodbye(last: isServer ? 1 : .max)

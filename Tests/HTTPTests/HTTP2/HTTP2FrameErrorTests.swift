@@ -20,17 +20,17 @@ import Testing
         }
     }
 
-    private static let answered: [[Frame]] = [[.request(1, end: true)]]
+    private static let responded: [[Frame]] = [[.request(1, end: true)]]
     private static let reset: [[Frame]] = [[.request(1), .reset(1, .cancel)]]
     private static let halfClosed: [[Frame]] = [[.request(1, "POST", "/slow", end: true)]]
     private static let trailers = Frame.headers(1, ["t": "1"], end: true)
     private static let beyond = Int(Int32.max)
 
     static let errors = [
-        Case("DATA after both ends", after: answered, [.data(1, "x")], "1 RST_STREAM STREAM_CLOSED"),
-        Case("DATA after both ends, twice", after: answered, [.data(1), .data(1)], "1 RST_STREAM STREAM_CLOSED"),
-        Case("HEADERS after both ends", after: answered, [.request(1, end: true)], "GOAWAY 1 STREAM_CLOSED"),
-        Case("trailers after both ends", after: answered, [trailers], "GOAWAY 1 STREAM_CLOSED"),
+        Case("DATA after both ends", after: responded, [.data(1, "x")], "1 RST_STREAM STREAM_CLOSED"),
+        Case("DATA after both ends, twice", after: responded, [.data(1), .data(1)], "1 RST_STREAM STREAM_CLOSED"),
+        Case("HEADERS after both ends", after: responded, [.request(1, end: true)], "GOAWAY 1 STREAM_CLOSED"),
+        Case("trailers after both ends", after: responded, [trailers], "GOAWAY 1 STREAM_CLOSED"),
         Case("DATA after RST_STREAM", after: reset, [.data(1, "x")], "1 RST_STREAM STREAM_CLOSED"),
         Case("DATA at once after RST_STREAM", reset[0] + [.data(1)], "1 RST_STREAM STREAM_CLOSED"),
         Case("HEADERS after RST_STREAM", after: reset, [trailers], "GOAWAY 1 STREAM_CLOSED"),
@@ -45,7 +45,7 @@ import Testing
         Case("PRIORITY on stream 0", [.priority(0)], "GOAWAY 0 PROTOCOL_ERROR"),
         Case("PRIORITY of itself, idle", [.priority(1, on: 1)], "GOAWAY 0 PROTOCOL_ERROR"),
         Case("PRIORITY of itself, open", after: halfClosed, [.priority(1, on: 1)], "GOAWAY 1 PROTOCOL_ERROR"),
-        Case("PRIORITY of itself, closed", after: answered, [.priority(1, on: 1)], "GOAWAY 1 PROTOCOL_ERROR"),
+        Case("PRIORITY of itself, closed", after: responded, [.priority(1, on: 1)], "GOAWAY 1 PROTOCOL_ERROR"),
         Case("a short PRIORITY", [Frame(.priority, stream: 1, [0, 0, 0, 0])], "GOAWAY 0 FRAME_SIZE_ERROR"),
         Case("a head that depends on itself", [selfDependent], "GOAWAY 0 PROTOCOL_ERROR"),
         Case("DATA on an idle stream", [.data(1)], "GOAWAY 0 PROTOCOL_ERROR"),
@@ -72,14 +72,14 @@ import Testing
     )
 
     static let fine = [
-        Case("WINDOW_UPDATE after both ends", after: answered, [.window(1, 1)]),
-        Case("a WINDOW_UPDATE too large after both ends", after: answered, [.window(1, beyond)]),
-        Case("RST_STREAM after both ends", after: answered, [.reset(1, .cancel), .reset(1, .noError)]),
+        Case("WINDOW_UPDATE after both ends", after: responded, [.window(1, 1)]),
+        Case("a WINDOW_UPDATE too large after both ends", after: responded, [.window(1, beyond)]),
+        Case("RST_STREAM after both ends", after: responded, [.reset(1, .cancel), .reset(1, .noError)]),
         Case("WINDOW_UPDATE after RST_STREAM", after: reset, [.window(1, 1), .reset(1, .cancel)]),
         Case("WINDOW_UPDATE after the end", after: halfClosed, [.window(1, 1)]),
         Case(
             "PRIORITY in any state",
-            after: answered,
+            after: responded,
             [.priority(1), .priority(3), .priority(9, on: 3), .priority(2)]
         ),
         Case(
@@ -87,7 +87,7 @@ import Testing
             after: [[.request(5, end: true)]],
             [.reset(3, .cancel), .window(3, 1)]
         ),
-        Case("frames of unknown types", after: answered, [unknown(0), unknown(1), unknown(3), unknown(2)]),
+        Case("frames of unknown types", after: responded, [unknown(0), unknown(1), unknown(3), unknown(2)]),
         Case(
             "DATA on a stream that we have reset",
             after: [[.request(1, "POST", "/no")]],
@@ -119,8 +119,8 @@ import Testing
             switch user.saw.first {
             case "request POST /slow host=a": break
             case "request POST /no host=a": stream.reset(.canceled)
-            case "request POST /early host=a": stream.answer(403)
-            default: user.whenEnd = { $0.answer(200) }
+            case "request POST /early host=a": stream.response(403)
+            default: user.whenEnd = { $0.response(200) }
             }
         }
         return caller
@@ -232,7 +232,7 @@ import Testing
         caller.sends(.request(3), .data(3, "x"), .request(5, end: true), .data(3), .headers(3, ["t": "1"], end: true))
         caller.sends(.data(1, end: true))
         #expect(caller.takes() == [] && !caller.isClosed)
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 

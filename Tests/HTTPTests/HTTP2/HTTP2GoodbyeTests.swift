@@ -6,7 +6,7 @@ import Testing
 @Suite struct HTTP2GoodbyeTests {
     private static let ok = "HEADERS/end :status: 200 | content-length: 0"
 
-    /// A PING that answers the last one that came.
+    /// A PING that responds to the last one that came.
     private func ack(_ caller: HTTP2Caller) -> Frame {
         .ping(caller.frames.last { $0.kind == .ping }?.payload ?? [], ack: true)
     }
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `an idle connection says goodbye and ends`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true))
         _ = caller.takes()
         caller.session.drain()
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a connection whose caller says nothing ends when it is asked again`() {
         let caller = noticed()
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 \(Self.ok)"])
         #expect(!caller.isClosed)
         caller.session.drain()
@@ -46,12 +46,12 @@ import Testing
     @Test func `streams that begin before the notice is seen are served`() {
         let caller = noticed()
         caller.sends(.request(3, end: true))
-        caller.users[1].stream?.answer(200)
+        caller.users[1].stream?.response(200)
         #expect(caller.takes() == ["3 \(Self.ok)"])
         caller.sends(.request(5), ack(caller))
         #expect(caller.takes() == ["GOAWAY 5 NO_ERROR"])
         caller.sends(.data(5, end: true))
-        for user in [caller.users[0], caller.users[2]] { user.stream?.answer(200) }
+        for user in [caller.users[0], caller.users[2]] { user.stream?.response(200) }
         #expect(caller.takes() == ["1 \(Self.ok)", "5 \(Self.ok)"])
         #expect(caller.saw.suffix(2) == ["idle", "closed, lingering"])
     }
@@ -62,12 +62,12 @@ import Testing
         #expect(caller.takes() == ["GOAWAY 1 NO_ERROR"])
         caller.sends(.request(3, end: true))
         #expect(caller.users.count == 1)
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 \(Self.ok)"])
         #expect(caller.saw.suffix(2) == ["idle", "closed, lingering"])
     }
 
-    @Test func `another PING is no answer to the notice`() {
+    @Test func `another PING is no response to the notice`() {
         let caller = noticed()
         caller.sends(.ping())
         #expect(caller.takes() == ["PING/ack"])
@@ -79,7 +79,7 @@ import Testing
         caller.sends(.request(1, end: true), .goaway(0))
         _ = caller.takes()
         #expect(!caller.isClosed)
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 \(Self.ok)"])
         #expect(caller.saw.suffix(2) == ["idle", "closed, lingering"])
     }
@@ -93,13 +93,13 @@ import Testing
 
     // MARK: Abandoned
 
-    @Test func `abandoned streams may be answered, and the answers arrive whole`() {
+    @Test func `abandoned streams may be answered, and the responses arrive whole`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .request(3, end: true), .request(5))
-        caller.users[0].whenReset = { $0.answer(503, body: "stopping") }
-        caller.users[1].whenReset = { $0.send(head: Message.answer(200, ["grpc-status": "14"]), end: true) }
+        caller.users[0].whenReset = { $0.response(503, body: "stopping") }
+        caller.users[1].whenReset = { $0.send(head: Message.response(200, ["grpc-status": "14"]), end: true) }
         caller.users[2].whenReset = {
-            $0.send(head: Message.answer(200), end: false)
+            $0.send(head: Message.response(200), end: false)
             $0.sendEnd(trailers: Message.trailers(["t": "1"]))
         }
         caller.session.abandon()
@@ -113,10 +113,10 @@ import Testing
         #expect(caller.saw.last == "closed, lingering")
     }
 
-    @Test func `an abandoned stream whose answer has begun is reset`() {
+    @Test func `an abandoned stream whose response has begun is reset`() {
         let caller = HTTP2Caller(settings: [.window: 3])
         caller.sends(.request(1, end: true))
-        caller.users[0].stream?.send(head: Message.answer(200), end: false)
+        caller.users[0].stream?.send(head: Message.response(200), end: false)
         caller.users[0].stream?.send(body: "hello")
         caller.users[0].whenReset = { $0.reset(.code(.internalError)) }
         caller.session.abandon()

@@ -141,8 +141,8 @@ import Testing
     private func act(on caller: HTTP2Caller, _ peer: inout Peer) {
         guard let stream = caller.users.randomElement(using: &peer.random)?.stream else { return }
         switch Int.random(in: 0..<12, using: &peer.random) {
-        case 0, 1: stream.answer(200)
-        case 2: stream.send(head: Message.answer(200), end: false)
+        case 0, 1: stream.response(200)
+        case 2: stream.send(head: Message.response(200), end: false)
         case 3: stream.send(body: "hello")
         case 4: stream.sendEnd(trailers: Message.trailers(["t": "1"]))
         case 5: stream.reset(.canceled)
@@ -173,10 +173,14 @@ import Testing
             }
             if peer.chance(60), let index = peer.pick(\.isSending) {
                 // The head comes first.
-                if begun.insert(index).inserted { peer.send(.answer(peer.streams[index].id)) } else { peer.goOn(index) }
+                if begun.insert(index).inserted {
+                    peer.send(.response(peer.streams[index].id))
+                } else {
+                    peer.goOn(index)
+                }
             }
             if peer.chance(30) { peer.interject() }
-            if peer.chance(50) { upstream.answers(peer.next()) }
+            if peer.chance(50) { upstream.responses(peer.next()) }
             guard peer.chance(30) else { continue }
             let lines = upstream.takes()
             try expectNoError(lines, seed)

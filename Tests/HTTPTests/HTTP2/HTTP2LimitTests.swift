@@ -81,11 +81,11 @@ import Testing
         #expect(caller.saw == ["exceeded: priority", "closed, lingering"])
     }
 
-    @Test func `a reader of a long answer may open its window as often as it likes`() throws {
+    @Test func `a reader of a long response may open its window as often as it likes`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         for _ in 0..<12_000 {
             stream.send(body: "x")
             _ = caller.takes()
@@ -94,11 +94,11 @@ import Testing
         #expect(!caller.isClosed)
     }
 
-    @Test func `a reader of a long answer may ask with each piece how fast it comes`() throws {
+    @Test func `a reader of a long response may ask with each piece how fast it comes`() throws {
         let caller = HTTP2Caller(settings: [.window: 1 << 20])
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         for _ in 0..<5000 {
             stream.send(body: "x")
             _ = caller.takes()
@@ -121,7 +121,7 @@ import Testing
         for number in 0..<3000 {
             let user = upstream.asks()
             _ = upstream.takes()
-            upstream.answers(.reset(2 * number + 1, number % 2 == 0 ? .refused : .internalError))
+            upstream.responses(.reset(2 * number + 1, number % 2 == 0 ? .refused : .internalError))
             if user.wasReset { told += 1 }
         }
         #expect(told == 3000)
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `a head may come in nine frames, and in no more`() {
         for count in [8, 9] {
-            let caller = HTTP2Caller.answered()
+            let caller = HTTP2Caller.served()
             let head = Frame.request(1, "GET", "/", ["x": "abcdefghijklmnopqrstuvwxyz"], end: true)
             let first = head.payload.count - count
             var bytes = Frame(.headers, flags: Frame.Flag.end, stream: 1, Array(head.payload[..<first])).bytes
@@ -178,7 +178,7 @@ import Testing
         // The control data of the request counts as well, and 32 bytes for each field.
         let control = ":methodGET:schemehttp:authoritya:path/".utf8.count + 5 * 32
         for (extra, status) in [(0, 200), (1, 431)] {
-            let caller = HTTP2Caller.answered(limits: HTTPLimits(head: 1024))
+            let caller = HTTP2Caller.served(limits: HTTPLimits(head: 1024))
             let value = String(repeating: "y", count: 1024 - control - 1 + extra)
             caller.sends(.request(1, "GET", "/", ["x": value], end: true))
             let sent = caller.takes().first ?? ""
@@ -188,7 +188,7 @@ import Testing
 
     @Test func `more fields than the limit are refused`() {
         for (count, status) in [(10, 200), (11, 431)] {
-            let caller = HTTP2Caller.answered(limits: HTTPLimits(fields: 10))
+            let caller = HTTP2Caller.served(limits: HTTPLimits(fields: 10))
             let block = Frame.request(1, "GET").payload + (0..<count).flatMap { HPACK.literal("x\($0)", "y") }
             caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
             #expect(caller.takes() == ["1 HEADERS/end :status: \(status) | content-length: 0"])
@@ -231,7 +231,7 @@ import Testing
         #expect(caller.takes() == ["7 RST_STREAM REFUSED_STREAM", "9 RST_STREAM REFUSED_STREAM"])
         #expect(caller.saw.filter { $0 == "exceeded: heads" }.count == 2)
         #expect(caller.users.count == 3)
-        caller.users[1].stream?.answer(200)
+        caller.users[1].stream?.response(200)
         #expect(caller.takes() == ["3 HEADERS/end :status: 200 | content-length: 0"])
         sends(11, HPACK.indexed(62))
         #expect(caller.users.count == 4 && caller.takes().isEmpty)
@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func `windows of a stream that has ended count as those of others`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true))
         _ = caller.takes()
         send(10_000, .window(1, 1), to: caller)
@@ -274,10 +274,10 @@ import Testing
         #expect(caller.isClosed && caller.users.isEmpty)
     }
 
-    @Test func `trailers without memory for them do not spoil an answer that is out`() {
+    @Test func `trailers without memory for them do not spoil a response that is out`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1))
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
         caller.sends(.headers(1, ["t": "1"], end: true).unfinished)
         #expect(caller.session.isReadingHead && caller.session.unfinishedHeadBytes > 0)

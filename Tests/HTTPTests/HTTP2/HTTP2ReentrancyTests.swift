@@ -6,14 +6,14 @@ import Testing
 @Suite struct HTTP2ReentrancyTests {
     /// What a user does.
     enum Deed: CaseIterable {
-        case reset, answer, answerInPieces, pause, pauseAndResume, drain, abandon
+        case reset, response, responseInPieces, pause, pauseAndResume, drain, abandon
 
         func callAsFunction(_ stream: any HTTPStream, _ caller: HTTP2Caller) {
             switch self {
             case .reset: stream.reset(.canceled)
-            case .answer: stream.answer(200)
-            case .answerInPieces:
-                stream.send(head: Message.answer(200), end: false)
+            case .response: stream.response(200)
+            case .responseInPieces:
+                stream.send(head: Message.response(200), end: false)
                 stream.send(body: String(repeating: "x", count: 10_000))
                 stream.sendEnd(trailers: Message.trailers(["t": "1"]))
             case .pause: stream.pause(.slowPeer)
@@ -47,7 +47,7 @@ import Testing
             case .reset: user.whenReset = does
             case .drained:
                 user.whenDrained = does
-                stream.send(head: Message.answer(200), end: false)
+                stream.send(head: Message.response(200), end: false)
                 stream.sendMuch()
             }
         }
@@ -97,7 +97,7 @@ import Testing
             stream.send(body: String(repeating: "\(left)", count: 65536))
             if left == 0 { stream.sendEnd(trailers: nil) }
         }
-        user.stream?.send(head: Message.answer(200), end: false)
+        user.stream?.send(head: Message.response(200), end: false)
         user.stream?.sendMuch()
         let body = ["x", "4", "3", "2", "1", "0"].map { String(repeating: $0, count: 65536) }.joined()
         let isInOrder = caller.takes() == ["1 HEADERS :status: 200", "1 DATA/end x" + body]
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `draining from the word that the connection is idle ends it`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.whenIdle = { [unowned caller] in caller.session.drain() }
         caller.sends(.request(1, end: true))
         _ = caller.takes()
@@ -141,7 +141,7 @@ import Testing
     @Test(arguments: UpstreamDeed.allCases, UpstreamMoment.allCases)
     func `an upstream's user may do anything in any callback`(deed: UpstreamDeed, moment: UpstreamMoment) {
         let upstream = HTTP2Upstream(settings: [.window: 1 << 20])
-        upstream.answers(.window(0, 1 << 20))
+        upstream.responses(.window(0, 1 << 20))
         var done = 0
         for _ in 0..<3 {
             let user = upstream.opens()
@@ -160,9 +160,9 @@ import Testing
             user.stream?.sendMuch()
         }
         _ = upstream.takes()
-        upstream.answers(.answer(1), .data(1, "x"), .data(1, "y"), .headers(1, ["t": "1"], end: true), .answer(3))
+        upstream.responses(.response(1), .data(1, "x"), .data(1, "y"), .headers(1, ["t": "1"], end: true), .response(3))
         _ = upstream.takes()
-        upstream.answers(.data(3, "x", end: true), .reset(5, .cancel))
+        upstream.responses(.data(3, "x", end: true), .reset(5, .cancel))
         _ = upstream.takes()
         upstream.hangsUp()
         #expect(done > 0)
@@ -175,8 +175,8 @@ import Testing
         let user = upstream.asks()
         user.whenEnd = { $0.reset(.canceled) }
         _ = upstream.takes()
-        upstream.answers(.answer(1), .headers(1, ["t": "1"], end: true))
-        #expect(user.saw == ["answer 200", "end", "  t: 1"])
+        upstream.responses(.response(1), .headers(1, ["t": "1"], end: true))
+        #expect(user.saw == ["response 200", "end", "  t: 1"])
         #expect(areAllDifferent(upstream.heads))
     }
 

@@ -10,7 +10,7 @@ import Testing
 
     /// What is told of a request with these fields, which are its whole head.
     private func told(_ fields: [(String, String)], limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
-        let caller = HTTP2Caller.answered(limits: limits)
+        let caller = HTTP2Caller.served(limits: limits)
         let block = fields.flatMap { HPACK.literal($0.0, $0.1) }
         caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
         return caller
@@ -43,7 +43,7 @@ import Testing
         #expect(told(fields).saw == ["request OPTIONS * host=a", "end"])
     }
 
-    // MARK: Refused with an answer
+    // MARK: Refused with a response
 
     @Test(arguments: [
         (("host", "b"), HTTPFault.invalidHost), (("expect", "200-ok"), .expectation),
@@ -113,7 +113,7 @@ import Testing
 
     @Test func `a body that is not as long as was said is malformed`() {
         for body in ["h", "hello"] {
-            let caller = HTTP2Caller.answered()
+            let caller = HTTP2Caller.served()
             caller.sends(.request(1, "POST", "/", ["content-length": "2"]), .data(1, body, end: true))
             #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
             #expect(caller.users[0].saw.last == "reset: PROTOCOL_ERROR")
@@ -123,7 +123,7 @@ import Testing
 
     @Test(arguments: [(":path", "/"), ("X", "a"), ("connection", "a")])
     func `malformed trailers reset the stream`(name: String, value: String) {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1), .data(1, "x"), .headers(1, [name: value], end: true))
         #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(caller.saw.contains("reset: fault \(HTTPFault.http2Message)"))
@@ -131,14 +131,14 @@ import Testing
     }
 
     @Test func `trailers that do not end the stream are malformed`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1), .headers(1, ["t": "1"]))
         #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(caller.users[0].saw == ["request POST / host=a", "reset: fault \(HTTPFault.http2Message)"])
     }
 
     @Test func `what means something only in a head is dropped from trailers`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         let fields: Frame.Fields = ["host": "b", "content-type": "x", "t": "1", "expect": "y", "trailer": "z"]
         caller.sends(.request(1), .headers(1, fields, end: true))
         #expect(caller.saw == ["request POST / host=a", "end", "  t: 1"])
@@ -148,7 +148,7 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .request(3, "GET", "/", ["X": "a"], end: true), .request(5, end: true))
         #expect(caller.takes() == ["3 RST_STREAM PROTOCOL_ERROR"])
-        for user in caller.users { user.stream?.answer(200) }
+        for user in caller.users { user.stream?.response(200) }
         #expect(caller.takes().map { $0.prefix(13) } == ["1 HEADERS/end", "5 HEADERS/end"])
     }
 
@@ -166,8 +166,8 @@ import Testing
     ) {
         let caller = told(fields)
         let sent = caller.takes()
-        let answers = ["1 HEADERS/end :status: \(status) | content-length: 0", "1 RST_STREAM PROTOCOL_ERROR"]
-        #expect(sent.count == 1 && answers.contains(sent[0]), "\(fields): \(sent)", sourceLocation: sourceLocation)
+        let responses = ["1 HEADERS/end :status: \(status) | content-length: 0", "1 RST_STREAM PROTOCOL_ERROR"]
+        #expect(sent.count == 1 && responses.contains(sent[0]), "\(fields): \(sent)", sourceLocation: sourceLocation)
         #expect(caller.users.isEmpty && !caller.isClosed, "\(fields)", sourceLocation: sourceLocation)
     }
 }

@@ -65,7 +65,7 @@ import Testing
         for number in 0..<100 {
             caller.sends(.request(2 * number + 1))
             let stream = caller.users.last?.stream
-            number % 2 == 0 ? stream?.reset(.canceled) : stream?.answer(403)
+            number % 2 == 0 ? stream?.reset(.canceled) : stream?.response(403)
             _ = caller.takes()
             caller.waitsASecond()
         }
@@ -105,7 +105,7 @@ import Testing
         let caller = HTTP2Caller(limits: HTTPLimits(streams: 3))
         caller.sends(.request(1, end: true), .request(3), .request(5))
         #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         _ = caller.takes()
         caller.sends(.request(7))
         #expect(caller.users.count == 4 && !caller.saw.contains("exceeded: streams"))
@@ -117,7 +117,7 @@ import Testing
     @Test func `a stream that was answered early counts until its request is over`() {
         let caller = HTTP2Caller(limits: HTTPLimits(streams: 2))
         caller.sends(.request(1), .request(3))
-        for user in caller.users { user.stream?.answer(200) }
+        for user in caller.users { user.stream?.response(200) }
         _ = caller.takes()
         caller.sends(.data(1, end: true), .request(5))
         #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
@@ -134,7 +134,7 @@ import Testing
         caller.sends(.settings(), .request(1, end: true), .request(3, end: true))
         #expect(caller.takes() == ["SETTINGS/ack", "3 RST_STREAM REFUSED_STREAM"])
         #expect(caller.saw.contains("exceeded: streams"))
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
@@ -143,7 +143,7 @@ import Testing
     @Test func `a stream that takes nothing for too long is ended, and the others go on`() throws {
         let caller = HTTP2Caller(settings: [.window: 10])
         caller.sends(.request(1, end: true), .request(3, end: true), .request(5, end: true), .window(3, 1000))
-        for user in caller.users.prefix(2) { user.stream?.send(head: Message.answer(200), end: false) }
+        for user in caller.users.prefix(2) { user.stream?.send(head: Message.response(200), end: false) }
         for user in caller.users.prefix(2) { user.stream?.send(body: String(repeating: "x", count: 15)) }
         _ = caller.takes()
         caller.now += 59 * Self.second
@@ -160,7 +160,7 @@ import Testing
     @Test func `a stream that takes a little now and then is let be`() throws {
         let caller = HTTP2Caller(settings: [.window: 10])
         caller.sends(.request(1, end: true))
-        caller.users[0].stream?.answer(200, body: String(repeating: "x", count: 100))
+        caller.users[0].stream?.response(200, body: String(repeating: "x", count: 100))
         for _ in 0..<5 {
             _ = caller.takes()
             caller.now += 59 * Self.second

@@ -8,7 +8,7 @@ import Testing
     func `a caller's reset ends the exchange with its code`(code: Code) {
         let caller = HTTP2Caller()
         caller.sends(.request(1))
-        caller.users[0].stream?.send(head: Message.answer(200), end: false)
+        caller.users[0].stream?.send(head: Message.response(200), end: false)
         caller.sends(.data(1, "x"), .reset(1, code))
         #expect(caller.users[0].saw == ["request POST / host=a", "body x", "reset: \(code.name)"])
         caller.users[0].stream?.send(body: "more")
@@ -31,7 +31,7 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         stream.send(body: "x")
         _ = caller.takes()
         stream.reset(reason)
@@ -43,10 +43,10 @@ import Testing
         #expect(caller.users[0].saw == ["request POST / host=a"])
     }
 
-    @Test func `an answer before the end of the request ends it, and the request is not wanted any more`() {
+    @Test func `a response before the end of the request ends it, and the request is not wanted any more`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1), .data(1, "x"))
-        caller.users[0].stream?.answer(403, body: "no")
+        caller.users[0].stream?.response(403, body: "no")
         #expect(caller.takes() == ["1 HEADERS :status: 403 | content-length: 2", "1 DATA/end no"])
         #expect(caller.saw.last == "discards")
         caller.sends(.data(1, "rest"))
@@ -59,10 +59,10 @@ import Testing
         #expect(!caller.isClosed && !caller.session.isBusy)
     }
 
-    @Test func `a request that comes to its end behind its answer is not refused`() {
+    @Test func `a request that comes to its end behind its response is not refused`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1), .request(3))
-        for user in caller.users { user.stream?.answer(403) }
+        for user in caller.users { user.stream?.response(403) }
         _ = caller.takes()
         caller.sends(.data(1, "rest", end: true), .headers(3, ["t": "1"], end: true))
         #expect(!caller.waitsASecond())
@@ -71,13 +71,13 @@ import Testing
         #expect(!caller.session.isBusy && caller.saw.last == "idle")
     }
 
-    @Test func `each answer gives its request a second`() {
+    @Test func `each response gives its request a second`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1), .request(3))
-        caller.users[0].stream?.answer(403)
+        caller.users[0].stream?.response(403)
         _ = caller.takes()
         caller.now += 400_000_000
-        caller.users[1].stream?.answer(403)
+        caller.users[1].stream?.response(403)
         _ = caller.takes()
         caller.now -= 400_000_000
         #expect(caller.waitsASecond())
@@ -86,10 +86,10 @@ import Testing
         #expect(caller.takes() == ["3 RST_STREAM NO_ERROR"])
     }
 
-    @Test func `what comes behind an answer is thrown away up to a limit, and then refused`() {
+    @Test func `what comes behind a response is thrown away up to a limit, and then refused`() {
         let caller = HTTP2Caller(limits: HTTPLimits(discard: 10_000))
         caller.sends(.request(1))
-        caller.users[0].stream?.answer(413)
+        caller.users[0].stream?.response(413)
         _ = caller.takes()
         caller.sends(.data(1, [UInt8](repeating: 0, count: 10_000)))
         #expect(caller.takes() == [])
@@ -98,13 +98,13 @@ import Testing
         #expect(!caller.waitsASecond() && caller.takes() == [])
     }
 
-    @Test func `early answers of every form are followed by NO_ERROR in time`() {
+    @Test func `early responses of every form are followed by NO_ERROR in time`() {
         let caller = HTTP2Caller()
-        caller.whenRefused = { stream, fault in stream.answer(fault.status) }
+        caller.whenRefused = { stream, fault in stream.response(fault.status) }
         caller.sends(.request(1), .request(3), .request(5, "POST", "/", ["expect": "x"]))
-        caller.users[0].stream?.send(head: Message.answer(200, ["grpc-status": "7"]), end: true)
+        caller.users[0].stream?.send(head: Message.response(200, ["grpc-status": "7"]), end: true)
         let second = caller.users[1].stream
-        second?.send(head: Message.answer(200), end: false)
+        second?.send(head: Message.response(200), end: false)
         second?.sendEnd(trailers: Message.trailers(["t": "1"]))
         #expect(caller.takes().filter { $0.contains("RST_STREAM") } == [])
         #expect(caller.saw.filter { $0 == "discards" }.count == 3)
@@ -113,7 +113,7 @@ import Testing
         #expect(!caller.session.isBusy)
     }
 
-    @Test func `a user whose answer is out is let go of, though input waits for it`() {
+    @Test func `a user whose response is out is let go of, though input waits for it`() {
         let caller = HTTP2Caller()
         weak var user: ScriptedUser?
         weak var stream: AnyObject?
@@ -122,7 +122,7 @@ import Testing
             $1.pause(.noUpstream)
         }
         caller.sends(.request(1), .data(1, "hello"))
-        user?.stream?.answer(500)
+        user?.stream?.response(500)
         caller.forgetUsers()
         #expect(user == nil)
         _ = caller.takes()
@@ -131,8 +131,8 @@ import Testing
         #expect(stream == nil)
     }
 
-    @Test func `a reset that crosses the end of the answer is nothing`() {
-        let caller = HTTP2Caller.answered()
+    @Test func `a reset that crosses the end of the response is nothing`() {
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true))
         _ = caller.takes()
         caller.sends(.reset(1, .cancel), .window(1, 100), .priority(1))
@@ -142,7 +142,7 @@ import Testing
 
     @Test(arguments: [Frame.data(5, "x"), .window(5, 1), .reset(5, .cancel), .headers(4, [:])])
     func `a frame on a stream that cannot be ends the connection`(frame: Frame) {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true), frame)
         #expect(caller.takes().contains("GOAWAY 1 PROTOCOL_ERROR"))
         #expect(caller.isClosed)

@@ -19,13 +19,13 @@ import Testing
         upstream.asks()
         #expect(upstream.session.room == 0)
         _ = upstream.takes()
-        upstream.answers(.settings([.streams: 3]))
+        upstream.responses(.settings([.streams: 3]))
         #expect(upstream.session.room == 1 && upstream.roomTold == 1)
-        upstream.answers(.settings([.streams: 1]))
+        upstream.responses(.settings([.streams: 1]))
         #expect(upstream.session.room == 0)
-        upstream.answers(.answer(1, end: true))
+        upstream.responses(.response(1, end: true))
         #expect(user.saw.last == "end" && upstream.session.room == 0)
-        upstream.answers(.answer(3, end: true))
+        upstream.responses(.response(3, end: true))
         #expect(upstream.session.room == 1)
     }
 
@@ -34,8 +34,8 @@ import Testing
         let users = (0..<3).map { _ in upstream.asks() }
         _ = upstream.takes()
         #expect(upstream.session.room == 0)
-        upstream.answers(.answer(1, end: true))
-        upstream.answers(.reset(3, .internalError))
+        upstream.responses(.response(1, end: true))
+        upstream.responses(.reset(3, .internalError))
         users[2].stream?.reset(.canceled)
         _ = upstream.takes()
         #expect(upstream.session.room == 3 && !upstream.session.isBusy)
@@ -45,11 +45,11 @@ import Testing
     @Test func `requests beyond what is allowed wait and go out in turn`() {
         let upstream = HTTP2Upstream()
         for number in 0..<3 { upstream.asks("GET", "/\(number)") }
-        upstream.answers(.settings([.streams: 1]))
+        upstream.responses(.settings([.streams: 1]))
         #expect(upstream.takes().filter { $0.contains("HEADERS") }.map { $0.suffix(2) } == ["/0"])
-        upstream.answers(.answer(1, end: true))
+        upstream.responses(.response(1, end: true))
         #expect(upstream.takes().map { $0.suffix(2) } == ["/1"])
-        upstream.answers(.answer(3, end: true))
+        upstream.responses(.response(3, end: true))
         #expect(upstream.takes().map { $0.suffix(2) } == ["/2"])
     }
 
@@ -62,21 +62,21 @@ import Testing
         _ = upstream.takes()
         upstream.session.drain()
         #expect(upstream.session.room == 0 && upstream.session.isRetired && !upstream.isClosed)
-        upstream.answers(.answer(1), .data(1, "x", end: true))
-        #expect(user.saw == ["answer 200", "body x", "end"])
+        upstream.responses(.response(1), .data(1, "x", end: true))
+        #expect(user.saw == ["response 200", "body x", "end"])
         #expect(upstream.isClosed)
     }
 
     @Test func `an upstream that says goodbye to an idle connection is let go`() {
         let upstream = HTTP2Upstream()
-        upstream.answers(.goaway(0))
+        upstream.responses(.goaway(0))
         _ = upstream.takes()
         #expect(upstream.isClosed)
     }
 
     @Test func `an upstream's PING is answered`() {
         let upstream = HTTP2Upstream()
-        upstream.answers(.ping())
+        upstream.responses(.ping())
         #expect(upstream.takes() == ["PING/ack"])
         #expect(upstream.frames.last?.payload == "01234567".bytes)
     }
@@ -84,7 +84,7 @@ import Testing
     @Test func `a promise of what was not asked for ends the connection`() {
         let upstream = HTTP2Upstream.asked()
         let block = Frame.request(2, "GET", end: true).payload
-        upstream.answers(Frame(.push, flags: Frame.Flag.endHeaders, stream: 1, 2.bigEndianBytes + block))
+        upstream.responses(Frame(.push, flags: Frame.Flag.endHeaders, stream: 1, 2.bigEndianBytes + block))
         #expect(upstream.takes().last?.hasSuffix("PROTOCOL_ERROR") == true)
         #expect(upstream.isClosed)
     }
@@ -96,11 +96,11 @@ import Testing
         let user = upstream.asks()
         _ = upstream.takes()
         user.stream?.pause(.slowPeer)
-        upstream.answers(.answer(3))
-        for _ in 0..<4 { upstream.answers(.data(3, [UInt8](repeating: 0x78, count: 16384))) }
-        #expect(user.saw == ["answer 200"])
+        upstream.responses(.response(3))
+        for _ in 0..<4 { upstream.responses(.data(3, [UInt8](repeating: 0x78, count: 16384))) }
+        #expect(user.saw == ["response 200"])
         #expect(upstream.takes() == [])
-        upstream.answers(.answer(1), .data(1, "other", end: true))
+        upstream.responses(.response(1), .data(1, "other", end: true))
         user.stream?.resume(.slowPeer)
         #expect(upstream.takes() == ["3 WINDOW_UPDATE 65536", "3 WINDOW_UPDATE 65536"])
         #expect(user.saw.last?.utf8.count == 5 + 65536)
@@ -114,7 +114,7 @@ import Testing
         user.stream?.sendEnd(trailers: nil)
         #expect(upstream.takes().last == "1 DATA 0123")
         #expect(user.stream?.queuedBytes == 6)
-        upstream.answers(.window(1, 100))
+        upstream.responses(.window(1, 100))
         #expect(upstream.takes() == ["1 DATA/end 456789"])
     }
 }

@@ -22,11 +22,11 @@ import Testing
         }
     }
 
-    @Test func `answers in any order go each on its stream`() {
+    @Test func `responds in any order go each on its stream`() {
         let caller = HTTP2Caller()
         let streams = Array(stride(from: 1, through: 99, by: 2))
         for stream in streams { caller.sends(.request(stream, end: true)) }
-        for user in caller.users.reversed() { user.stream?.send(head: Message.answer(200), end: false) }
+        for user in caller.users.reversed() { user.stream?.send(head: Message.response(200), end: false) }
         for (user, stream) in zip(caller.users, streams) { user.stream?.send(body: "\(stream)") }
         for user in caller.users { user.stream?.sendEnd(trailers: nil) }
         let sent = caller.takes()
@@ -41,20 +41,20 @@ import Testing
     @Test func `the connection is idle when the last stream is over, each time`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .request(3, end: true))
-        try #require(caller.users[1].stream).answer(200)
+        try #require(caller.users[1].stream).response(200)
         _ = caller.takes()
         #expect(!caller.saw.contains("idle"))
         caller.sends(.reset(1, .cancel))
         #expect(caller.saw.filter { $0 == "idle" }.count == 1)
         caller.sends(.request(5, end: true))
         #expect(caller.session.isBusy)
-        try #require(caller.users[2].stream).answer(200)
+        try #require(caller.users[2].stream).response(200)
         _ = caller.takes()
         #expect(caller.saw.filter { $0 == "idle" }.count == 2)
     }
 
     @Test func `a thousand exchanges follow each other, and heads are used again`() {
-        let caller = HTTP2Caller.answered()
+        let caller = HTTP2Caller.served()
         for number in 0..<1000 {
             caller.sends(.request(2 * number + 1), .data(2 * number + 1, "x"))
             caller.sends(.headers(2 * number + 1, ["t": "1"], end: true))

@@ -14,7 +14,7 @@ import Testing
 
     @Test func `those of streams that are refused`() {
         let (upstream, users) = asked(2)
-        upstream.answers(.reset(1, .refused))
+        upstream.responses(.reset(1, .refused))
         #expect(users.map(\.saw) == [["reset: unprocessed"], []])
         #expect(!upstream.isClosed)
     }
@@ -22,34 +22,34 @@ import Testing
     @Test(arguments: [Code.noError, .protocolError, .internalError, .cancel, .calm, .http11, .security])
     func `not those that are reset with any other code`(code: Code) {
         let (upstream, users) = asked(2)
-        upstream.answers(.reset(1, code))
+        upstream.responses(.reset(1, code))
         #expect(users.map(\.saw) == [["reset: \(code.name)"], []])
     }
 
     @Test func `those above the last stream of a GOAWAY, and only those`() {
         let (upstream, users) = asked(4)
-        upstream.answers(.goaway(3))
+        upstream.responses(.goaway(3))
         #expect(users.map(\.saw) == [[], [], ["reset: unprocessed"], ["reset: unprocessed"]])
         #expect(upstream.session.room == 0 && upstream.session.isRetired)
-        upstream.answers(.answer(1, end: true), .answer(3), .data(3, "x", end: true))
-        #expect(users[0].saw == ["answer 200", "end"])
-        #expect(users[1].saw == ["answer 200", "body x", "end"])
+        upstream.responses(.response(1, end: true), .response(3), .data(3, "x", end: true))
+        #expect(users[0].saw == ["response 200", "end"])
+        #expect(users[1].saw == ["response 200", "body x", "end"])
         _ = upstream.takes()
         #expect(upstream.isClosed)
     }
 
     @Test func `a GOAWAY with an error lets the streams below it come to their end`() {
         let (upstream, users) = asked(2)
-        upstream.answers(.goaway(1, .calm), .answer(1, end: true))
-        #expect(users.map(\.saw) == [["answer 200", "end"], ["reset: unprocessed"]])
+        upstream.responses(.goaway(1, .calm), .response(1, end: true))
+        #expect(users.map(\.saw) == [["response 200", "end"], ["reset: unprocessed"]])
     }
 
     @Test func `a notice of the end leaves all streams, and begins none`() {
         let (upstream, users) = asked(2)
-        upstream.answers(.goaway(Int(Int32.max)))
+        upstream.responses(.goaway(Int(Int32.max)))
         #expect(users.allSatisfy { $0.saw == [] })
         #expect(upstream.session.room == 0 && upstream.session.isRetired)
-        upstream.answers(.goaway(1))
+        upstream.responses(.goaway(1))
         #expect(users.map(\.saw) == [[], ["reset: unprocessed"]])
     }
 
@@ -65,7 +65,7 @@ import Testing
     @Test func `those whose head had not left when the upstream broke the protocol`() {
         let (upstream, users) = asked(1)
         let late = upstream.asks("POST", "/late")
-        upstream.answers(.data(0, "x"))
+        upstream.responses(.data(0, "x"))
         // Whoever is told asks for another connection at once: this is none any more.
         late.whenReset = { _ in #expect(upstream.session.room == 0 && upstream.session.isRetired) }
         _ = upstream.takes()
@@ -78,32 +78,32 @@ import Testing
         let upstream = HTTP2Upstream()
         let first = upstream.asks("POST")
         _ = upstream.takes()
-        upstream.answers(.settings([.streams: 1]))
+        upstream.responses(.settings([.streams: 1]))
         let waiting = upstream.asks("POST")
         #expect(upstream.takes() == ["SETTINGS/ack"])
-        upstream.answers(.goaway(1))
+        upstream.responses(.goaway(1))
         _ = upstream.takes()
-        upstream.answers(.answer(1, end: true))
+        upstream.responses(.response(1, end: true))
         _ = upstream.takes()
-        #expect(first.saw == ["answer 200", "end"])
+        #expect(first.saw == ["response 200", "end"])
         #expect(waiting.saw == ["reset: unprocessed"])
         #expect(upstream.isClosed)
     }
 
-    @Test func `not those that an answer has begun to`() {
+    @Test func `not those that a response has begun to`() {
         let (upstream, users) = asked(1)
-        upstream.answers(.answer(1), .data(1, "x"))
+        upstream.responses(.response(1), .data(1, "x"))
         upstream.hangsUp()
-        #expect(users[0].saw == ["answer 200", "body x", "reset: connection lost"])
+        #expect(users[0].saw == ["response 200", "body x", "reset: connection lost"])
     }
 
     @Test func `what came whole before the connection ended is told`() {
         let (upstream, users) = asked(1)
         users[0].stream?.pause(.slowPeer)
-        upstream.answers(.answer(1), .data(1, "x"), .headers(1, ["t": "1"], end: true))
+        upstream.responses(.response(1), .data(1, "x"), .headers(1, ["t": "1"], end: true))
         upstream.hangsUp()
-        #expect(users[0].saw == ["answer 200"])
+        #expect(users[0].saw == ["response 200"])
         users[0].stream?.resume(.slowPeer)
-        #expect(users[0].saw == ["answer 200", "body x", "end", "  t: 1"])
+        #expect(users[0].saw == ["response 200", "body x", "end", "  t: 1"])
     }
 }

@@ -9,7 +9,7 @@ import Testing
     @Test func `the session begins with the preface, its settings and a window for the connection`() {
         let upstream = HTTP2Upstream(begins: false)
         #expect(upstream.takes() == ["SETTINGS 2=0 4=65536 6=65536", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
-        upstream.answers(.settings())
+        upstream.responses(.settings())
         #expect(upstream.takes() == ["SETTINGS/ack"])
     }
 
@@ -31,16 +31,17 @@ import Testing
         )
     }
 
-    @Test func `an answer is the same however its bytes are cut`() throws {
+    @Test func `a response is the same however its bytes are cut`() throws {
         let bytes =
-            Frame.answer(1, 103, ["link": "b"]).bytes + Frame.answer(1, 200, ["x": "y", "content-length": "5"]).bytes
+            Frame.response(1, 103, ["link": "b"]).bytes
+            + Frame.response(1, 200, ["x": "y", "content-length": "5"]).bytes
             + Frame.data(1, "he").bytes + Frame.data(1, "llo").bytes + Frame.headers(1, ["t": "1"], end: true).bytes
         let told = [
-            "interim 103", "  link: b", "answer 200 length=5", "  x: y", "body hello", "end", "  t: 1",
+            "interim 103", "  link: b", "response 200 length=5", "  x: y", "body hello", "end", "  t: 1",
         ]
         for pieces in everyCut(of: bytes) {
             let upstream = HTTP2Upstream.asked()
-            for piece in pieces { upstream.answers(piece) }
+            for piece in pieces { upstream.responses(piece) }
             try #require(upstream.saw == told)
             try #require(!upstream.session.isBusy)
         }
@@ -50,62 +51,62 @@ import Testing
         let upstream = HTTP2Upstream()
         let users = (0..<100).map { upstream.asks("GET", "/\($0)") }
         #expect(upstream.takes().count == 100)
-        for index in users.indices.reversed() { upstream.answers(.answer(2 * index + 1)) }
-        for index in users.indices { upstream.answers(.data(2 * index + 1, "\(index)")) }
-        for index in users.indices { upstream.answers(.headers(2 * index + 1, ["t": "\(index)"], end: true)) }
+        for index in users.indices.reversed() { upstream.responses(.response(2 * index + 1)) }
+        for index in users.indices { upstream.responses(.data(2 * index + 1, "\(index)")) }
+        for index in users.indices { upstream.responses(.headers(2 * index + 1, ["t": "\(index)"], end: true)) }
         for (index, user) in users.enumerated() {
-            #expect(user.saw == ["answer 200", "body \(index)", "end", "  t: \(index)"])
+            #expect(user.saw == ["response 200", "body \(index)", "end", "  t: \(index)"])
         }
         #expect(!upstream.session.isBusy && upstream.roomTold > 0)
     }
 
-    @Test func `an answer may be nothing but a head`() {
+    @Test func `a response may be nothing but a head`() {
         let upstream = HTTP2Upstream.asked("POST")
-        upstream.answers(.answer(1, 200, ["grpc-status": "5"], end: true))
-        #expect(upstream.saw == ["answer 200", "  grpc-status: 5", "end"])
+        upstream.responses(.response(1, 200, ["grpc-status": "5"], end: true))
+        #expect(upstream.saw == ["response 200", "  grpc-status: 5", "end"])
     }
 
-    @Test func `the answer to HEAD has a length and no body, and so has 304`() {
+    @Test func `the response to HEAD has a length and no body, and so has 304`() {
         for (method, status) in [("HEAD", 200), ("GET", 304)] {
             let upstream = HTTP2Upstream.asked(method)
-            upstream.answers(.answer(1, status, ["content-length": "5"], end: true))
-            #expect(upstream.saw == ["answer \(status) length=5", "end"])
+            upstream.responses(.response(1, status, ["content-length": "5"], end: true))
+            #expect(upstream.saw == ["response \(status) length=5", "end"])
         }
     }
 
-    @Test func `an answer before the end of the request goes on while the request does`() throws {
+    @Test func `a response before the end of the request goes on while the request does`() throws {
         let upstream = HTTP2Upstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
         _ = upstream.takes()
-        upstream.answers(.answer(1), .data(1, "x"))
+        upstream.responses(.response(1), .data(1, "x"))
         user.stream?.send(body: "y")
         user.stream?.sendEnd(trailers: nil)
         #expect(upstream.takes() == ["1 DATA/end y"])
-        upstream.answers(.data(1, end: true))
-        #expect(user.saw == ["answer 200", "body x", "end"])
+        upstream.responses(.data(1, end: true))
+        #expect(user.saw == ["response 200", "body x", "end"])
     }
 
-    @Test func `a whole answer before the end of the request ends both`() throws {
+    @Test func `a whole response before the end of the request ends both`() throws {
         let upstream = HTTP2Upstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
         user.stream?.send(body: "x")
         _ = upstream.takes()
-        upstream.answers(.answer(1, 413), .data(1, "no", end: true), .reset(1, .noError))
-        #expect(user.saw == ["answer 413", "body no", "end"])
+        upstream.responses(.response(1, 413), .data(1, "no", end: true), .reset(1, .noError))
+        #expect(user.saw == ["response 413", "body no", "end"])
         user.stream?.send(body: "more")
         user.stream?.sendEnd(trailers: nil)
         #expect(upstream.takes().allSatisfy { $0 == "1 RST_STREAM CANCEL" })
         #expect(!upstream.session.isBusy)
     }
 
-    @Test func `an upstream that answers early and does not reset is reset`() throws {
+    @Test func `an upstream that responds early and does not reset is reset`() throws {
         let upstream = HTTP2Upstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
         _ = upstream.takes()
-        upstream.answers(.answer(1, 200, ["grpc-status": "7"], end: true))
+        upstream.responses(.response(1, 200, ["grpc-status": "7"], end: true))
         #expect(user.saw.last == "end")
         #expect(upstream.takes() == ["1 RST_STREAM CANCEL"])
         #expect(!upstream.session.isBusy)
@@ -115,11 +116,11 @@ import Testing
         let upstream = HTTP2Upstream()
         let user = upstream.asks()
         _ = upstream.takes()
-        upstream.answers(.answer(1), .data(1, "x"))
+        upstream.responses(.response(1), .data(1, "x"))
         user.stream?.reset(.canceled)
         #expect(upstream.takes() == ["1 RST_STREAM CANCEL"])
-        upstream.answers(.data(1, "late"), .headers(1, ["t": "1"], end: true))
-        #expect(user.saw == ["answer 200", "body x"])
+        upstream.responses(.data(1, "late"), .headers(1, ["t": "1"], end: true))
+        #expect(user.saw == ["response 200", "body x"])
         #expect(!upstream.isClosed && !upstream.session.isBusy)
     }
 
@@ -140,24 +141,24 @@ import Testing
         [("X", "a")], [("connection", "close")], [("transfer-encoding", "chunked")], [(":status", "200")],
         [("x", "a\r\nb")], [("content-length", "x")],
     ])
-    func `a malformed answer resets the stream`(fields: [(String, String)]) {
+    func `a malformed response resets the stream`(fields: [(String, String)]) {
         let upstream = HTTP2Upstream.asked()
         let block = ([(":status", "200")] + fields).flatMap { HPACK.literal($0.0, $0.1) }
-        upstream.answers(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
+        upstream.responses(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
         #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(upstream.saw == ["reset: fault \(HTTPFault.http2Message)"])
         #expect(!upstream.isClosed)
     }
 
-    @Test func `an answer without a status, or beyond its length, is malformed`() {
+    @Test func `a response without a status, or beyond its length, is malformed`() {
         for frames in [
             Frame.headers(1, ["x": "y"], end: true).bytes,
-            Frame.answer(1, 200, ["content-length": "2"]).bytes + Frame.data(1, "hello", end: true).bytes,
-            Frame.answer(1, 200, ["content-length": "9"]).bytes + Frame.data(1, "hello", end: true).bytes,
-            Frame.answer(1, 103, end: true).bytes,
+            Frame.response(1, 200, ["content-length": "2"]).bytes + Frame.data(1, "hello", end: true).bytes,
+            Frame.response(1, 200, ["content-length": "9"]).bytes + Frame.data(1, "hello", end: true).bytes,
+            Frame.response(1, 103, end: true).bytes,
         ] {
             let upstream = HTTP2Upstream.asked()
-            upstream.answers(frames)
+            upstream.responses(frames)
             #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
             #expect(upstream.saw.last?.hasPrefix("reset: ") == true, "\(upstream.saw)")
             #expect(!upstream.saw.contains("end"))
@@ -167,7 +168,7 @@ import Testing
 
     @Test func `a body without a head ends the connection`() {
         let upstream = HTTP2Upstream.asked()
-        upstream.answers(.data(1, "hello"))
+        upstream.responses(.data(1, "hello"))
         #expect(upstream.takes() == ["GOAWAY 0 PROTOCOL_ERROR"])
         #expect(upstream.saw.first?.hasPrefix("reset: ") == true)
         #expect(upstream.isClosed)
@@ -175,7 +176,7 @@ import Testing
 
     @Test func `a head that is too large resets the stream`() {
         let upstream = HTTP2Upstream.asked(limits: HTTPLimits(head: 1024))
-        upstream.answers(.answer(1, 200, ["x": String(repeating: "y", count: 2000)]), .data(1, "x", end: true))
+        upstream.responses(.response(1, 200, ["x": String(repeating: "y", count: 2000)]), .data(1, "x", end: true))
         #expect(upstream.saw == ["reset: fault \(HTTPFault.headTooLarge)"])
         #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
     }

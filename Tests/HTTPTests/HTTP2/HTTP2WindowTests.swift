@@ -99,7 +99,7 @@ import Testing
         #expect(!caller.isClosed)
     }
 
-    @Test func `whole answers that nobody wants any more are not held`() {
+    @Test func `whole responses that nobody wants any more are not held`() {
         let upstream = HTTP2Upstream()
         let piece = [UInt8](repeating: 0x78, count: 16384)
         let users = (0..<40).map { number in
@@ -107,19 +107,19 @@ import Testing
             _ = upstream.takes()
             user.stream?.pause(.slowPeer)
             let stream = 2 * number + 1
-            upstream.answers(.answer(stream))
-            for part in 1...4 { upstream.answers(.data(stream, piece, end: part == 4)) }
+            upstream.responses(.response(stream))
+            for part in 1...4 { upstream.responses(.data(stream, piece, end: part == 4)) }
             return user
         }
         #expect(upstream.session.holdsMuch)
         for user in users { user.stream?.reset(.canceled) }
         #expect(!upstream.session.holdsMuch)
-        // And another answer of any size still comes.
+        // And another response of any size still comes.
         let last = upstream.asks()
         _ = upstream.takes()
-        upstream.answers(.answer(81), .data(81, "x", end: true))
-        #expect(last.saw == ["answer 200", "body x", "end"])
-        #expect(users.allSatisfy { $0.saw == ["answer 200"] })
+        upstream.responses(.response(81), .data(81, "x", end: true))
+        #expect(last.saw == ["response 200", "body x", "end"])
+        #expect(users.allSatisfy { $0.saw == ["response 200"] })
     }
 
     @Test func `the end of a request does not overtake a pause`() {
@@ -159,7 +159,7 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 10])
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         stream.send(body: String(repeating: "x", count: 36))
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
         #expect(caller.takes() == ["1 HEADERS :status: 200", "1 DATA xxxxxxxxxx"])
@@ -175,10 +175,10 @@ import Testing
         #expect(stream.queuedBytes == 0)
     }
 
-    @Test func `an answer that is nothing but a head needs no window`() {
+    @Test func `a response that is nothing but a head needs no window`() {
         let caller = HTTP2Caller(settings: [.window: 0])
         caller.sends(.request(1, end: true))
-        caller.users[0].stream?.answer(200)
+        caller.users[0].stream?.response(200)
         #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
@@ -186,9 +186,9 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 1 << 20])
         caller.sends(.request(1, end: true), .request(3, end: true))
         let stream = try #require(caller.users[1].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         _ = caller.takes()
-        caller.users[0].stream?.answer(200, body: String(repeating: "x", count: 100_000))
+        caller.users[0].stream?.response(200, body: String(repeating: "x", count: 100_000))
         #expect(caller.bytes(of: caller.takes()) == 65535)
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
         #expect(caller.takes() == ["3 HEADERS/end t: 1"])
@@ -198,7 +198,7 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 0])
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         #expect(caller.takes() == ["1 HEADERS :status: 200"])
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
         #expect(caller.takes() == ["1 HEADERS/end t: 1"])
@@ -209,7 +209,7 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 1 << 20])
         let body = String(repeating: "x", count: 100_000)
         caller.sends(.request(1, end: true), .request(3, end: true))
-        for user in caller.users { user.stream?.answer(200, body: body) }
+        for user in caller.users { user.stream?.response(200, body: body) }
         #expect(caller.bytes(of: caller.takes()) == 65535)
         #expect(caller.users.reduce(0) { $0 + ($1.stream?.queuedBytes ?? 0) } == 200_000 - 65535)
         caller.sends(.window(0, 1000))
@@ -222,7 +222,7 @@ import Testing
     @Test func `a shut stream holds no other back`() throws {
         let caller = HTTP2Caller(settings: [.window: 0])
         caller.sends(.request(1, end: true), .request(3, end: true), .window(3, 100))
-        for user in caller.users { user.stream?.answer(200, body: "hi") }
+        for user in caller.users { user.stream?.response(200, body: "hi") }
         let lengths = "HEADERS :status: 200 | content-length: 2"
         #expect(caller.takes() == ["1 \(lengths)", "3 \(lengths)", "3 DATA/end hi"])
     }
@@ -234,7 +234,7 @@ import Testing
         let stream = try #require(caller.users[0].stream)
         let count = min(100 * piece, 400_000)
         let body = Array((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         for start in stride(from: 0, to: count, by: piece) {
             stream.send(body: body.span.extracting(start..<min(start + piece, count)))
             if start % 3 == 0 { _ = caller.takes() }
@@ -250,7 +250,7 @@ import Testing
     @Test func `larger frames are sent where the peer allows them`() throws {
         let caller = HTTP2Caller(settings: [.window: 1 << 20, .frameSize: 1 << 20])
         caller.sends(.request(1, end: true))
-        caller.users[0].stream?.answer(200, body: String(repeating: "x", count: 60_000))
+        caller.users[0].stream?.response(200, body: String(repeating: "x", count: 60_000))
         #expect(caller.bytes(of: caller.takes()) == 60_000)
     }
 
@@ -259,7 +259,7 @@ import Testing
         caller.sends(.window(0, 1 << 28))
         for stream in stride(from: 1, to: 40, by: 2) { caller.sends(.request(stream, end: true)) }
         let body = String(repeating: "x", count: 100_000)
-        for user in caller.users { user.stream?.answer(200, body: body) }
+        for user in caller.users { user.stream?.response(200, body: body) }
         caller.session.fillOutput()
         #expect(caller.queued <= 128 * 1024 + 16 * 1024)
         #expect(caller.bytes(of: caller.takes()) == 20 * 100_000)
@@ -272,7 +272,7 @@ import Testing
             let streams = Array(stride(from: 1, to: 20, by: 2))
             for stream in streams { caller.sends(.request(stream, end: true)) }
             for (user, stream) in zip(caller.users, streams) {
-                user.stream?.send(head: Message.answer(200), end: false)
+                user.stream?.send(head: Message.response(200), end: false)
                 user.stream?.send(body: [UInt8](repeating: UInt8(stream), count: piece).span)
                 user.stream?.sendEnd(trailers: nil)
                 caller.session.fillOutput()
@@ -293,7 +293,7 @@ import Testing
         caller.sends(.window(0, 1 << 20), .request(1, end: true))
         let user = caller.users[0]
         let stream = try #require(user.stream)
-        stream.send(head: Message.answer(200), end: false)
+        stream.send(head: Message.response(200), end: false)
         _ = caller.takes()
         user.notesDrained = true
         stream.send(body: String(repeating: "x", count: count))
@@ -320,10 +320,10 @@ import Testing
         }
         let piece = [UInt8](repeating: 0x78, count: 16384)
         for number in 0..<16 {
-            upstream.answers(.answer(2 * number + 1))
-            for _ in 0..<4 { upstream.answers(.data(2 * number + 1, piece)) }
+            upstream.responses(.response(2 * number + 1))
+            for _ in 0..<4 { upstream.responses(.data(2 * number + 1, piece)) }
         }
-        #expect(users[15].saw == ["answer 200", "body " + String(repeating: "x", count: 65536)])
+        #expect(users[15].saw == ["response 200", "body " + String(repeating: "x", count: 65536)])
         #expect(users[15].stream?.heldBytes == 0)
     }
 }

@@ -14,7 +14,7 @@ func everyCut(of bytes: [UInt8]) -> [[[UInt8]]] {
     return [[bytes]] + halves + [bytes.map { [$0] }]
 }
 
-/// Sends the message in every cut to a new caller each; answers the outcome if it was always the same.
+/// Sends the message in every cut to a new caller each; responds to the outcome if it was always the same.
 func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller) -> Outcome? {
     same(
         everyCut(of: text).map { pieces in
@@ -26,12 +26,12 @@ func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller)
     )
 }
 
-/// Has a new upstream each answer with the message in every cut; answers what was seen if it was always the same.
+/// Has a new upstream each respond with the message in every cut; returns what was seen if it was always the same.
 func seen(of text: String, ended: Bool = false, _ make: () -> ScriptedUpstream) -> [String]? {
     same(
         everyCut(of: text).map { pieces in
             let upstream = make()
-            for piece in pieces { upstream.answers(piece) }
+            for piece in pieces { upstream.responses(piece) }
             if ended { upstream.hangsUp() }
             return upstream.saw
         }

@@ -13,7 +13,7 @@ final class HTTP2Caller: HTTPServerOwner {
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
     /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.answer($1.status) }
+    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
     /// The monotonic time in nanoseconds.
     var now: Int64 = 1_000_000_000
@@ -38,9 +38,9 @@ final class HTTP2Caller: HTTPServerOwner {
     }
 
     /// A caller whose every request is answered with 200 when it has come whole.
-    static func answered(limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
+    static func served(limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
         let caller = HTTP2Caller(limits: limits)
-        caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200) } }
+        caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200) } }
         return caller
     }
 

@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 import HTTP2Kit
 
-/// An upstream in memory that speaks HTTP/2: answers with the frames that a test says and shows those that came.
+/// An upstream in memory that speaks HTTP/2: responds with the frames that a test says and shows those that came.
 final class HTTP2Upstream: HTTPClientOwner {
     let transcript = Transcript()
     let heads = HTTPHeadPool()
@@ -37,7 +37,7 @@ final class HTTP2Upstream: HTTPClientOwner {
         self.isSecure = isSecure
         guard begins else { return }
         _ = takes()
-        answers(.settings(settings), .settingsAck)
+        responses(.settings(settings), .settingsAck)
         _ = takes()
         roomTold = 0
     }
@@ -70,11 +70,11 @@ final class HTTP2Upstream: HTTPClientOwner {
     }
 
     /// Sends frames together, as if they came at once.
-    func answers(_ frames: Frame...) {
-        answers(frames.flatMap(\.bytes))
+    func responses(_ frames: Frame...) {
+        responses(frames.flatMap(\.bytes))
     }
 
-    func answers(_ bytes: [UInt8]) {
+    func responses(_ bytes: [UInt8]) {
         precondition(offers(bytes) == bytes.count)
     }
 

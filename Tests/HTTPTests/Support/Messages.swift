@@ -3,7 +3,7 @@ import HTTP
 
 /// Makes heads from a few words, to be sent.
 enum Message {
-    static func answer(_ status: Int, _ fields: KeyValuePairs<String, String> = [:], length: Int? = nil) -> HTTPHead {
+    static func response(_ status: Int, _ fields: KeyValuePairs<String, String> = [:], length: Int? = nil) -> HTTPHead {
         let head = trailers(fields)
         head.status = status
         head.contentLength = length
@@ -32,9 +32,9 @@ enum Message {
 }
 
 extension HTTPStream {
-    /// Sends a whole answer.
-    func answer(_ status: Int, _ fields: KeyValuePairs<String, String> = [:], body: String = "") {
-        send(head: Message.answer(status, fields, length: body.utf8.count), end: body.isEmpty)
+    /// Sends a whole response.
+    func response(_ status: Int, _ fields: KeyValuePairs<String, String> = [:], body: String = "") {
+        send(head: Message.response(status, fields, length: body.utf8.count), end: body.isEmpty)
         guard !body.isEmpty else { return }
         send(body: body.bytes.span)
         sendEnd(trailers: nil)

@@ -12,7 +12,7 @@ final class ScriptedCaller: HTTPServerOwner {
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
     /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.answer($1.status) }
+    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
 
     private let limits: HTTPLimits
@@ -27,9 +27,9 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     /// A caller whose every request is answered with 200 when it has come whole.
-    static func answered(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
+    static func served(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
         let caller = ScriptedCaller(limits: limits)
-        caller.whenOpened = { user, _ in user.whenEnd = { $0.answer(200) } }
+        caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200) } }
         return caller
     }
 

@@ -38,11 +38,11 @@ final class ScriptedUpstream: HTTPClientOwner {
         return user
     }
 
-    func answers(_ text: String) {
-        answers(text.bytes)
+    func responses(_ text: String) {
+        responses(text.bytes)
     }
 
-    func answers(_ bytes: some Collection<UInt8>) {
+    func responses(_ bytes: some Collection<UInt8>) {
         input += bytes
         repeat {
             wantsInput = false

@@ -37,7 +37,7 @@ final class ScriptedUser: HTTPStreamUser {
     }
 
     func received(head: HTTPHead, end: Bool) {
-        transcript.note("answer", head)
+        transcript.note("response", head)
         if end { transcript.note("end") }
         if let stream { end ? whenEnd(stream) : whenHead(stream) }
     }

@@ -19,7 +19,7 @@ import Testing
         upstream.send(.reset(1, .refused))
         let second = upstream.next()
         upstream.expect("3 DATA/end {}")
-        upstream.send(.answer(3, end: true))
+        upstream.send(.response(3, end: true))
         #expect(caller.next().hasPrefix("1 HEADERS/end :status: 200"))
         return [first, second].map {
             String($0.split(separator: "application/json", omittingEmptySubsequences: false).last!)

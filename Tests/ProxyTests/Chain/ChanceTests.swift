@@ -80,7 +80,7 @@ private struct RandomScript {
     private var said = 0
     private var replied = 0
     private var hasHungUp = false
-    private var hasAnswered = false
+    private var hasResponded = false
     private var isOver = false
     private(set) var wasCanceled = false
 
@@ -102,10 +102,10 @@ private struct RandomScript {
         switch chance {
         case 0...5: release(.next)
         case 6: release(.reject(RPCError(.aborted, "chance")))
-        case 7: release(.respond(LocalAnswer(status: 200, headers: [type], body: [])))
+        case 7: release(.respond(LocalResponse(status: 200, headers: [type], body: [])))
         case 8...10: say()
         case 11: hangUp()
-        case 12...20: answer(chance)
+        case 12...20: respond(chance)
         case 21: talk.scene.settle()
         case 22: talk.scene.pass(.milliseconds(10))
         default: if Int.random(in: 0..<8, using: &random) == 0 { cancel() }
@@ -141,19 +141,19 @@ private struct RandomScript {
         talk.cancel()
     }
 
-    private mutating func answer(_ chance: Int) {
+    private mutating func respond(_ chance: Int) {
         guard talk.upstreamEar?.heard.first == "head", !isOver else { return }
         switch chance {
-        case 12 where !hasAnswered, 13 where !hasAnswered, 14 where !hasAnswered:
-            hasAnswered = true
-            talk.answer()
-        case 15...17 where hasAnswered && (talk.style != .connectUnary || replied == 0):
+        case 12 where !hasResponded, 13 where !hasResponded, 14 where !hasResponded:
+            hasResponded = true
+            talk.respond()
+        case 15...17 where hasResponded && (talk.style != .connectUnary || replied == 0):
             replied += 1
             talk.reply("\(replied)")
-        case 18 where hasAnswered:
+        case 18 where hasResponded:
             isOver = true
             talk.conclude()
-        case 19 where hasAnswered == (talk.style != .connectUnary):
+        case 19 where hasResponded == (talk.style != .connectUnary):
             isOver = true
             talk.fail("unavailable", "later", 14)
         case 20 where Int.random(in: 0..<4, using: &random) == 0:

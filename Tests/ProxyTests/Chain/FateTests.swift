@@ -25,9 +25,9 @@ import Testing
         #expect(talk.scene.livingCalls == 0, sourceLocation: sourceLocation)
     }
 
-    private func answer(_ talk: Conversation) {
+    private func respond(_ talk: Conversation) {
         talk.accept()
-        talk.answer()
+        talk.respond()
         talk.reply("hi")
         talk.conclude()
     }
@@ -40,7 +40,7 @@ import Testing
     @Test func `R9 a call that goes well is one record`() {
         converse(Self.gate + "{}}") { talk in
             ask(talk)
-            answer(talk)
+            respond(talk)
             expectOneRecord(talk, "ok")
         }
     }
@@ -55,10 +55,10 @@ import Testing
     }
 
     @Test(arguments: ["response head", "response message 1", "response end"])
-    func `R9 a rejected answer is one record`(_ event: String) {
+    func `R9 a rejected response is one record`(_ event: String) {
         converse(Self.gate + "{reject: {\(event): aborted}}}") { talk in
             ask(talk)
-            answer(talk)
+            respond(talk)
             expectOneRecord(talk, "aborted")
         }
     }
@@ -67,7 +67,7 @@ import Testing
     func `R9 a call that is given up while it is held is one record`(_ event: String) {
         converse(Self.gate + "{hold: [\(event)]}}") { talk in
             ask(talk)
-            if event != "request head" { answer(talk) }
+            if event != "request head" { respond(talk) }
             talk.cancel()
             expectOneRecord(talk, "canceled")
         }
@@ -77,7 +77,7 @@ import Testing
     func `R9 a call whose time is over while it is held is one record`(_ event: String) {
         converse(Self.gate + "{hold: [\(event)]}}") { talk in
             ask(talk, talk.style.timeoutField)
-            if event != "request head" { answer(talk) }
+            if event != "request head" { respond(talk) }
             talk.scene.pass(.milliseconds(1100))
             expectOneRecord(talk, "deadline_exceeded")
         }
@@ -86,7 +86,7 @@ import Testing
     @Test func `R9 a replaced end is one record with the code that the caller got`() {
         converse(Self.gate + "{end: resource_exhausted}}") { talk in
             ask(talk)
-            answer(talk)
+            respond(talk)
             expectOneRecord(talk, "resource_exhausted")
         }
     }
@@ -99,11 +99,11 @@ import Testing
         }
     }
 
-    @Test func `R9 an answer that breaks off is one record`() {
+    @Test func `R9 a response that breaks off is one record`() {
         converse(Self.gate + "{}}", in: Style.streams) { talk in
             ask(talk)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.callerHears("head", "message hi")
             talk.upstream.peer.reset()
@@ -137,7 +137,7 @@ import Testing
         converse(chain) { talk in
             talk.scene.gates["u"].instances = 0
             ask(talk)
-            answer(talk)
+            respond(talk)
             talk.scene.settle()
             let isUnary = talk.style == .connectUnary
             let names = Set(talk.scene.diary.take().map { $0.prefix(1) })

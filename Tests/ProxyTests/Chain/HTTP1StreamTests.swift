@@ -40,8 +40,8 @@ import Testing
                 upstream = peer
                 #expect(peer.head() == http("POST /pkg.Service/Say HTTP/1.1", "host: 127.0.0.1:9000", type, chunked))
                 #expect(body(peer) == envelope("HELLO") + envelope("x"))
-                let answer = envelope("hi") + end
-                peer.send(http("HTTP/1.1 200 OK", type, "content-length: \(answer.utf8.count)", body: answer))
+                let response = envelope("hi") + end
+                peer.send(http("HTTP/1.1 200 OK", type, "content-length: \(response.utf8.count)", body: response))
                 #expect(caller.head() == http("HTTP/1.1 200 OK", type, chunked))
                 #expect(body(caller) == envelope("HI") + envelope("y") + end)
             }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `E4 a held answer is read no further, and goes on on release`(_ stage: Stage) {
+    func `E4 a held response is read no further, and goes on on release`(_ stage: Stage) {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 16KiB}}]
             upstream: http://127.0.0.1:9000

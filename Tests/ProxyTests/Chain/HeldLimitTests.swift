@@ -32,13 +32,13 @@ import Testing
         }
     }
 
-    @Test func `E12 an answer that becomes too large when decompressed ends with an error`() {
+    @Test func `E12 a response that becomes too large when decompressed ends with an error`() {
         converse(Self.looking, listener: Self.limited, gzip: true) { talk in
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
             talk.upstreamHears("head", "message* hello", "end")
-            talk.answer()
+            talk.respond()
             talk.reply(Self.bomb)
             if talk.style == .connectUnary { talk.conclude() }
             talk.scene.settle()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `E12 a broken message is the caller's fault in a request and the upstream's in an answer`() {
+    @Test func `E12 a broken message is the caller's fault in a request and the upstream's in a response`() {
         converse(Self.looking, in: Style.streams) { talk in
             let broken = talk.style.framed([1, 2, 3], flags: 1)
             talk.begin((talk.style.encodingField, "gzip"))
@@ -86,9 +86,9 @@ import Testing
             let broken = talk.style.framed([1, 2, 3], flags: 1)
             talk.begin(end: true)
             talk.accept()
-            talk.answer((talk.style.encodingField, "gzip"))
+            talk.respond((talk.style.encodingField, "gzip"))
             talk.upstream.send(.data(1, broken))
-            talk.callerHears("head", "end internal a message of the answer cannot be decompressed")
+            talk.callerHears("head", "end internal a message of the response cannot be decompressed")
             talk.upstreamHears("head", "end", "reset CANCEL")
         }
     }
@@ -128,7 +128,7 @@ import Testing
             #expect(seen.count == 5, "\(talk.style): \(seen)")
             talk.scene.gates["a"].release()
             talk.upstreamHears(all: ["head"] + messages.map { "message \($0)" } + ["end"])
-            talk.answer()
+            talk.respond()
             for message in messages { talk.reply(message) }
             talk.conclude()
             talk.scene.settle()
@@ -151,7 +151,7 @@ import Testing
             talk.caller.send(.data(1, body))
             talk.say("11", end: true)
             talk.upstreamHears(all: ["head"] + (messages + ["11"]).map { "message \($0)" } + ["end"])
-            talk.answer()
+            talk.respond()
             talk.upstream.send(.data(1, body))
             talk.reply("11")
             talk.conclude()
@@ -182,14 +182,14 @@ import Testing
                 return upstream.bodyBytes(1) == all
             }
             #expect(upstream.bodyBytes(1) == all)
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
-            var answered = upstream.send(body: all, on: 1)
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
+            var responded = upstream.send(body: all, on: 1)
             scene.settle()
-            answered += upstream.send(body: all, on: 1)
-            #expect(answered <= most && answered >= 64 * 1024, "\(answered)")
+            responded += upstream.send(body: all, on: 1)
+            #expect(responded <= most && responded >= 64 * 1024, "\(responded)")
             scene.gates["a"].release()
             scene.until {
-                answered += upstream.send(body: all - answered, on: 1)
+                responded += upstream.send(body: all - responded, on: 1)
                 return caller.bodyBytes(1) == all
             }
             #expect(caller.bodyBytes(1) == all)

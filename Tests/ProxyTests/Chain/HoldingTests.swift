@@ -48,7 +48,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             begin(talk)
             _ = talk.scene.diary.take()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.conclude()
             talk.callerHears()
@@ -65,7 +65,7 @@ import Testing
     @Test func `R11 messages released out of order leave in order`() {
         converse("{name: a, gate: {hold: [response message]}}", in: Style.streams) { talk in
             begin(talk)
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.conclude()
             talk.callerHears("head")
@@ -84,7 +84,7 @@ import Testing
         let chain = "{name: a, gate: {hold: [response message 1]}}, {name: b, gate: {hold: [response message 2]}}"
         converse(chain, in: Style.streams) { talk in
             begin(talk)
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.callerHears("head")
             talk.conclude()
@@ -101,7 +101,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             begin(talk)
             _ = talk.scene.diary.take()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.conclude()
             talk.callerHears()

@@ -80,15 +80,15 @@ import Testing
         }
     }
 
-    @Test func `who answers in place of a head has its answer sent`() {
+    @Test func `who responds in place of a head has its response sent`() {
         fail("hold: [response head]") { talk in
             let body = Array(#"{"a":1}"#.utf8)
-            let answer = LocalAnswer(
+            let response = LocalResponse(
                 status: 200,
                 headers: [(Array("content-type".utf8), Array("application/json".utf8))],
                 body: body
             )
-            talk.scene.gates["a"].release(nil, .respond(answer))
+            talk.scene.gates["a"].release(nil, .respond(response))
             talk.callerHears("head", #"message {"a":1}"#, "end ok")
             #expect(seen(talk) == ["a response head"])
         }

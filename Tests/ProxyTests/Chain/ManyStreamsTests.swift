@@ -27,13 +27,13 @@ import Testing
             let asked = bodies(upstream)
             #expect(Set(asked.values) == Set((0..<Self.calls).map(expected)))
             for (stream, body) in asked {
-                upstream.send(.answer(stream, 200, ["content-type": "application/grpc"]), .data(stream, body))
+                upstream.send(.response(stream, 200, ["content-type": "application/grpc"]), .data(stream, body))
                 upstream.send(.headers(stream, ["grpc-status": "0"], end: true))
             }
             release(scene, &random)
-            let answers = bodies(caller)
-            #expect(answers.count == Self.calls)
-            for call in 0..<Self.calls { #expect(answers[2 * call + 1] == expected(call)) }
+            let responses = bodies(caller)
+            #expect(responses.count == Self.calls)
+            for call in 0..<Self.calls { #expect(responses[2 * call + 1] == expected(call)) }
             let ends = caller.rest().filter { $0.contains(" HEADERS/end grpc-status: 0") }
             #expect(ends.count == Self.calls)
         }

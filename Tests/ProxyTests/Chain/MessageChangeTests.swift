@@ -12,7 +12,7 @@ import Testing
         talk.say("hello", end: true)
         talk.accept()
         talk.upstreamHears("head", "message\(request)", "end")
-        talk.answer()
+        talk.respond()
         talk.reply("hi")
         talk.conclude()
         talk.callerHears("head", "message\(response)", "end ok")
@@ -62,7 +62,7 @@ import Testing
             let sent = talk.upstreamEar.heard
             #expect(sent.count == (isGzip ? 4 : 5), "\(talk.style): \(sent)")
             #expect(talk.upstreamEar.body == body, "\(talk.style)")
-            talk.answer()
+            talk.respond()
             for byte in body { talk.upstream.send(.data(1, [byte])) }
             talk.conclude()
             talk.scene.settle()
@@ -85,7 +85,7 @@ import Testing
                 _ = talk.upstreamEar.heard
                 #expect(talk.upstreamEar.body == body)
                 #expect(talk.upstreamEar.head["content-length"] == "\(body.count)")
-                talk.answer((field, "gzip"))
+                talk.respond((field, "gzip"))
                 for byte in body { talk.upstream.send(.data(1, [byte])) }
                 talk.conclude()
                 talk.scene.settle()
@@ -103,7 +103,7 @@ import Testing
             talk.say("1", "2", "3", end: true)
             talk.accept()
             talk.upstreamHears("head", "message 1", "message 3", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("x", "y")
             talk.conclude()
             talk.callerHears("head", "message y", "end ok")
@@ -124,7 +124,7 @@ import Testing
             talk.say("1", "2", end: true)
             talk.accept()
             talk.upstreamHears("head", "message 1", "message x", "message 2", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.conclude()
             talk.callerHears("head", "message 1", "message 2", "message y", "end ok")
@@ -142,7 +142,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.conclude()
             talk.callerHears("head")
@@ -160,19 +160,19 @@ import Testing
             talk.accept()
             talk.upstreamHears("head", "message 1", "message more", "end")
             #expect(talk.upstreamEar.head["content-length"] == nil, "\(talk.style)")
-            talk.answer()
+            talk.respond()
             talk.reply("1")
             talk.conclude()
             talk.callerHears("head", "message 1", "message more", "end ok")
         }
     }
 
-    @Test func `R7 the announced length of an answer whose messages may change is taken back`() {
+    @Test func `R7 the announced length of a response whose messages may change is taken back`() {
         converse("{name: b, gate: {add: {response message 1: more}}}", in: [.connectStream, .grpcWeb]) { talk in
             talk.begin(end: true)
             talk.accept()
             let end = talk.style == .connectStream ? 5 + 2 : 5 + "grpc-status: 0\r\n".utf8.count
-            talk.answer(("content-length", "\(talk.written("1").count + end)"))
+            talk.respond(("content-length", "\(talk.written("1").count + end)"))
             talk.reply("1")
             talk.conclude()
             talk.callerHears("head", "message 1", "message more", "end ok")
@@ -197,7 +197,7 @@ import Testing
             talk.accept()
             talk.upstreamHears("head", "message ", "end")
             #expect(talk.upstreamEar.head["content-length"] == "0")
-            talk.answer(("content-length", "2"))
+            talk.respond(("content-length", "2"))
             talk.reply("hi")
             talk.conclude()
             talk.callerHears("head", "message ", "end ok")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// Ends of answers that are seldom so.
+/// Ends of responses that are seldom so.
 @Suite struct RareEndTests {
     private func yaml(_ chain: String, listener: String = "") -> String {
         """
@@ -15,8 +15,10 @@ import Testing
     }
 
     @Test(arguments: [("{gate: {sees: [response end]}}", 200), ("{error: {code: aborted}}", 503)])
-    func `a unary answer that is too large to be held passes as it is, trailers and all`(_ chain: String, _ status: Int)
-    {
+    func `a unary response that is too large to be held passes as it is, trailers and all`(
+        _ chain: String,
+        _ status: Int
+    ) {
         play(yaml(chain, listener: "limits: {held_message: 16B}")) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
@@ -24,7 +26,7 @@ import Testing
             _ = (upstream.next(), upstream.next())
             let body = #"{"code":"unavailable","message":"a long, long message"}"#
             upstream.send(
-                .answer(1, status, ["content-type": "application/json", "trailer-x-t": "u"]),
+                .response(1, status, ["content-type": "application/json", "trailer-x-t": "u"]),
                 .data(1, body, end: true)
             )
             let fields = "content-type: application/json | trailer-x-t: u"
@@ -39,7 +41,7 @@ import Testing
             caller.send(.say(1, type), .data(1, envelope("hello"), end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = (upstream.next(), upstream.next())
-            upstream.send(.answer(1, 200, ["content-type": type]))
+            upstream.send(.response(1, 200, ["content-type": type]))
             let isConnect = type.contains("connect")
             let json = envelope(#"{"error":{"code":"not_found","message":"m"}}"#, flags: 2)
             let end = isConnect ? json : envelope("grpc-status: 5\r\ngrpc-message: m\r\n", flags: 128)
@@ -50,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an own answer whose message was dropped still says how it went`() {
+    @Test func `an own response whose message was dropped still says how it went`() {
         let chain = "{error: {code: aborted}}, {message: {on: response, drop: true}}, {respond: {json: {a: 1}}}"
         play(yaml(chain)) { scene in
             let caller = scene.http2Caller()
@@ -70,7 +72,7 @@ import Testing
         converse(chain, in: [.grpc], on: [.memory]) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1")
             talk.scene.settle()
             let seen = talk.scene.diary.take().filter { $0.hasPrefix("a response message") }
@@ -98,7 +100,7 @@ import Testing
     private static let rejected =
         "{name: z, gate: {}}, {error: {code: aborted}}, {unwind: true, reject: {code: not_found, message: no}}"
 
-    @Test func `a rejection that unwinds is an answer to those before it`() {
+    @Test func `a rejection that unwinds is a response to those before it`() {
         converse(Self.rejected) { talk in
             talk.begin(end: true)
             talk.callerHears("head", "end aborted no")
@@ -129,21 +131,21 @@ import Testing
             _ = (upstream.next(), upstream.next())
             caller.send(.data(1, String(envelope("two").dropLast(2)), end: true))
             upstream.expect("1 RST_STREAM CANCEL")
-            let answer = caller.rest().joined()
-            #expect(answer.contains(type.contains("connect") ? "invalid_argument" : "grpc-status: 3"))
+            let response = caller.rest().joined()
+            #expect(response.contains(type.contains("connect") ? "invalid_argument" : "grpc-status: 3"))
         }
     }
 
-    @Test func `an answer that ends within a message is an error`() {
+    @Test func `a response that ends within a message is an error`() {
         play(yaml(Self.looks)) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("one"), end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = (upstream.next(), upstream.next())
             let body = envelope("one") + String(envelope("two").dropLast(2))
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, body))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, body))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
-            let message = "grpc-message: the answer ends within a message"
+            let message = "grpc-message: the response ends within a message"
             caller.expect(
                 "1 HEADERS :status: 200 | content-type: application/grpc",
                 "1 DATA \(envelope("one"))",

@@ -16,7 +16,7 @@ import Testing
         + "6368206661696c65640d0a"
     private static let textEnd = "gAAAADdncnBjLXN0YXR1czogMg0KZ3JwYy1tZXNzYWdlOiBhdXRoIHRva2VuIGZldGNoIGZhaWxlZA0K"
 
-    /// What the caller gets behind bytes of the body that have gone out; with its length, if the answer is at hand.
+    /// What the caller gets behind bytes of the body that have gone out; with its length, if the response is at hand.
     private func expect(
         _ talk: Conversation,
         behind sent: [UInt8],
@@ -53,7 +53,7 @@ import Testing
             talk.say("hello", end: true)
             if event.hasPrefix("response") || event != "request head" && talk.style != .connectUnary { talk.accept() }
             if event.hasPrefix("response") {
-                talk.answer()
+                talk.respond()
                 talk.conclude()
             }
             talk.scene.settle()
@@ -66,7 +66,7 @@ import Testing
         converse("{name: a, gate: {hold: [response message 2]}}", in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.callerHears("head", "message 1")
             let sent = talk.callerEar.body

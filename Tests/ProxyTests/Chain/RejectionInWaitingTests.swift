@@ -11,7 +11,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.conclude()
             talk.callerHears("head")
@@ -31,7 +31,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.callerHears("head")
             talk.reply("1")
             talk.reply("2")
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test func `E7 the rest of a request whose answer was ended is thrown away`() {
+    @Test func `E7 the rest of a request whose response was ended is thrown away`() {
         let chain =
             "{name: a, gate: {hold: [request message 2, response end]}}, {name: b, gate: {reject: {response message 1: aborted}}}"
         converse(chain, in: Style.streams) { talk in
             talk.begin()
             talk.accept()
             talk.say("1", "2")
-            talk.answer()
+            talk.respond()
             talk.reply("x")
             talk.callerHears("head")
             _ = talk.scene.diary.take()
@@ -66,13 +66,13 @@ import Testing
         }
     }
 
-    @Test func `E7 a held head that is rejected on release takes the answer with it`() {
+    @Test func `E7 a held head that is rejected on release takes the response with it`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {hold: [response head]}}"
         converse(chain) { talk in
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1")
             talk.conclude()
             talk.callerHears()
@@ -85,13 +85,13 @@ import Testing
         }
     }
 
-    @Test func `E7 an answer that is nothing but a head can be rejected while its end waits`() {
+    @Test func `E7 a response that is nothing but a head can be rejected while its end waits`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {reject: {response head: not_found}}}"
         converse(chain, in: [.grpc]) { talk in
             talk.begin(end: true)
             talk.accept()
             _ = talk.scene.diary.take()
-            talk.answerOnly(("grpc-status", "0"))
+            talk.respondOnly(("grpc-status", "0"))
             talk.scene.settle()
             #expect(talk.scene.diary.take() == ["b response head", "a response head", "a response end not_found"])
             talk.scene.gates["a"].release()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `E7 a hook that lets the head be rejected sees nothing more of that answer`() {
+    @Test func `E7 a hook that lets the head be rejected sees nothing more of that response`() {
         let chain = """
             {name: a, gate: {hold: [response end]}}, \
             {name: b, gate: {hold: [response head], open: [response message 1], verdict: not_found}}
@@ -107,7 +107,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.scene.settle()
             _ = talk.scene.diary.take()
             talk.reply("1", "2", "3")
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `E6 a request that is answered while its answer waits shows its end to nobody`() {
+    @Test func `E6 a request that is answered while its response waits shows its end to nobody`() {
         let chain = "{name: a, gate: {hold: [response head]}}, {name: b, respond: {status: 200, body: mine}}"
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `R12 a message that came before the answer was decided counts for it`() {
+    @Test func `R12 a message that came before the response was decided counts for it`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, respond: {json: {a: 1}}}"
         converse(chain) { talk in
             talk.begin()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `R12 two messages that came before the answer was decided are one too many`() {
+    @Test func `R12 two messages that came before the response was decided are one too many`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, respond: {json: {a: 1}}}"
         converse(chain, in: Style.streams) { talk in
             talk.begin()

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `E6 a rejected message of a stream ends it, and those before see no answer`() {
+    @Test func `E6 a rejected message of a stream ends it, and those before see no response`() {
         let chain = "{name: a, gate: {}}, {name: b, gate: {reject: {request message 2: aborted}}}"
         converse(chain, in: Style.streams) { talk in
             talk.begin()
@@ -42,12 +42,12 @@ import Testing
         }
     }
 
-    @Test func `E6 a message that is rejected when the answer has begun ends that in the form of the dialect`() {
+    @Test func `E6 a message that is rejected when the response has begun ends that in the form of the dialect`() {
         converse("{name: b, gate: {reject: {request message 2: aborted}}}", in: Style.streams) { talk in
             talk.begin()
             talk.say("1")
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("x")
             talk.callerHears("head", "message x")
             talk.say("2")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `E7 a rejected head of an answer is told as an error, and those before see one`() {
+    @Test func `E7 a rejected head of a response is told as an error, and those before see one`() {
         let chain = "{name: a, gate: {}}, {name: b, gate: {reject: {response head: not_found}}}, {name: c, gate: {}}"
         converse(chain) { talk in
             talk.begin()
@@ -73,7 +73,7 @@ import Testing
             talk.accept()
             talk.upstreamHears("head", "message hello", "end")
             _ = talk.scene.diary.take()
-            talk.answer()
+            talk.respond()
             talk.callerHears("head", "end not_found no \(Self.detail)")
             talk.upstreamHears("reset CANCEL")
             let seen = ["c response head", "b response head", "a response head", "a response end not_found"]
@@ -87,7 +87,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.callerHears("head", "message 1", "end data_loss no \(Self.detail)")
             talk.upstreamHears("head", "end", "reset CANCEL")
@@ -102,7 +102,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             talk.callerHears("head", "end not_found no \(Self.detail)")
@@ -116,7 +116,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             let before = talk.style == .connectUnary ? ["head"] : ["head", "message hi"]
@@ -131,7 +131,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            if talk.style != .connectUnary { talk.answer() }
+            if talk.style != .connectUnary { talk.respond() }
             talk.fail("unavailable", "later", 14)
             talk.callerHears("head", "end resource_exhausted changed \(Self.detail)")
             if talk.style == .connectUnary { #expect(talk.callerEar.head[":status"] == "429") }
@@ -143,7 +143,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answerOnly(("grpc-status", "14"), ("grpc-message", "later"))
+            talk.respondOnly(("grpc-status", "14"), ("grpc-message", "later"))
             talk.callerHears("head", "end resource_exhausted changed \(Self.detail)")
             #expect(talk.callerEar.head["content-length"] == nil)
             #expect(talk.callerEar.head["grpc-status"] == "8")
@@ -156,7 +156,7 @@ import Testing
             talk.say("hello", end: true)
             talk.accept()
             let details = ("grpc-status-details-bin", "CAUSAm5v")
-            talk.answerOnly(("grpc-status", "5"), ("grpc-message", "no"), details)
+            talk.respondOnly(("grpc-status", "5"), ("grpc-message", "no"), details)
             talk.callerHears("head", "end not_found no")
             #expect(talk.callerEar.head["grpc-status-details-bin"] == details.1)
         }
@@ -167,7 +167,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             let before = talk.style == .connectUnary ? ["head"] : ["head", "message hi"]
@@ -180,7 +180,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude(["x-theirs": "1"])
             talk.callerHears("head", "message hi", "end ok")
@@ -194,7 +194,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            if talk.style != .connectUnary { talk.answer() }
+            if talk.style != .connectUnary { talk.respond() }
             talk.fail("unavailable", "later", 14)
             talk.callerHears("head", "end unavailable later")
             #expect(talk.callerEar.trailers["x-cost"] == "5", "\(talk.style)")

@@ -19,14 +19,14 @@ import Testing
         if reaches { talk.accept() }
         guard event.hasPrefix("response") else { return talk.scene.settle() }
         talk.upstreamHears("head", "message hello", "end")
-        talk.answer()
+        talk.respond()
         talk.reply("hi")
         talk.conclude()
         talk.scene.settle()
         #expect(talk.scene.gates["a"].events == [event])
     }
 
-    /// What a caller hears of an answer before this event.
+    /// What a caller hears of a response before this event.
     private func before(_ event: String, _ style: Style) -> [String] {
         guard style != .connectUnary else { return ["head"] }
         switch event {
@@ -56,7 +56,7 @@ import Testing
         converse("{name: a, gate: {sees: [response end], hold: [response end]}}", in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1")
             talk.conclude()
             talk.callerHears("head", "message 1")
@@ -73,7 +73,7 @@ import Testing
             for suspension in gate.resumed { suspension.resume(.reject(RPCError(.aborted, "twice"))) }
             talk.accept()
             talk.upstreamHears("head", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.callerHears("head")
             gate.release("response message 2")
@@ -96,7 +96,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             talk.scene.pass(.milliseconds(5100))
@@ -131,7 +131,7 @@ import Testing
             talk.begin()
             talk.accept()
             talk.say("1", "2", "3")
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2")
             talk.scene.settle()
             let waiting = talk.scene.gates["a"].events
@@ -175,7 +175,7 @@ import Testing
             talk.scene.gates["a"].release()
             talk.accept()
             talk.upstreamHears("head", "message hello", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             talk.scene.settle()
@@ -244,8 +244,8 @@ import Testing
             upstream.send((["HTTP/1.1 200 OK"] + fields + ["content-length: 0", "", ""]).joined(separator: "\r\n"))
             scene.settle()
             scene.gates["a"].release()
-            let answer = (["HTTP/1.1 200 OK"] + small + ["content-length: 0", "", ""]).joined(separator: "\r\n")
-            caller.expect(answer)
+            let response = (["HTTP/1.1 200 OK"] + small + ["content-length: 0", "", ""]).joined(separator: "\r\n")
+            caller.expect(response)
         }
     }
 

@@ -25,7 +25,7 @@ import Testing
                 talk.upstreamHears("head")
             }
             talk.upstreamHears("message <hello>", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("hi")
             talk.conclude()
             talk.callerHears("head", "message <hi>", "end ok")
@@ -39,7 +39,7 @@ import Testing
         converse(chain, in: Style.streams) { talk in
             talk.begin(end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply("1", "2", "3")
             talk.conclude()
             talk.callerHears("head")
@@ -73,7 +73,7 @@ import Testing
             talk.begin()
             talk.say("hello", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.scene.pass(.milliseconds(1100))
             let text = "interceptor a took longer than timeouts.suspension"
             talk.callerHears("head", "end deadline_exceeded \(text)")

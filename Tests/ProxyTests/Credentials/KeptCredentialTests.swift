@@ -183,7 +183,7 @@ import Testing
         var told: [CredentialState] = []
         let script = "while [ ! -s \(gate.path) ]; do sleep 0.01; done; cat \(gate.path)"
         let source = CredentialSource.exec(
-            ExecSource(command: ["/bin/sh", "-c", script], environment: [:], answer: .text, timeout: 60 * .second)
+            ExecSource(command: ["/bin/sh", "-c", script], environment: [:], response: .text, timeout: 60 * .second)
         )
         let keeper = CredentialKeeper(loop: loop, fetcher: Fetcher(loop: loop)) {
             told.append($1)
@@ -243,7 +243,7 @@ import Testing
         while stand.kept.state.usableUntil > Clock.wall { stand.pass(.millisecond) }
         stand.write("")
         let told = stand.told.count
-        // Who waits asks again whenever it is told: an answer to each would never end.
+        // Who waits asks again whenever it is told: a response to each would never end.
         for _ in 1...10 { stand.kept.want() }
         #expect(stand.told.count <= told + 1)
     }
@@ -252,7 +252,7 @@ import Testing
 /// The keeper of all credentials, with programs as their sources.
 @Suite struct CredentialKeeperTests {
     private func source(_ script: String) -> CredentialSource {
-        .exec(ExecSource(command: ["/bin/sh", "-c", script], environment: [:], answer: .text, timeout: 60 * .second))
+        .exec(ExecSource(command: ["/bin/sh", "-c", script], environment: [:], response: .text, timeout: 60 * .second))
     }
 
     @Test func `whoever wants a credential, it is fetched once`() {

@@ -61,9 +61,9 @@ import Testing
             converse(Self.token(), in: [.grpc]) { talk in
                 ask(talk)
                 if refusal[0].0 == "grpc-status" {
-                    talk.answerOnly(refusal[0])
+                    talk.respondOnly(refusal[0])
                 } else {
-                    talk.upstream.send(.answer(1, 401, end: true))
+                    talk.upstream.send(.response(1, 401, end: true))
                 }
                 talk.scene.settle()
                 talk.scene.deliver("two")
@@ -230,12 +230,12 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what comes behind the end of an answer does not reach the caller`(_ isLate: Bool) {
+    func `what comes behind the end of a response does not reach the caller`(_ isLate: Bool) {
         converse(Self.token(), in: [.connectStream, .grpcWeb]) { talk in
             ask(talk)
             let end = talk.style == .connectStream ? "{}" : "grpc-status: 0\r\n"
             let flags: UInt8 = talk.style == .connectStream ? 2 : 0x80
-            talk.answer()
+            talk.respond()
             talk.reply("new")
             talk.scene.settle()
             let pieces = [talk.style.framed(end.latin1, flags: flags), talk.written("more")]
@@ -246,7 +246,7 @@ import Testing
             talk.callerHears("head", "message new")
             #expect(!String(decoding: talk.callerEar.body, as: UTF8.self).contains("more"))
             // The end that has gone out cannot be taken back.
-            let error = "end internal a message follows the end of the answer"
+            let error = "end internal a message follows the end of the response"
             #expect(talk.callerEar.heard.last == (isLate ? "reset INTERNAL_ERROR" : error))
         }
     }
@@ -377,9 +377,9 @@ import Testing
                 if end {
                     upstream.send(.reset(stream, .refused))
                 } else if stream == 3 {
-                    upstream.send(.answer(stream, 503, [:], end: true))
+                    upstream.send(.response(stream, 503, [:], end: true))
                 } else {
-                    upstream.send(.answer(stream, end: true))
+                    upstream.send(.response(stream, end: true))
                 }
             }
             #expect(caller.head().hasPrefix("HTTP/1.1 200 "))
@@ -402,12 +402,12 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
             _ = scene.orders.take()
-            upstream.send(.answer(1, 401, [:], end: true))
+            upstream.send(.response(1, 401, [:], end: true))
             scene.settle()
             #expect(scene.orders.take() == ["refused exchange one"])
             scene.deliver("two")
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
-            upstream.send(.answer(3, end: true))
+            upstream.send(.response(3, end: true))
             #expect(caller.next().contains(":status: 200"))
         }
     }

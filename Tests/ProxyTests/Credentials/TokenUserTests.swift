@@ -44,7 +44,7 @@ import Testing
             """
     }
 
-    /// Makes a call with these fields; what is ordered for it, or the status that it is answered.
+    /// Makes a call with these fields; what is ordered for it, or the status that it gets.
     private func ask(_ scene: Scene, _ fields: [[UInt8]]) -> CredentialSource? {
         let caller = scene.caller()
         var request = Array("GET /p HTTP/1.1\r\nhost: a\r\n".utf8)

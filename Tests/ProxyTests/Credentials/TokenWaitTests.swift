@@ -16,7 +16,7 @@ import Testing
         #"{"code":"\#(code)","message":"\#(message)"}"#
     }
 
-    /// The header that a call has upstream, which answers it well.
+    /// The header that a call has upstream, which responds to it well.
     private func authorization(_ scene: Scene, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> String? {
         let head = upstream.head()
         upstream.send(fine)
@@ -259,7 +259,7 @@ import Testing
     @Test func `a token made for one caller is not for another whose name only looks the same`() {
         let users = ["ren\u{e9}", "rene\u{301}", "\u{212a}", "K"]
         let programs = users.map {
-            CredentialSource.exec(ExecSource(command: ["/bin/x", $0], environment: [:], answer: .text, timeout: nil))
+            CredentialSource.exec(ExecSource(command: ["/bin/x", $0], environment: [:], response: .text, timeout: nil))
         }
         let claims = users.map { JWTClaims(subject: $0) }
         let others = users.map { JWTClaims(others: [.init("name", .string($0))]) }

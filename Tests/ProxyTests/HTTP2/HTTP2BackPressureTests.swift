@@ -8,7 +8,7 @@ import Testing
     private static let most = 400 * 1024
     private static let much = 16 << 20
 
-    /// A call whose answer has begun, with a caller that allows so much to be sent.
+    /// A call whose response has begun, with a caller that allows so much to be sent.
     private func begin(_ scene: Scene, window: Int, end: Bool = true) -> (HTTP2Peer, HTTP2Peer) {
         let caller = scene.http2Caller([.window: window])
         caller.send(.window(0, 1 << 30), .say(1, "text/plain", end: end))
@@ -26,7 +26,7 @@ import Testing
     func `a caller whose window is shut stops the upstream`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 0)
-            upstream.send(.answer(1))
+            upstream.send(.response(1))
             _ = caller.next()
             let sent = upstream.send(body: Self.much, on: 1)
             #expect(sent <= Self.most && sent >= 128 * 1024, "\(sent)")
@@ -56,7 +56,7 @@ import Testing
     @Test func `a caller that reads nothing off its connection stops the upstream`() {
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 1 << 30)
-            upstream.send(.answer(1))
+            upstream.send(.response(1))
             _ = caller.next()
             caller.peer.stopReading(room: 64 * 1024)
             let sent = upstream.send(body: Self.much, on: 1)
@@ -104,10 +104,10 @@ import Testing
             caller.send(.window(101, 1 << 20))
             _ = upstream.rest()
             for stream in stride(from: 1, to: 100, by: 2) {
-                upstream.send(.answer(stream))
+                upstream.send(.response(stream))
                 upstream.send(body: 300_000, on: stream)
             }
-            upstream.send(.answer(101))
+            upstream.send(.response(101))
             #expect(upstream.send(body: 500_000, on: 101) == 500_000)
             upstream.send(.data(101, end: true))
             scene.until { caller.bodyBytes(101) == 500_000 }
@@ -121,7 +121,7 @@ import Testing
         for stream in stride(from: 3, to: 48, by: 2) { caller.send(.say(stream, "text/plain", end: true)) }
         _ = upstream.rest()
         for stream in stride(from: 1, to: 48, by: 2) {
-            upstream.send(.answer(stream))
+            upstream.send(.response(stream))
             upstream.send(body: 300_000, on: stream)
         }
         scene.settle()
@@ -172,7 +172,7 @@ import Testing
             for stream in [1, 3, 5] {
                 other.send(.say(stream, "text/plain", end: true))
                 upstream.expect("\(stream + 48) \(Self.head)")
-                upstream.send(.answer(stream + 48), .data(stream + 48, "hi", end: true))
+                upstream.send(.response(stream + 48), .data(stream + 48, "hi", end: true))
                 other.expect("\(stream) HEADERS :status: 200 | x-trace: probe", "\(stream) DATA/end hi")
                 if second == .withoutRoom, stream == 1 {
                     _ = scene.upstream().acceptHTTP2(in: scene, [.streams: 0])
@@ -208,7 +208,7 @@ import Testing
             let (caller, upstream) = begin(scene, window: 0)
             caller.send(.say(3, "text/plain", end: true))
             _ = upstream.rest()
-            upstream.send(.answer(1), .data(1, "waits"), .answer(3))
+            upstream.send(.response(1), .data(1, "waits"), .response(3))
             _ = caller.rest()
             scene.pass(.seconds(50))
             caller.expectNothing()
@@ -226,7 +226,7 @@ import Testing
     func `a stream that is taken a little of now and then is let be`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 0)
-            upstream.send(.answer(1), .data(1, "0123456789"))
+            upstream.send(.response(1), .data(1, "0123456789"))
             _ = caller.next()
             for digit in 0..<10 {
                 scene.pass(.seconds(30))
@@ -240,7 +240,7 @@ import Testing
     @Test func `a caller that was quiet and gets much in the moment of looking is let be`() {
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 1 << 20)
-            upstream.send(.answer(1))
+            upstream.send(.response(1))
             _ = caller.next()
             for _ in 0..<2 { scene.pass(.milliseconds(60_050)) }
             scene.stopTelling()
@@ -259,7 +259,7 @@ import Testing
     @Test func `a caller that reads nothing at all is broken off in time`() {
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 1 << 30)
-            upstream.send(.answer(1))
+            upstream.send(.response(1))
             _ = caller.next()
             caller.peer.stopReading(room: 1024)
             upstream.send(body: 200_000, on: 1)
@@ -280,7 +280,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 0, end: false)
             caller.send(body: Self.much, on: 1)
-            upstream.send(.answer(1, 403, end: true))
+            upstream.send(.response(1, 403, end: true))
             caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
             scene.settle()
             #expect(scene.livingCalls == 0)

@@ -19,8 +19,8 @@ import Testing
         return (caller, upstream)
     }
 
-    private func answer(_ upstream: HTTP2Peer, _ stream: Int) {
-        upstream.send(.answer(stream, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
+    private func respond(_ upstream: HTTP2Peer, _ stream: Int) {
+        upstream.send(.response(stream, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
     }
 
     @Test(arguments: Stage.allCases)
@@ -33,10 +33,10 @@ import Testing
             _ = upstream.next()
             caller.answerPing()
             caller.expect("GOAWAY 3 NO_ERROR")
-            answer(upstream, 1)
+            respond(upstream, 1)
             #expect(caller.next().hasPrefix("1 HEADERS/end "))
             #expect(caller.peer.end == nil)
-            answer(upstream, 3)
+            respond(upstream, 3)
             #expect(caller.next().hasPrefix("3 HEADERS/end "))
             caller.expectEnd()
         }
@@ -57,10 +57,10 @@ import Testing
             let new = scene.http2Caller()
             new.send(.say(1, "application/grpc", end: true))
             _ = upstream.next()
-            answer(upstream, 3)
+            respond(upstream, 3)
             #expect(new.next().hasPrefix("1 HEADERS/end "))
             new.expectNothing()
-            answer(upstream, 1)
+            respond(upstream, 1)
             #expect(caller.next().hasPrefix("1 HEADERS/end "))
             caller.expectEnd()
             #expect(scene.worker.leavingCount == 0)
@@ -86,7 +86,7 @@ import Testing
             let (caller, upstream) = begin(scene)
             scene.worker.drain()
             _ = caller.rest()
-            answer(upstream, 1)
+            respond(upstream, 1)
             #expect(caller.next().hasPrefix("1 HEADERS/end "))
             scene.pass(.milliseconds(1100))
             #expect(caller.next().hasPrefix("GOAWAY 1 NO_ERROR"))
@@ -101,7 +101,7 @@ import Testing
             caller.send(.say(3, "application/json"), .data(3, "{"))
             caller.send(.say(5, "application/grpc", end: true))
             _ = (upstream.next(), upstream.next(), upstream.next())
-            upstream.send(.answer(5, 200, ["content-type": "application/grpc"]), .data(5, envelope("hi")))
+            upstream.send(.response(5, 200, ["content-type": "application/grpc"]), .data(5, envelope("hi")))
             scene.settle()
             scene.worker.drain()
             scene.worker.abandon()
@@ -130,7 +130,7 @@ import Testing
             let (caller, upstream) = begin(scene)
             scene.pass(.seconds(300))
             caller.expectNothing()
-            answer(upstream, 1)
+            respond(upstream, 1)
             _ = caller.next()
             scene.pass(.seconds(58))
             caller.expectNothing()
@@ -177,11 +177,11 @@ import Testing
             caller.send(.say(3, "application/grpc", end: true))
             let other = scene.upstream("127.0.0.1:9001").acceptHTTP2(in: scene)
             _ = other.next()
-            answer(upstream, 1)
+            respond(upstream, 1)
             #expect(caller.next().hasPrefix("1 HEADERS/end "))
             scene.until { upstream.peer.end != nil }
             #expect(upstream.peer.end != nil)
-            answer(other, 1)
+            respond(other, 1)
             #expect(caller.next().hasPrefix("3 HEADERS/end "))
             #expect(scene.worker.liveGenerations == 1)
         }

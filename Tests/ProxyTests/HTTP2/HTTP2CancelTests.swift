@@ -30,10 +30,10 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a reset in the middle of the answer goes on to the upstream`(_ stage: Stage) {
+    func `a reset in the middle of the response goes on to the upstream`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, end: true)
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("a")))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("a")))
             _ = (caller.next(), caller.next())
             caller.send(.reset(1, .cancel))
             upstream.expect("1 RST_STREAM CANCEL")

@@ -52,7 +52,7 @@ import Testing
     func `over between two messages of gRPC`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene)
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
             _ = (caller.next(), caller.next())
             scene.pass(.milliseconds(1020))
             caller.expect("1 HEADERS/end \(Self.status)")
@@ -65,7 +65,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/connect+json")
             let fields: Frame.Fields = ["content-type": "application/connect+json"]
-            upstream.send(.answer(1, 200, fields), .data(1, envelope("{}")))
+            upstream.send(.response(1, 200, fields), .data(1, envelope("{}")))
             _ = (caller.next(), caller.next())
             scene.pass(.milliseconds(1020))
             let error = #"{"error":{"code":"deadline_exceeded","message":"\#(Self.text)"}}"#
@@ -79,7 +79,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/grpc-web+proto")
             let fields: Frame.Fields = ["content-type": "application/grpc-web+proto"]
-            upstream.send(.answer(1, 200, fields), .data(1, envelope("hi")))
+            upstream.send(.response(1, 200, fields), .data(1, envelope("hi")))
             _ = (caller.next(), caller.next())
             scene.pass(.milliseconds(1020))
             let trailers = "grpc-status: 4\r\ngrpc-message: \(Self.text)\r\n"
@@ -93,7 +93,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene)
             let half = String(envelope("hello").dropLast(1))
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, half))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, half))
             _ = (caller.next(), caller.next())
             scene.pass(.milliseconds(1020))
             caller.expect("1 RST_STREAM CANCEL")
@@ -112,7 +112,7 @@ import Testing
             )
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, ["content-type": "application/connect+json"]), .data(1, "\0\0\0\0\u{9}{"))
+            upstream.send(.response(1, 200, ["content-type": "application/connect+json"]), .data(1, "\0\0\0\0\u{9}{"))
             _ = caller.head()
             caller.expect("6\r\n\0\0\0\0\u{9}{\r\n")
             scene.pass(.milliseconds(1020))
@@ -138,12 +138,12 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `not over when the answer came in time`(_ stage: Stage) {
+    func `not over when the response came in time`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene)
             scene.pass(.milliseconds(990))
             let fields: Frame.Fields = ["content-type": "application/grpc", "grpc-status": "0"]
-            upstream.send(.answer(1, 200, fields, end: true))
+            upstream.send(.response(1, 200, fields, end: true))
             #expect(caller.next().hasPrefix("1 HEADERS/end :status: 200 "))
             scene.pass(.seconds(5))
             caller.expectNothing()

@@ -4,7 +4,7 @@ import Testing
 /// Calls between callers and upstreams that speak HTTP/1.1 or HTTP/2.
 @Suite struct HTTP2ForwardingTests {
     private static let message = envelope("hello")
-    private static let answer = envelope("hi, you")
+    private static let response = envelope("hi, you")
 
     @Test(arguments: Stage.allCases)
     func `gRPC passes as it is`(_ stage: Stage) {
@@ -14,10 +14,10 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             let fields = "te: trailers | content-type: application/grpc | x-a: b | x-trace: probe"
             upstream.expect("1 HEADERS \(control()) | \(fields)", "1 DATA/end \(Self.message)")
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc", "x-c": "d"]), .data(1, Self.answer))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc", "x-c": "d"]), .data(1, Self.response))
             caller.expect(
                 "1 HEADERS :status: 200 | content-type: application/grpc | x-c: d | x-trace: probe",
-                "1 DATA \(Self.answer)"
+                "1 DATA \(Self.response)"
             )
             upstream.send(.headers(1, ["grpc-status": "0", "x-t": "u"], end: true))
             caller.expect("1 HEADERS/end grpc-status: 0 | x-t: u")
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `gRPC without a body in the answer passes as one head`(_ stage: Stage) {
+    func `gRPC without a body in the response passes as one head`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc+proto"), .data(1, Self.message, end: true))
@@ -41,7 +41,7 @@ import Testing
             let fields: Frame.Fields = [
                 "content-type": "application/grpc+proto", "grpc-status": "5", "grpc-message": "no such thing",
             ]
-            upstream.send(.answer(1, 200, fields, end: true))
+            upstream.send(.response(1, 200, fields, end: true))
             let head = ":status: 200 | content-type: application/grpc+proto | grpc-status: 5"
             caller.expect("1 HEADERS/end \(head) | grpc-message: no such thing | x-trace: probe")
             scene.settle()
@@ -56,7 +56,7 @@ import Testing
             caller.send(.say(1, "application/grpc"))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
             _ = caller.next()
             for number in 0..<20 {
                 caller.send(.data(1, envelope("ping \(number)")))
@@ -79,7 +79,7 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             let fields = "content-type: application/json | x-trace: probe | content-length: 2"
             upstream.expect("1 HEADERS \(control()) | \(fields)", "1 DATA/end {}")
-            upstream.send(.answer(1, 200, ["content-type": "application/json"]), .data(1, "{}", end: true))
+            upstream.send(.response(1, 200, ["content-type": "application/json"]), .data(1, "{}", end: true))
             #expect(
                 caller.head()
                     == http(
@@ -92,7 +92,7 @@ import Testing
             caller.expect("2\r\n{}\r\n0\r\n\r\n")
             caller.send(get)
             upstream.expect("3 HEADERS/end \(control("GET", "/pkg.Service/Look")) | x-trace: probe")
-            upstream.send(.answer(3, 204, end: true))
+            upstream.send(.response(3, 204, end: true))
             #expect(caller.head() == http("HTTP/1.1 204 No Content", "x-trace: probe"))
         }
     }
@@ -131,7 +131,7 @@ import Testing
                 "1 DATA/end \(Self.message)"
             )
             let end = envelope("grpc-status: 7\r\n", flags: 0x80)
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc-web+proto"]), .data(1, end, end: true))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc-web+proto"]), .data(1, end, end: true))
             _ = caller.head()
             caller.expect(Array("15\r\n".utf8) + end.latin1 + Array("\r\n0\r\n\r\n".utf8))
             scene.settle()
@@ -148,7 +148,7 @@ import Testing
             caller.send([0, 0, 0, 0, 0])
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             #expect(upstream.next().contains(" | te: trailers | content-type: application/grpc | "))
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("")))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
             #expect(caller.head().contains("\r\ntransfer-encoding: chunked\r\n"))
             caller.expect("5\r\n\0\0\0\0\0\r\n0\r\ngrpc-status: 0\r\n\r\n")
@@ -156,17 +156,17 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `interim answers and expectations pass`(_ stage: Stage) {
+    func `interim responses and expectations pass`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "text/plain", ("expect", "100-continue")))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             upstream.expect("1 HEADERS \(control()) | expect: 100-continue | content-type: text/plain | x-trace: probe")
-            upstream.send(.answer(1, 100), .answer(1, 103, ["link": "x"]))
+            upstream.send(.response(1, 100), .response(1, 103, ["link": "x"]))
             caller.expect("1 HEADERS :status: 100", "1 HEADERS :status: 103 | link: x")
             caller.send(.data(1, "hi", end: true))
             upstream.expect("1 DATA/end hi")
-            upstream.send(.answer(1, 200, ["content-length": "0"], end: true))
+            upstream.send(.response(1, 200, ["content-length": "0"], end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe | content-length: 0")
         }
     }
@@ -190,7 +190,7 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             scene.settle()
             for stream in stride(from: 1, to: 100, by: 2).reversed() {
-                upstream.send(.answer(stream), .data(stream, "a", end: true))
+                upstream.send(.response(stream), .data(stream, "a", end: true))
             }
             let sent = upstream.rest()
             for stream in stride(from: 1, to: 100, by: 2) {

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `there are twenty seconds for an answer`(_ stage: Stage) {
+    func `there are twenty seconds for a response`(_ stage: Stage) {
         play(stage, Self.every("60s")) { scene in
             let (caller, upstream) = begin(scene)
             scene.pass(.milliseconds(59_900))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that comes late but in time is one`(_ stage: Stage) {
+    func `a response that comes late but in time is one`(_ stage: Stage) {
         play(stage, Self.every("60s")) { scene in
             let (caller, upstream) = begin(scene)
             scene.pass(.milliseconds(60_100))
@@ -82,7 +82,7 @@ import Testing
             upstream.answerPing()
             scene.pass(.milliseconds(400))
             caller.expectNothing()
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
             #expect(caller.next().hasSuffix(" | grpc-status: 0"))
         }
     }
@@ -91,7 +91,7 @@ import Testing
     func `a connection without calls is not asked`(_ stage: Stage) {
         play(stage, Self.every("10s")) { scene in
             let (caller, upstream) = begin(scene)
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
             _ = caller.next()
             for _ in 0..<5 { scene.pass(.seconds(11)) }
             upstream.expectNothing()

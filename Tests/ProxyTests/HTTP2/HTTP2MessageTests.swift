@@ -11,7 +11,7 @@ import Testing
         """
     }
     private static let request = "a message of the request is over limits.request_message, 10 bytes"
-    private static let answer = "a message of the answer is over limits.response_message, 10 bytes"
+    private static let response = "a message of the response is over limits.response_message, 10 bytes"
     private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
 
     @Test(arguments: Stage.allCases)
@@ -91,12 +91,12 @@ import Testing
             caller.send(.say(1, "application/grpc", end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, Self.grpc))
+            upstream.send(.response(1, 200, Self.grpc))
             upstream.send(.data(1, envelope("first") + envelope("0123456789") + "\0\0\0\0\u{b}more"))
             _ = caller.next()
             caller.expect(
                 "1 DATA \(envelope("first"))\(envelope("0123456789"))",
-                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.answer)"
+                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.response)"
             )
             upstream.expect("1 RST_STREAM CANCEL")
             #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
@@ -110,26 +110,26 @@ import Testing
             caller.send(.say(1, "application/grpc", end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, Self.grpc))
+            upstream.send(.response(1, 200, Self.grpc))
             upstream.send(.data(1, envelope("first") + envelope("0123456789+") + envelope("third")))
             _ = caller.next()
             caller.expect(
                 "1 DATA \(envelope("first"))",
-                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.answer)"
+                "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.response)"
             )
         }
     }
 
     @Test(arguments: Stage.allCases)
-    func `an answer that is announced too large is told in its stead`(_ stage: Stage) {
+    func `a response that is announced too large is told in its stead`(_ stage: Stage) {
         play(stage, Self.limited("response_message: 10B")) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/json", end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, ["content-type": "application/json", "content-length": "11"]))
+            upstream.send(.response(1, 200, ["content-type": "application/json", "content-length": "11"]))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 429 "))
-            caller.expect("1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.answer)\"}")
+            caller.expect("1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.response)\"}")
             upstream.expect("1 RST_STREAM CANCEL")
         }
     }
@@ -142,9 +142,9 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
             let type: Frame.Fields = ["content-type": "application/connect+json"]
-            upstream.send(.answer(1, 200, type), .data(1, envelope("{}") + "\0\0\0\u{1}\0"))
+            upstream.send(.response(1, 200, type), .data(1, envelope("{}") + "\0\0\0\u{1}\0"))
             _ = caller.next()
-            let error = #"{"error":{"code":"resource_exhausted","message":"\#(Self.answer)"}}"#
+            let error = #"{"error":{"code":"resource_exhausted","message":"\#(Self.response)"}}"#
             caller.expect("1 DATA/end \(envelope("{}"))\(envelope(error, flags: 2))")
         }
     }
@@ -158,7 +158,7 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
             caller.send(.data(1, String(three.dropFirst(7)), end: true))
-            upstream.send(.answer(1, 200, Self.grpc), .data(1, envelope("x") + envelope("y")))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("x") + envelope("y")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
             scene.settle()
             let received = scene.metrics("martlet_rpc_msg_received_total")

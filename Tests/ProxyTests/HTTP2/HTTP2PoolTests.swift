@@ -39,7 +39,7 @@ import Testing
             first.expectNothing()
             let second = scene.upstream().acceptHTTP2(in: scene, [.streams: 1])
             #expect(second.next().contains("/1"))
-            first.send(.answer(1, 201, end: true))
+            first.send(.response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
             caller.send(.request(5, "GET", "/2", end: true))
             #expect(first.next().contains("/2"))
@@ -66,7 +66,7 @@ import Testing
             for number in 0..<3 {
                 #expect(upstream.next().contains("/\(number)"))
                 upstream.expectNothing()
-                upstream.send(.answer(2 * number + 1, end: true))
+                upstream.send(.response(2 * number + 1, end: true))
                 caller.expect("\(2 * number + 1) HEADERS/end :status: 200")
             }
             #expect(scene.upstream().connects == 1)
@@ -123,7 +123,7 @@ import Testing
             caller.expectNothing()
             #expect(scene.upstream().connects == 2)
             // Those that wait are served by the connection that there is.
-            first.send(.answer(1, 201, end: true))
+            first.send(.response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
             #expect(first.next().contains("/1"))
             first.expectNothing()
@@ -190,14 +190,14 @@ import Testing
             let caller = caller(scene, calls: 1)
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, end: true))
+            upstream.send(.response(1, end: true))
             _ = caller.next()
             scene.pass(.seconds(50))
             caller.send(.request(3, "GET", "/again", end: true))
             #expect(upstream.next().hasPrefix("3 HEADERS/end "))
             scene.pass(.seconds(70))
             #expect(upstream.peer.end == nil)
-            upstream.send(.answer(3, end: true))
+            upstream.send(.response(3, end: true))
             _ = caller.next()
             scene.pass(.seconds(61))
             scene.until { upstream.peer.end != nil }

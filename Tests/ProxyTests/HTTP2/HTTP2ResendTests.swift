@@ -20,7 +20,7 @@ import Testing
             let (caller, upstream) = begin(scene)
             upstream.send(.reset(1, .refused))
             upstream.expect("3 \(Self.head)", "3 DATA/end {}")
-            upstream.send(.answer(3, end: true))
+            upstream.send(.response(3, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
             #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
         }
@@ -57,7 +57,7 @@ import Testing
             upstream.expect("3 \(Self.head)", "3 DATA abc")
             caller.send(.data(1, "def"), .headers(1, ["t": "1"], end: true))
             upstream.expect("3 DATA def", "3 HEADERS/end t: 1")
-            upstream.send(.answer(3, end: true))
+            upstream.send(.response(3, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
         }
     }
@@ -79,10 +79,10 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a refusal behind the head of an answer is no refusal`(_ stage: Stage) {
+    func `a refusal behind the head of a response is no refusal`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, type: "application/grpc")
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
             _ = caller.next()
             upstream.send(.reset(1, .refused))
             #expect(caller.next().hasPrefix("1 HEADERS/end grpc-status: 14 | "))
@@ -99,15 +99,15 @@ import Testing
             first.send(.goaway(1))
             let second = scene.upstream().acceptHTTP2(in: scene)
             second.expect("1 \(Self.head)", "1 DATA/end second")
-            first.send(.answer(1, 201, end: true))
+            first.send(.response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
-            second.send(.answer(1, 202, end: true))
+            second.send(.response(1, 202, end: true))
             caller.expect("3 HEADERS/end :status: 202 | x-trace: probe")
             scene.until { first.peer.end != nil }
             #expect(first.peer.end != nil)
             caller.send(.say(5, "application/json", end: true))
             #expect(second.next().hasPrefix("3 HEADERS/end "))
-            second.send(.answer(3, end: true))
+            second.send(.response(3, end: true))
             _ = caller.next()
         }
     }
@@ -120,9 +120,9 @@ import Testing
             caller.send(.say(3, "application/json", end: true))
             let second = scene.upstream().acceptHTTP2(in: scene)
             #expect(second.next().hasPrefix("1 HEADERS/end "))
-            first.send(.goaway(1), .answer(1, 201, end: true))
+            first.send(.goaway(1), .response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
-            second.send(.answer(1, 202, end: true))
+            second.send(.response(1, 202, end: true))
             caller.expect("3 HEADERS/end :status: 202 | x-trace: probe")
         }
     }

@@ -50,10 +50,10 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a reset between two messages ends a gRPC answer in its form`(_ stage: Stage) {
+    func `a reset between two messages ends a gRPC respond in its form`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/grpc")
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("hi"))")
             upstream.send(.reset(1, .calm))
@@ -67,7 +67,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/connect+json")
             let type: Frame.Fields = ["content-type": "application/connect+json"]
-            upstream.send(.answer(1, 200, type), .data(1, envelope("{}")))
+            upstream.send(.response(1, 200, type), .data(1, envelope("{}")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("{}"))")
             upstream.send(.reset(1, .internalError))
@@ -78,11 +78,11 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a reset within a message breaks the answer off`(_ stage: Stage) {
+    func `a reset within a message breaks the response off`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/grpc")
             let half = String(envelope("hello").dropLast(2))
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, half))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, half))
             _ = caller.next()
             caller.expect("1 DATA \(half)")
             upstream.send(.reset(1, .calm))
@@ -92,13 +92,13 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a plain answer that is broken off is broken off for an HTTP 1 caller`(_ stage: Stage) {
+    func `a plain response that is broken off is broken off for an HTTP 1 caller`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let caller = scene.caller()
             caller.send(get)
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1), .data(1, "half"))
+            upstream.send(.response(1), .data(1, "half"))
             _ = caller.head()
             caller.expect("4\r\nhalf\r\n")
             upstream.send(.reset(1, .internalError))
@@ -108,14 +108,14 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a whole answer followed by NO_ERROR is an answer`(_ stage: Stage) {
+    func `a whole response followed by NO_ERROR is a response`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("hi")))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = (upstream.next(), upstream.next())
             let fields: Frame.Fields = ["content-type": "application/grpc", "grpc-status": "7"]
-            upstream.send(.answer(1, 200, fields, end: true), .reset(1, .noError))
+            upstream.send(.response(1, 200, fields, end: true), .reset(1, .noError))
             let head = ":status: 200 | content-type: application/grpc | grpc-status: 7 | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")
             #expect(scene.diary.take().last == "probe finished permission_denied by upstream")
@@ -124,10 +124,10 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a malformed answer is told as one`(_ stage: Stage) {
+    func `a malformed response is told as one`(_ stage: Stage) {
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, "application/json")
-            upstream.send(.answer(1, 200, ["X-Upper": "a"], end: true))
+            upstream.send(.response(1, 200, ["X-Upper": "a"], end: true))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 5"))
             upstream.expect("1 RST_STREAM PROTOCOL_ERROR")
         }

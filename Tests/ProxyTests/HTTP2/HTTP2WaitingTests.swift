@@ -74,7 +74,7 @@ import Testing
                 scene.pass(.milliseconds(900))
                 caller.expectNothing()
                 scene.pass(.milliseconds(200))
-                #expect(caller.next().contains("no answer within timeouts.first_byte"))
+                #expect(caller.next().contains("no response within timeouts.first_byte"))
             }
         }
     }

@@ -18,13 +18,13 @@ extension Conversation {
 
     /// The upstream does not know the caller, and says no more: in envelopes the first frame is the end.
     func refuse() {
-        if style != .connectUnary { answer() }
+        if style != .connectUnary { respond() }
         fail("unauthenticated", "old", 16, status: 401)
     }
 
-    /// The upstream answers well, and the caller hears just that.
+    /// The upstream responds well, and the caller hears just that.
     func settleWell() {
-        answer()
+        respond()
         reply("new")
         conclude()
         callerHears("head", "message new", "end ok")

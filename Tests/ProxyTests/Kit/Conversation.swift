@@ -60,8 +60,8 @@ final class Conversation {
         upstreamEar = Ear(upstream, style, stream: stream, isCaller: false)
     }
 
-    /// Sends the head of the answer.
-    func answer(_ fields: (String, String)...) {
+    /// Sends the head of the response.
+    func respond(_ fields: (String, String)...) {
         sendHead(200, [("content-type", style.contentType)] + fields)
     }
 
@@ -73,22 +73,22 @@ final class Conversation {
         upstream.send(Frame(.headers, flags: flags, stream: upstreamStream, block))
     }
 
-    /// Sends messages of the answer, together.
+    /// Sends messages of the response, together.
     func reply(_ messages: String...) {
         upstream.send(.data(upstreamStream, messages.flatMap { written($0) }))
     }
 
-    /// Sends an answer that is nothing but its head.
-    func answerOnly(_ fields: (String, String)...) {
+    /// Sends a response that is nothing but its head.
+    func respondOnly(_ fields: (String, String)...) {
         sendHead(200, [("content-type", style.contentType)] + fields, end: true)
     }
 
-    /// Ends the answer well.
+    /// Ends the response well.
     func conclude(_ trailers: KeyValuePairs<String, String> = [:]) {
         finish(trailers.map { ($0.key, $0.value) })
     }
 
-    /// Ends the answer with an error, in unary Connect instead of any head or message.
+    /// Ends the response with an error, in unary Connect instead of any head or message.
     func fail(_ code: String, _ message: String, _ number: Int, status: Int = 500) {
         let error = #"{"code":"\#(code)","message":"\#(message)"}"#
         switch style {

@@ -5,7 +5,7 @@ import RPC
 
 /// Decodes what one stream of a peer receives into words, whatever the style.
 ///
-/// `head`, `message hello`, `message* hello` if it is compressed, `end` of a request, `end not_found sorry` of an answer
+/// `head`, `message hello`, `message* hello` if it is compressed, `end` of a request, `end not_found sorry` of a response
 /// with ` +google.rpc.RetryInfo` for each detail, `reset CANCEL`.
 final class Ear {
     private let peer: HTTP2Peer

@@ -59,7 +59,7 @@ final class HTTP2Peer {
         return (stream == 0 ? 65535 : 65536) + opened.reduce(0) { $0 + $1.payload.bigEndian }
     }
 
-    /// Answers the last PING that has come.
+    /// Responds to the last PING that has come.
     func answerPing() {
         send(.ping(reader.frames.last { $0.kind == .ping }?.payload ?? [], ack: true))
     }
@@ -124,7 +124,7 @@ final class HTTP2Peer {
         #expect(peer.end == nil, sourceLocation: sourceLocation)
     }
 
-    /// What is still to come of a request is refused, a second after its answer and not before.
+    /// What is still to come of a request is refused, a second after its response and not before.
     func expectRefusal(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         scene.pass(.milliseconds(980))
         expectNothing(sourceLocation: sourceLocation)

@@ -27,7 +27,7 @@ let get = http("GET /pkg.Service/Look HTTP/1.1", "host: app")
 /// The same as it reaches the upstream at 127.0.0.1:9000.
 let gotUpstream = http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000")
 
-/// A good answer.
+/// A good response.
 let fine = http("HTTP/1.1 200 OK", "content-type: application/json", "content-length: 2", body: "{}")
 
 /// A configuration that forwards everything to 127.0.0.1:9000.

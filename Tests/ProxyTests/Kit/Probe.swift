@@ -36,7 +36,7 @@ final class Probe: Interceptor {
                     "response",
                     .choice(["next", "reject", "respond"]),
                     default: "next",
-                    "The verdict on an answer."
+                    "The verdict on a response."
                 ),
                 Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
             ],
@@ -103,7 +103,7 @@ final class Probe: Interceptor {
     private func verdict(_ name: String) -> Verdict {
         switch name {
         case "reject": .reject(RPCError(.permissionDenied, "no"))
-        case "respond": .respond(LocalAnswer(status: 200, headers: [], body: Array("mine".utf8)))
+        case "respond": .respond(LocalResponse(status: 200, headers: [], body: Array("mine".utf8)))
         default: .next
         }
     }

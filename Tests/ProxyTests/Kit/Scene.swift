@@ -69,7 +69,7 @@ final class Scene {
     {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array(Self.silent(yaml).utf8), into: diagnostics)
-        let settings = Settings(root, into: diagnostics, answeringKinds: ["reject", "respond", "probe"])
+        let settings = Settings(root, into: diagnostics, respondingKinds: ["reject", "respond", "probe"])
         #expect(diagnostics.lines(file: "scene") == [], sourceLocation: sourceLocation)
         generations += 1
         worker.use(

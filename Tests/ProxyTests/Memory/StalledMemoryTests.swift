@@ -21,9 +21,9 @@ import Testing
         return (caller, upstream)
     }
 
-    private func answer(_ upstream: HTTP2Peer, _ count: Int) {
+    private func respond(_ upstream: HTTP2Peer, _ count: Int) {
         for stream in Self.streams {
-            upstream.send(.answer(stream))
+            upstream.send(.response(stream))
             upstream.send(body: count, on: stream)
         }
     }
@@ -38,7 +38,7 @@ import Testing
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, end: true)
             caller.peer.stopReading(room: 1024)
-            answer(upstream, 200_000)
+            respond(upstream, 200_000)
             scene.settle()
             #expect(scene.held > Self.mebibyte)
             #expect(scene.stalled(for: .second) == [])
@@ -58,7 +58,7 @@ import Testing
             let (caller, upstream) = begin(scene, end: true)
             caller.peer.stopReading(room: 1024)
             for stream in Self.streams {
-                upstream.send(.answer(stream))
+                upstream.send(.response(stream))
                 upstream.send(body: 5_000, on: stream)
                 upstream.send(.data(stream, end: true))
             }
@@ -121,7 +121,7 @@ import Testing
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, end: true)
             caller.peer.stopReading(room: 1024)
-            answer(upstream, 200_000)
+            respond(upstream, 200_000)
             takeSome(caller, scene)
             for stream in Self.streams { upstream.send(.reset(stream, .internalError)) }
             scene.settle()
@@ -140,7 +140,7 @@ import Testing
         play(http2Plain) { scene in
             let (caller, upstream) = begin(scene, end: true)
             caller.peer.stopReading(room: 64 * 1024)
-            answer(upstream, 200_000)
+            respond(upstream, 200_000)
             for round in 2..<8 {
                 scene.pass(.milliseconds(500))
                 caller.peer.stopReading(room: round * 64 * 1024)
@@ -179,7 +179,7 @@ import Testing
             _ = upstream.next()
             caller.send(body: 1 << 20, on: 1)
             #expect(scene.held > 100_000)
-            upstream.send(.answer(1, 403, end: true))
+            upstream.send(.response(1, 403, end: true))
             caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
             #expect(scene.held == 0)
             caller.expectRefusal(1)
@@ -225,7 +225,7 @@ import Testing
             caller.send(.say(1, type, end: true))
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             _ = upstream.next()
-            upstream.send(.answer(1, 200, ["content-type": type]), .data(1, Self.part))
+            upstream.send(.response(1, 200, ["content-type": type]), .data(1, Self.part))
             scene.pass(.milliseconds(1100))
             #expect(scene.stalled(for: .second) == [scene.held])
             scene.worker.shedStalled(1, for: .second)
@@ -265,7 +265,7 @@ import Testing
             _ = upstream.rest()
             scene.pass(.seconds(2))
             #expect(scene.stalled(for: 10 * .millisecond) == [])
-            upstream.send(.answer(1, 200, ["content-type": "application/grpc"]), .data(1, message))
+            upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, message))
             expectPatience()
             scene.pass(.milliseconds(200))
             #expect(scene.stalled(for: 10 * .millisecond).count == 1)
@@ -289,7 +289,7 @@ import Testing
             #expect(scene.held == Call.size)
             caller.send(.data(1, "x", end: true))
             upstream.expect("1 DATA/end x")
-            upstream.send(.answer(1, end: true))
+            upstream.send(.response(1, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
         }
     }
@@ -308,7 +308,7 @@ import Testing
             let second = scene.upstream().acceptHTTP2(in: scene)
             #expect(second.next().hasPrefix("1 HEADERS "))
             second.expect("1 DATA/end kept")
-            second.send(.answer(1, end: true))
+            second.send(.response(1, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
         }
     }

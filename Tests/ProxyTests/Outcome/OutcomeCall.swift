@@ -95,14 +95,14 @@ final class OutcomeCall {
     }
 }
 
-/// One connection of an upstream, which answers each request on it by a script.
+/// One connection of an upstream, which responds to each request on it by a script.
 private final class UpstreamSide {
     let peer: ScriptedPeer
     private let peer2: HTTP2Peer?
     private let spoken: Spoken
     private let script: Trouble.Script
     private var bytes: [UInt8] = []
-    private var answered: Set<Int> = []
+    private var responded: Set<Int> = []
     private(set) var heads: [String] = []
 
     init(_ scene: Scene, usesHTTP2: Bool, _ spoken: Spoken, _ script: Trouble.Script) {
@@ -114,9 +114,9 @@ private final class UpstreamSide {
     func step() {
         guard let peer2 else { return stepHTTP1() }
         let ends = peer2.frames.filter { ($0.kind == .data || $0.kind == .headers) && $0.has(Frame.Flag.end) }
-        for stream in ends.map(\.stream) where answered.insert(stream).inserted {
+        for stream in ends.map(\.stream) where responded.insert(stream).inserted {
             heads += peer2.takeLines(of: stream).filter { $0.contains(" HEADERS") }
-            answer(stream)
+            respond(stream)
         }
     }
 
@@ -131,10 +131,10 @@ private final class UpstreamSide {
         guard isChunked ? rest.hasSuffix("0\r\n\r\n") : rest.latin1.count >= length else { return }
         heads.append(fields)
         bytes = []
-        answer(1)
+        respond(1)
     }
 
-    private func answer(_ stream: Int) {
+    private func respond(_ stream: Int) {
         let good = spoken.good
         let (pieces, breaks): ([Spoken.Piece], Bool)
         switch script {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls that an interceptor has tried once more: the answer is dropped, and the request goes again.
+/// Calls that an interceptor has tried once more: the response is dropped, and the request goes again.
 @Suite struct RetryTests {
     private func chain(_ retry: String) -> String {
         "{name: a, gate: {}}, {name: b, gate: {retry: {\(retry)}}}, {name: c, gate: {}}"
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ["response head", "response end"])
-    func `a dropped answer is not seen by the caller, nor by those before`(_ event: String) {
+    func `a dropped response is not seen by the caller, nor by those before`(_ event: String) {
         converse(chain("\(event): 1")) { talk in
             talk.ask()
             talk.refuse()
@@ -37,7 +37,7 @@ import Testing
     @Test func `the first message can lead to another try, as nothing has gone out before it`() {
         converse(chain("response message 1: 1")) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.reply("old")
             talk.conclude()
             talk.askedAgain()
@@ -47,10 +47,10 @@ import Testing
     }
 
     @Test(arguments: ["response head", "response end"])
-    func `an answer that is only trailers is dropped as any other`(_ event: String) {
+    func `a response that is only trailers is dropped as any other`(_ event: String) {
         converse(chain("\(event): 1"), in: [.grpc]) { talk in
             talk.ask()
-            talk.answerOnly(("grpc-status", "16"))
+            talk.respondOnly(("grpc-status", "16"))
             talk.askedAgain()
             talk.settleWell()
         }
@@ -92,7 +92,7 @@ import Testing
     @Test func `what has begun to go out is not taken back`() {
         converse("{gate: {sees: [response end], retry: {response end: 1}}}", in: Style.streams) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.reply("one")
             talk.callerHears("head", "message one")
             talk.fail("unauthenticated", "old", 16)
@@ -144,7 +144,7 @@ import Testing
         let chain = "{log: {to: \(log.path)}}, {gate: {sees: [response end], retry: {response end: 1}}}"
         converse(chain, in: [.grpc], on: [.memory]) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.reply("one")
             talk.fail("unauthenticated", "old", 16)
             talk.callerHears("head", "message one", "end unauthenticated old")
@@ -153,7 +153,7 @@ import Testing
         #expect(
             log.lines[0].contains(
                 #"{"interceptor":"gate","event":"response_end","verdict":"retry_skipped","#
-                    + #""reason":"part of the answer has gone out""#
+                    + #""reason":"part of the response has gone out""#
             ),
             "\(log.lines)"
         )
@@ -208,7 +208,7 @@ import Testing
     @Test func `a head that comes early waits for half a second and no longer`() {
         converse("{gate: {sees: [response end], retry: {response end: 0}}}", in: Style.streams) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.scene.pass(.milliseconds(490))
             talk.callerHears()
             talk.scene.pass(.milliseconds(30))
@@ -222,7 +222,7 @@ import Testing
     @Test func `a head goes out with the first message, and where nobody asks for retries at once`() {
         converse("{gate: {sees: [response end], retry: {response end: 0}}}", in: Style.streams) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.callerHears()
             talk.reply("1")
             talk.callerHears("head", "message 1")
@@ -231,7 +231,7 @@ import Testing
         }
         converse("{gate: {sees: [response end]}}", in: Style.streams) { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.callerHears("head")
             talk.conclude()
             talk.callerHears("end ok")

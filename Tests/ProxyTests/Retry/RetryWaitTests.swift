@@ -5,20 +5,20 @@ import Testing
 
 @testable import Proxy
 
-/// Calls whose answer waits for the word that they are tried again, and what happens meanwhile.
+/// Calls whose response waits for the word that they are tried again, and what happens meanwhile.
 @Suite struct RetryWaitTests {
     private static let gate =
         "{name: b, gate: {sees: [response head, response end], hold: [response head], retry: {response head: 0}}}"
 
     private func gate(_ talk: Conversation) -> Door { talk.scene.gates["b"] }
 
-    @Test func `what comes of the request while the answer waits goes again with the rest`() {
+    @Test func `what comes of the request while the response waits goes again with the rest`() {
         converse(Self.gate, in: Style.streams) { talk in
             talk.begin()
             talk.say("1")
             talk.accept()
             talk.upstreamHears("head", "message 1")
-            talk.answer()
+            talk.respond()
             talk.scene.settle()
             talk.say("2")
             talk.upstreamHears("message 2")
@@ -28,7 +28,7 @@ import Testing
             talk.upstreamHears("head", "message 1", "message 2")
             talk.say("3", end: true)
             talk.upstreamHears("message 3", "end")
-            talk.answer()
+            talk.respond()
             talk.scene.settle()
             gate(talk).release()
             talk.reply("new")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `likewise if the upstream has ended its answer by then`() {
+    @Test func `likewise if the upstream has ended its response by then`() {
         converse(Self.gate, in: Style.streams) { talk in
             talk.begin()
             talk.say("1")
@@ -51,17 +51,17 @@ import Testing
             gate(talk).release(nil, .retry(.rule))
             talk.accept(on: talk.upstream, stream: 3)
             talk.upstreamHears("head", "message 1", "message 2", "end")
-            talk.answerOnlyWell()
+            talk.respondOnlyWell()
             talk.scene.settle()
             gate(talk).release()
             talk.callerHears("head", "end ok")
         }
     }
 
-    @Test func `a caller that gives up while the answer waits ends the call`() {
+    @Test func `a caller that gives up while the response waits ends the call`() {
         converse(Self.gate) { talk in
             talk.ask()
-            if talk.style == .connectUnary { talk.fail("aborted", "old", 10) } else { talk.answer() }
+            if talk.style == .connectUnary { talk.fail("aborted", "old", 10) } else { talk.respond() }
             talk.scene.settle()
             #expect(gate(talk).count == 1)
             talk.cancel()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `the caller's time is over while the answer waits`() {
+    @Test func `the caller's time is over while the response waits`() {
         converse(Self.gate) { talk in
             talk.ask(talk.style.timeoutField)
             talk.refuse()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    // MARK: Answers of our own
+    // MARK: Responses of our own
 
     @Test func `a call whose upstream cannot be reached is tried again`() {
         converse(Self.gate) { talk in
@@ -116,7 +116,7 @@ import Testing
             gate(talk).release(nil, .retry(.rule))
             talk.accept()
             talk.upstreamHears("head", "message hello", "end")
-            talk.answer()
+            talk.respond()
             talk.scene.settle()
             gate(talk).release()
             talk.reply("new")
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `a request that goes on while an answer of ours is under way is not sent without its rest`() {
+    @Test func `a request that goes on while a response of ours is under way is not sent without its rest`() {
         converse(Self.gate, in: Style.streams) { talk in
             talk.begin()
             talk.say("1")
@@ -144,13 +144,13 @@ import Testing
         }
     }
 
-    @Test func `an answer that breaks off while its head waits can be dropped, whatever held its source back`() {
+    @Test func `a response that breaks off while its head waits can be dropped, whatever held its source back`() {
         let chain =
             "{name: a, gate: {sees: [response head], hold: [response head]}}, "
             + "{name: b, gate: {sees: [response end], retry: {response end: 1}}}"
         converse(chain, in: [.grpc], listener: "limits: {held_events: 1}") { talk in
             talk.ask()
-            talk.answer()
+            talk.respond()
             talk.reply("1")
             talk.scene.settle()
             talk.reply("2")
@@ -158,7 +158,7 @@ import Testing
             talk.upstream.send(.reset(1, .internalError))
             talk.scene.settle()
             talk.askedAgain()
-            talk.answer()
+            talk.respond()
             talk.scene.settle()
             talk.scene.gates["a"].releaseAll()
             talk.reply("new")
@@ -196,9 +196,9 @@ import Testing
 }
 
 extension Conversation {
-    /// An answer without messages that ends well.
-    func answerOnlyWell() {
-        answer()
+    /// A response without messages that ends well.
+    func respondOnlyWell() {
+        respond()
         conclude()
     }
 }

@@ -22,7 +22,7 @@ import Testing
                         #expect(sent.mayGoAgain(after: .lost) == isSafe, "\(sent)")
                         let others: [UpstreamFailure] = [
                             .connectTimeout, .firstByteTimeout, .attemptTimeout, .callTimeout, .tooManyWaiting, .cutOff,
-                            .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badAnswer(.statusLine),
+                            .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badResponse(.statusLine),
                         ]
                         for failure in others { #expect(!sent.mayGoAgain(after: failure), "\(failure)") }
                     }

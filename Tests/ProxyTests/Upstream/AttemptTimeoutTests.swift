@@ -1,9 +1,9 @@
 import Testing
 
-/// The time that one attempt has until the head of its answer.
+/// The time that one attempt has until the head of its response.
 @Suite struct AttemptTimeoutTests {
     private static let attempt =
-        #"{"code":"deadline_exceeded","message":"upstream default: no answer to the attempt within timeouts.attempt"}"#
+        #"{"code":"deadline_exceeded","message":"upstream default: no response to the attempt within timeouts.attempt"}"#
 
     private static func limited(_ more: String = "") -> String {
         plain.replacing(
@@ -12,7 +12,7 @@ import Testing
         )
     }
 
-    @Test func `an attempt without a head in time fails, whatever has come of the answer before that`() {
+    @Test func `an attempt without a head in time fails, whatever has come of the response before that`() {
         play(Self.limited()) { scene in
             let caller = scene.caller()
             caller.send(http("POST /a HTTP/1.1", "host: app", "content-type: application/json", "content-length: 2"))

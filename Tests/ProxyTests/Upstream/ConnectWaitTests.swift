@@ -175,7 +175,7 @@ import Testing
                 let upstream = scene.upstream().acceptHTTP2(in: scene)
                 for stream in [1, 3] {
                     #expect(upstream.next().hasPrefix("\(stream) HEADERS/end "))
-                    upstream.send(.answer(stream, end: true))
+                    upstream.send(.response(stream, end: true))
                 }
                 for caller in callers.prefix(2) { #expect(caller.head().hasPrefix("HTTP/1.1 200 OK\r\n")) }
             }

@@ -120,7 +120,7 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             let head = "HEADERS/end \(control("GET", "/a"))"
             upstream.expect("1 \(head)", "3 \(head)")
-            upstream.send(.answer(1, 200, ["set-cookie": "a=1"], end: true))
+            upstream.send(.response(1, 200, ["set-cookie": "a=1"], end: true))
             caller.expect("1 HEADERS/end :status: 200")
             upstream.send(.reset(3, .refused))
             upstream.expect("5 \(head) | cookie: a=1")
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `R29 an interim answer and an error set cookies as well, and show none`() {
+    @Test func `R29 an interim response and an error set cookies as well, and show none`() {
         play(Self.keeping("jar")) { scene in
             let caller = scene.caller()
             caller.send(get)

@@ -71,7 +71,7 @@ import Testing
             upstream.expect("3 \(head)", "3 DATA/end {}")
             upstream.send(.reset(3, .refused))
             upstream.expect("5 \(head)", "5 DATA/end {}")
-            upstream.send(.answer(5, end: true))
+            upstream.send(.response(5, end: true))
             caller.expect("1 HEADERS/end :status: 200")
         }
     }

@@ -18,10 +18,10 @@ import Testing
         )
     }
 
-    private func loggedIn(_ scene: Scene, _ answer: String) {
+    private func loggedIn(_ scene: Scene, _ response: String) {
         let login = scene.upstream("127.0.0.1:9100").accept()
         #expect(login.head().hasPrefix("GET /login HTTP/1.1\r\n"))
-        login.send(answer)
+        login.send(response)
         scene.settle()
         login.close()
     }
@@ -57,20 +57,20 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            talk.answer()
+            talk.respond()
             talk.fail("unauthenticated", "old", 16)
             loggedIn(scene, token("t2"))
             talk.accept(on: talk.upstream, stream: 3)
             talk.upstreamHears("head", "message {}", "end")
             #expect(talk.upstreamEar.head["authorization"] == "Bearer t2")
-            talk.answer()
+            talk.respond()
             talk.reply("hello")
             talk.conclude()
             talk.callerHears("head", "message hello", "end ok")
         }
     }
 
-    @Test func `R35 a status that is no success does not stop the request, and the last answer passes`() {
+    @Test func `R35 a status that is no success does not stop the request, and the last response passes`() {
         play(Self.afterLogin(retries: 2)) { scene in
             let caller = scene.caller()
             caller.send(get)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `R35 another call that gets no answer fails the call`() {
+    @Test func `R35 another call that gets no response fails the call`() {
         play(Self.afterLogin()) { scene in
             let caller = scene.caller()
             caller.send(say)
@@ -123,13 +123,13 @@ import Testing
             let upstream = scene.upstream().acceptHTTP2(in: scene)
             for stream in [1, 3] {
                 #expect(upstream.next().hasPrefix("\(stream) HEADERS/end"))
-                upstream.send(.answer(stream, 401, end: true))
+                upstream.send(.response(stream, 401, end: true))
             }
             loggedIn(scene, token("t2"))
             scene.upstream("127.0.0.1:9100").expectNobody()
             for stream in [5, 7] {
                 #expect(upstream.next().contains("authorization: Bearer t2"))
-                upstream.send(.answer(stream, 200, end: true))
+                upstream.send(.response(stream, 200, end: true))
             }
             for caller in callers { #expect(caller.head().hasPrefix("HTTP/1.1 200 ")) }
         }

@@ -14,7 +14,7 @@ func validating(_ options: String, calls: String = "", upstream: String = "http:
     """
 }
 
-/// An answer without a body.
+/// A response without a body.
 func bare(_ status: String, _ fields: String...) -> String {
     (["HTTP/1.1 \(status)"] + fields + ["content-length: 0"]).joined(separator: "\r\n") + "\r\n\r\n"
 }

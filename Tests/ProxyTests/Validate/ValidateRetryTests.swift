@@ -86,7 +86,7 @@ import Testing
             var stream = 1
             #expect(upstream.next().hasPrefix("1 HEADERS/end"))
             for time in times {
-                upstream.send(.answer(stream, 503, end: true))
+                upstream.send(.response(stream, 503, end: true))
                 if time > 0 {
                     scene.pass(.milliseconds(time - 1))
                     upstream.expectNothing()
@@ -95,12 +95,12 @@ import Testing
                 stream += 2
                 #expect(upstream.next().hasPrefix("\(stream) HEADERS/end"))
             }
-            upstream.send(.answer(stream, 503, end: true))
+            upstream.send(.response(stream, 503, end: true))
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
         }
     }
 
-    @Test func `R33 an error of RPC is tried again after its time, and its success is the answer`() {
+    @Test func `R33 an error of RPC is tried again after its time, and its success is the response`() {
         let rules = """
             rules: [{when: {code: unavailable}, retry: {delayed: 1s, methods: [pkg.Service/Say]}}], max_retries: 2
             """
@@ -109,13 +109,13 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.answer() }
+            if talk.style == .grpc { talk.respond() }
             talk.fail("unavailable", "down", 14)
             talk.callerHears()
             talk.scene.pass(.seconds(1))
             talk.accept(on: talk.upstream, stream: 3)
             talk.upstreamHears("head", "message {}", "end")
-            talk.answer()
+            talk.respond()
             talk.reply("hello")
             talk.conclude()
             talk.callerHears("head", "message hello", "end ok")
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `R34 when retries are used up the last answer passes as it is`(_ stage: Stage) {
+    func `R34 when retries are used up the last response passes as it is`(_ stage: Stage) {
         play(stage, validating("rules: [{when: {status: 504}, retry: {}}], max_retries: 1")) { scene in
             let late = http("HTTP/1.1 504 Gateway Timeout", "x-a: b", "content-length: 4", body: "late")
             let caller = scene.caller()
@@ -145,11 +145,11 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.answer() }
+            if talk.style == .grpc { talk.respond() }
             talk.fail("unavailable", "one", 14)
             talk.accept(on: talk.upstream, stream: 3)
             talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.answer() }
+            if talk.style == .grpc { talk.respond() }
             talk.fail("unavailable", "two", 14)
             talk.callerHears("head", "end unavailable two")
         }
@@ -189,13 +189,13 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            talk.answerOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "700"))
+            talk.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "700"))
             talk.scene.pass(.milliseconds(699))
             talk.upstreamHears()
             talk.scene.pass(.milliseconds(1))
             talk.accept(on: talk.upstream, stream: 3)
             talk.upstreamHears("head", "message {}", "end")
-            talk.answerOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "-1"))
+            talk.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "-1"))
             talk.callerHears("head", "end unavailable ")
             #expect(talk.scene.skipped == ["pushback"])
         }

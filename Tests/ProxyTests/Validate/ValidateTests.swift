@@ -2,7 +2,7 @@ import Testing
 
 @testable import Proxy
 
-/// Answers that rules fail or change.
+/// Responses that rules fail or change.
 @Suite struct ValidateTests {
     private static let legacy =
         "rules: [{when: {json: {/code: {not: 0}}}, fail: {code: failed_precondition, message: 'no: {json:/errorMsg}'}}]"
@@ -13,7 +13,7 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            talk.answer()
+            talk.respond()
             talk.reply(#"{"code":7,"errorMsg":"sold out"}"#)
             talk.conclude()
             talk.callerHears("head", "end failed_precondition no: sold out")
@@ -28,7 +28,7 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message {}", "end")
-            talk.answer()
+            talk.respond()
             talk.reply(#"{"code":7,"errorMsg":"s3cret"}"#)
             talk.conclude()
             talk.callerHears("head", "end failed_precondition no: ***")
@@ -47,7 +47,7 @@ import Testing
                 talk.begin()
                 talk.say("{}", end: true)
                 talk.accept()
-                talk.answer()
+                talk.respond()
                 talk.reply("{\"code\":\(value)}")
                 talk.conclude()
                 if passes { talk.callerHears("head", "message…", "end ok") } else { talk.callerHears("head", "end…") }
@@ -83,7 +83,7 @@ import Testing
             talk.say("{}", end: true)
             talk.accept()
             talk.upstreamHears("head", "message* {}", "end")
-            talk.answer()
+            talk.respond()
             talk.reply(#"{"code":0}"#)
             talk.conclude()
             talk.callerHears("head", #"message* {"code":0}"#, "end ok")
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `R31 the first rule that does not pass an answer on decides, and continue asks those behind`() {
+    @Test func `R31 the first rule that does not pass a response on decides, and continue asks those behind`() {
         let rules = """
             rules: [{when: {header: {x-a: '1'}}, next: {}}, {when: {status: 200}, continue: true, \
             replace: {headers: {set: {x-b: '2'}}}}, {when: {header: {x-b: '2'}}, fail: {code: aborted, message: b}}]
@@ -143,7 +143,7 @@ import Testing
             talk.begin()
             talk.say("{}", end: true)
             talk.accept()
-            talk.answer()
+            talk.respond()
             talk.reply(#"{"old":1}"#)
             talk.conclude()
             talk.callerHears("head", #"message {"new":1}"#, "end ok")
@@ -166,7 +166,7 @@ import Testing
         )
         #expect(
             problems("validate: {rules: [{when: {failure: reset, status: 500}, fail: {}}]}")
-                == ["a failure is no answer; make a rule of its own for \"failure\""]
+                == ["a failure is no response; make a rule of its own for \"failure\""]
         )
     }
 }

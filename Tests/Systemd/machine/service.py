@@ -9,8 +9,8 @@ from support.patience import eventually
 ADDRESS = ("127.0.0.1", 8080)
 
 
-def answers(listen="127.0.0.1:8080", body="ok", delay="2s", more=""):
-    """A configuration that needs no upstream: Martlet answers by itself, and takes `delay` for /slow."""
+def responses(listen="127.0.0.1:8080", body="ok", delay="2s", more=""):
+    """A configuration that needs no upstream: Martlet responds by itself, and takes `delay` for /slow."""
     return f"""
 listen: {listen}
 upstream: http://127.0.0.1:3000
@@ -59,7 +59,7 @@ class Service:
         return self.machine.run(f"systemctl show --value --property={name} {self.unit}").stdout.strip()
 
     def admin(self, method, page):
-        """What the admin socket of martlet.service answers to root: status and text."""
+        """What the admin socket of martlet.service responses to root: status and text."""
         return call(page, self.machine.path("/run/martlet/admin.sock"), method)
 
     def wait_for_calls(self, count, within=5.0):

@@ -96,7 +96,7 @@ extension TokenInterceptor {
             "call",
             .section(TokenTemplate.callOptions),
             oneOf: "source",
-            "One of the named calls, whose answer has the token."
+            "One of the named calls, whose response has the token."
         ),
         Option(
             "gcp",

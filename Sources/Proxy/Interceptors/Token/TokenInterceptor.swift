@@ -123,7 +123,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         return .suspend(suspension)
     }
 
-    // MARK: The answer
+    // MARK: The response
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         head.isUnauthenticated ? refused(call, slot, nil) : .next
@@ -138,7 +138,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     /// If the same one comes again, the upstream has its reasons. If none comes that is good, it is not the caller who is
     /// unknown.
     fileprivate func refused(_ call: Call, _ slot: CredentialSlot?, _ end: ResponseEnd?) -> Verdict {
-        guard call.isAnsweredByUpstream, call.retries == 0, call.run.judge(), let slot else { return .next }
+        guard call.hasUpstreamResponse, call.retries == 0, call.run.judge(), let slot else { return .next }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
         let upstream = call.route.upstream
@@ -169,13 +169,13 @@ final class TokenInterceptor: Interceptor, Redacting {
     func finished(_ call: Call) { finished(call, slot) }
 
     fileprivate func finished(_ call: Call, _ slot: CredentialSlot?) {
-        guard call.isAnsweredByUpstream, call.record.code.showsThatTokenIsTaken else { return }
+        guard call.hasUpstreamResponse, call.record.code.showsThatTokenIsTaken else { return }
         slot?.accepted(by: call.route.upstream)
     }
 }
 
 extension RPCCode {
-    /// Whether an upstream that ends a call like this has accepted its token: others answer so before they look at it.
+    /// Whether an upstream that ends a call like this has accepted its token: others respond so before they look at it.
     fileprivate var showsThatTokenIsTaken: Bool {
         switch self {
         case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .aborted,

@@ -6,7 +6,7 @@ internal import Events
 extension TokenTemplate {
     static let callOptions = [
         Option("name", .string, required: true, example: "login", "The call, of those under calls."),
-        Option("value", .string, default: "/access_token", "Where its answer has the token (RFC 6901)."),
+        Option("value", .string, default: "/access_token", "Where its response has the token (RFC 6901)."),
         Option("expires_in", .string, "Where it has for how many seconds the token is good."),
         Option("expires_at", .string, "Where it has when the token ends: seconds since 1970, or a time of RFC 3339."),
     ]
@@ -24,7 +24,7 @@ extension TokenTemplate {
                     request: request,
                     form: [],
                     authentication: .none,
-                    answer: .json(places),
+                    response: .json(places),
                     timeout: settings.timeout.map { Nanoseconds($0) }
                 )
             )

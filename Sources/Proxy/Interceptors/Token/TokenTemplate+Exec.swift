@@ -38,11 +38,11 @@ extension TokenTemplate {
         }
         let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
         let environment = Dictionary(section.map("environment").map { ($0.name, $0.text) }) { $1 }
-        guard let answer = Self.answer(section) else { return nil }
+        guard let response = Self.response(section) else { return nil }
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
         self.init(isConstant: command.allSatisfy(\.isConstant)) { call in
             Self.words(command, for: call).map {
-                .exec(ExecSource(command: $0, environment: environment, answer: answer, timeout: timeout))
+                .exec(ExecSource(command: $0, environment: environment, response: response, timeout: timeout))
             }
         }
     }
@@ -57,10 +57,10 @@ extension TokenTemplate {
         }
     }
 
-    private static func answer(_ section: Section) -> CredentialAnswer? {
+    private static func response(_ section: Section) -> CredentialResponse? {
         switch section.string("format") {
         case "kubernetes": return .execCredential
-        case "aws": return .aws(value: pointer(section, "pointer") ?? CredentialAnswer.sessionToken)
+        case "aws": return .aws(value: pointer(section, "pointer") ?? CredentialResponse.sessionToken)
         case "json": return places(section, value: "pointer").map { .json($0) }
         default: return .text
         }

@@ -65,9 +65,9 @@ extension TokenTemplate {
             "url",
             .string,
             default: "http://metadata.google.internal",
-            "Where the metadata server is, whose answers do not leave the machine's host."
+            "Where the metadata server is, whose responses do not leave the machine's host."
         ),
-        Option("timeout", .timeout, default: "10s", "The longest time that the answer may take."),
+        Option("timeout", .timeout, default: "10s", "The longest time that the response may take."),
     ]
 
     init?(gcp section: Section, _ acquired: Acquired) {
@@ -96,7 +96,7 @@ extension TokenTemplate {
                     ),
                     form: [],
                     authentication: .none,
-                    answer: audience == nil ? .oauth2 : .text,
+                    response: audience == nil ? .oauth2 : .text,
                     timeout: section.duration("timeout").map { Nanoseconds($0) }
                 )
             )
@@ -146,7 +146,7 @@ extension TokenTemplate {
                     ),
                     form: [],
                     authentication: .bearer(.file(section.string("token_file"))),
-                    answer: .tokenRequest,
+                    response: .tokenRequest,
                     timeout: section.duration("timeout").map { Nanoseconds($0) }
                 )
             )

@@ -89,7 +89,7 @@ extension TokenTemplate {
     private init?(
         client section: Section,
         _ grant: [(String, TokenParameter)],
-        _ answer: CredentialAnswer,
+        _ response: CredentialResponse,
         _ acquired: Acquired
     ) {
         var form = grant
@@ -108,7 +108,7 @@ extension TokenTemplate {
         }
         let server = acquired.server(target.server, into: section.diagnostics)
         let timeout = section.duration("timeout").map { Nanoseconds($0) }
-        let isExchange = answer != .oauth2
+        let isExchange = response != .oauth2
         let source = HTTPSource(
             kind: isExchange ? "exchange" : "oauth2",
             server: server,
@@ -119,7 +119,7 @@ extension TokenTemplate {
             ),
             form: [],
             authentication: authentication,
-            answer: answer,
+            response: response,
             timeout: timeout
         )
         self.init(isConstant: form.allSatisfy(\.1.isConstant)) { call in

@@ -1,4 +1,4 @@
-/// Why there was no whole answer, in the words that rules have for it.
+/// Why there was no whole response, in the words that rules have for it.
 enum FailureKind: String, CaseIterable {
     /// The name of the upstream could not be looked up.
     case dns
@@ -8,9 +8,9 @@ enum FailureKind: String, CaseIterable {
     case tls
     /// The upstream took longer than its `timeouts` allow.
     case timeout
-    /// The connection or the stream ended before the answer did.
+    /// The connection or the stream ended before the response did.
     case reset
-    /// What came was no answer, or could not be.
+    /// What came was no response, or could not be.
     case malformed
     /// Too many calls wait for the upstream.
     case waiting
@@ -25,7 +25,7 @@ extension UpstreamFailure {
         case .security: .tls
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
-        case .noHTTP2, .needsHTTP2, .badAnswer: .malformed
+        case .noHTTP2, .needsHTTP2, .badResponse: .malformed
         case .tooManyWaiting: .waiting
         }
     }

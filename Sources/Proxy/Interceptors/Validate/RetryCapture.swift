@@ -3,7 +3,7 @@ internal import Configuration
 internal import Documents
 internal import HTTP
 
-/// A part of an answer, or of a program's output, that gets a name.
+/// A part of a response, or of a program's output, that gets a name.
 struct RetryCapture {
     private enum Source {
         case json(JSONPointer)
@@ -34,12 +34,12 @@ struct RetryCapture {
         }
     }
 
-    /// The value in an answer, fit for a header; none if there is none such.
-    func value(in answer: FetchedAnswer) -> [UInt8]? {
+    /// The value in a response, fit for a header; none if there is none such.
+    func value(in response: FetchedResponse) -> [UInt8]? {
         switch source {
-        case .json(let pointer): Self.json(pointer, answer.body)
-        case .header(let name): Self.fit(answer.fields.first { $0.name == name }?.value)
-        case .status: Array("\(answer.status)".utf8)
+        case .json(let pointer): Self.json(pointer, response.body)
+        case .header(let name): Self.fit(response.fields.first { $0.name == name }?.value)
+        case .status: Array("\(response.status)".utf8)
         case .text: nil
         }
     }

@@ -34,7 +34,7 @@ struct RetryPlan {
                 "capture",
                 .map,
                 example: "{ token: \"json:/token\" }",
-                "Names for parts of what the call answers, json:/…, header:x or status, or of what the program writes, json:/… or text."
+                "Names for parts of the call's response, json:/…, header:x or status, or of what the program writes, json:/… or text."
             ),
             Option(
                 "set",

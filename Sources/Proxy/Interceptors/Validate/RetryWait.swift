@@ -62,7 +62,7 @@ final class RetryWait {
             timeout: settings.timeout.map { Nanoseconds($0) }
         ) { [weak self] result in
             switch result {
-            case .success(let answer): self?.take(answer, of: settings.name)
+            case .success(let response): self?.take(response, of: settings.name)
             case .failure(let failure):
                 self?.note(settings.name, failure.text)
                 self?.fail("call \(settings.name): \(failure.text)")
@@ -70,12 +70,12 @@ final class RetryWait {
         }
     }
 
-    private func take(_ answer: FetchedAnswer, of name: String) {
-        guard 200...299 ~= answer.status else {
-            note(name, "it was answered with the status \(answer.status)")
+    private func take(_ response: FetchedResponse, of name: String) {
+        guard 200...299 ~= response.status else {
+            note(name, "it was answered with the status \(response.status)")
             return done { _ in nil }
         }
-        done { $0.value(in: answer) }
+        done { $0.value(in: response) }
     }
 
     private func note(_ name: String, _ reason: String) {
@@ -129,7 +129,7 @@ final class RetryWait {
 }
 
 extension Verdict {
-    /// The answer becomes an error, be it its end that tells so.
+    /// The response becomes an error, be it its end that tells so.
     static func failing(_ error: RPCError, _ end: ResponseEnd?) -> Verdict {
         guard let end else { return .reject(error) }
         end.error = error

@@ -7,10 +7,10 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// Asks rules about answers; one that says so has the call tried again.
+/// Asks rules about responses; one that says so has the call tried again.
 final class ValidateInterceptor: Interceptor, Redacting {
     let events: EventSet
-    /// What comes behind an answer that waits is dropped with it, if the call is tried again.
+    /// What comes behind a response that waits is dropped with it, if the call is tried again.
     let isSerial = true
     let redactions: Redactions
     private let rules: [ValidateRule]
@@ -20,7 +20,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     /// The rule to be asked next; past the last when that is over.
     private var position = 0
-    /// The rules for whose answers the head is one, a bit each.
+    /// The rules for whose responds to the head is one, a bit each.
     private var candidates: UInt64 = 0
     private var status = 0
     private var json: JSONValue?
@@ -91,28 +91,28 @@ final class ValidateInterceptor: Interceptor, Redacting {
         retryAfter = 0
         if call.failure == nil { readWishes(head) }
         findCandidates(from: 0, head, call)
-        return decide(AnswerFacts(head: head, call), call, head: head)
+        return decide(ResponseFacts(head: head, call), call, head: head)
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if payload.count > 0 { isEmpty = false }
         guard position < rules.count, message.number == 1 else { return .next }
-        let facts = AnswerFacts(message: payload, status: status, call)
+        let facts = ResponseFacts(message: payload, status: status, call)
         json = facts.json
         return decide(facts, call, head: call.heldHead, message: message)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
         guard isJudged(call) else { return .next }
-        // An answer that broke off is another thing than the one whose head has come.
-        if call.failure != nil, call.isAnsweredByUpstream {
+        // A response that broke off is another thing than the one whose head has come.
+        if call.failure != nil, call.hasUpstreamResponse {
             position = 0
             findCandidates(from: 0, nil, call)
         }
         guard position < rules.count else { return .next }
         readWishes(end.trailers)
-        let isEmpty = isEmpty && (call.dialect.hasEnvelopes || call.answerForm == .bare || call.isHeadLast)
-        return decide(AnswerFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
+        let isEmpty = isEmpty && (call.dialect.hasEnvelopes || call.responseForm == .bare || call.isHeadLast)
+        return decide(ResponseFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
     }
 
     /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
@@ -144,7 +144,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     /// Asks the rules that have not been asked yet, until one decides or has to know more.
     private func decide(
-        _ facts: AnswerFacts,
+        _ facts: ResponseFacts,
         _ call: Call,
         head: HTTPHead?,
         message: Message? = nil,

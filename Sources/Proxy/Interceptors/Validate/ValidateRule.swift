@@ -6,9 +6,9 @@ internal import Events
 internal import HTTP
 internal import RPC
 
-/// One rule: for which answers it is, and what becomes of them.
+/// One rule: for which responds to it is, and what becomes of them.
 struct ValidateRule {
-    /// What becomes of an answer.
+    /// What becomes of a response.
     enum Outcome {
         /// It passes as it is.
         case next
@@ -17,7 +17,7 @@ struct ValidateRule {
         case retry(RetryPlan)
     }
 
-    let condition: AnswerCondition
+    let condition: ResponseCondition
     let outcome: Outcome
 
     /// Whether it can be applied only when the message has come.
@@ -30,10 +30,14 @@ struct ValidateRule {
     }
 
     static let options = [
-        Option("when", .section(AnswerCondition.options), "The answers that it is for; all of the upstream if absent."),
-        Option("next", .section([]), oneOf: outcome, "The answer passes as it is, and no other rule is asked."),
+        Option(
+            "when",
+            .section(ResponseCondition.options),
+            "The responses that it is for; all of the upstream if absent."
+        ),
+        Option("next", .section([]), oneOf: outcome, "The response passes as it is, and no other rule is asked."),
         Option("fail", .section(ValidateFailure.options), oneOf: outcome, "The caller gets an error instead."),
-        Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The answer is changed."),
+        Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The response is changed."),
         Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is sent again; see retry below."),
         Option(
             "use",
@@ -48,7 +52,7 @@ struct ValidateRule {
             example: "{ 429: 3s }",
             "For default: the statuses that are tried again, each with the time before that, instead of 429."
         ),
-        Option("allow_empty", .bool, default: "true", "For default: whether an answer may have no message or body."),
+        Option("allow_empty", .bool, default: "true", "For default: whether a response may have no message or body."),
     ]
 
     private static let outcome = "outcome"
@@ -56,7 +60,7 @@ struct ValidateRule {
     /// Reads a rule, which may stand for several, and reports what is wrong with it.
     static func rules(_ section: Section, _ shared: SharedRetry) -> [ValidateRule] {
         check(section)
-        let condition = AnswerCondition(section.section("when"))
+        let condition = ResponseCondition(section.section("when"))
         if section.has("use") { return defaults(section, shared) }
         if section.has("fail") {
             return [ValidateRule(condition: condition, outcome: .fail(ValidateFailure(section.section("fail"))))]
@@ -98,33 +102,36 @@ struct ValidateRule {
             if let status, let time { statuses.append((status, time)) }
         }
         var rules = statuses.map { status, time in
-            ValidateRule(condition: AnswerCondition(status: status), outcome: .retry(shared.plan(.delayed(time))))
+            ValidateRule(condition: ResponseCondition(status: status), outcome: .retry(shared.plan(.delayed(time))))
         }
-        let transient = AnswerCondition(failures: [.dns, .connect, .timeout, .reset])
+        let transient = ResponseCondition(failures: [.dns, .connect, .timeout, .reset])
         rules.append(ValidateRule(condition: transient, outcome: .retry(shared.plan(.immediate))))
         if !section.bool("allow_empty") { rules.append(ValidateRule(condition: .empty, outcome: .fail(.empty))) }
         return rules
     }
 }
 
-/// The error that a rule makes of an answer.
+/// The error that a rule makes of a response.
 struct ValidateFailure {
     static let options = [
         Option("code", .choice(RPCCode.errorNames), default: "internal", "The code of the error."),
         Option(
             "message",
             .string,
-            default: "the answer is not valid",
+            default: "the response is not valid",
             example: "\"{json:/errorMsg}\"",
-            "The message; {json:/…} stands for what is there in the message of the answer, {status} for the HTTP status."
+            "The message; {json:/…} stands for what is there in the message of the response, {status} for the HTTP status."
         ),
     ]
 
     private let code: RPCCode
     private let message: Placeholders
 
-    /// An answer with nothing in it.
-    static let empty = ValidateFailure(.internal, Placeholders("the answer is empty", at: .start, into: Diagnostics()))
+    /// A response with nothing in it.
+    static let empty = ValidateFailure(
+        .internal,
+        Placeholders("the response is empty", at: .start, into: Diagnostics())
+    )
 
     /// What an upstream says is told so far, in bytes.
     private static let longestMessage = 1024
@@ -156,7 +163,7 @@ struct ValidateFailure {
     }
 }
 
-/// What a rule changes in an answer.
+/// What a rule changes in a response.
 struct ValidateReplacement {
     static let options = [
         Option("status", .integer(in: 200...599), "The HTTP status, in plain HTTP only."),

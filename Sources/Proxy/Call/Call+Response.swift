@@ -1,0 +1,367 @@
+internal import Bytes
+internal import Compressors
+internal import Dialects
+internal import Events
+internal import HTTP
+internal import RPC
+internal import Telemetry
+
+/// The way of a response, be it the upstream's or our own: through the chain, to the caller.
+extension Call {
+    // MARK: Into the chain
+
+    /// The head of a response sets out; it belongs to the call from now on.
+    ///
+    /// - Returns: whether the rest of the response may follow.
+    @discardableResult
+    func takeResponse(_ head: HTTPHead, isLast: Bool) -> Bool {
+        responses += 1
+        isResponseClosed = false
+        isHeadLast = isLast
+        (responseForm, isPlainBody) = (.bytes, false)
+        holdsResponse = false
+        isReleased = false
+        head.notesEdits = true
+        if run.looksAtResponse { chooseResponseForm(head, isLast: isLast) }
+        let number = responses
+        pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
+        return !isOver && responses == number
+    }
+
+    /// How the body is looked at, and whether the response waits for its end; somebody on the way asks for more than the head.
+    private func chooseResponseForm(_ head: HTTPHead, isLast: Bool) {
+        let dialect = classification.dialect
+        responseCompression = head.compression(dialect)
+        guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
+        if dialect == .http, !isOwnError, run.responseMeets(.plainBodies) {
+            return choosePlainForm(head, isLast: isLast)
+        }
+        let meetsEnd = run.responseMeets(.anyEnd)
+        // What has no messages, such as the page of a proxy in between, can still become an error of the dialect.
+        let isSmall = isLast || !reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
+        holdsResponse = meetsEnd && (isSmall && dialect.hasEnvelopes || ownOutcome != nil)
+        if isLast, holdsResponse { responseTrailers = head }
+        let wantsMessages = run.responseMeets(.responseMessages)
+        // How a response ends may be told in a frame of its body, and that may be compressed.
+        let isFramed = wantsMessages || dialect != .grpc && (meetsEnd || run.responseMeets(.failures))
+        if reader.hasMessages, !isLast { responseForm = BodyForm(isFramed, dialect) }
+        guard responseForm == .framed else { return }
+        // What is looked at may change, and the length with it.
+        head.contentLength = nil
+        guard wantsMessages || ownOutcome != nil || responseDialect == .grpcWebText else {
+            responseForm = .tailed
+            return
+        }
+        responseReader = makeReader(.response, wantsMessages: wantsMessages)
+    }
+
+    private func chooseUnaryForm(_ head: HTTPHead) {
+        let isError = head.status != 200
+        if !isError {
+            responseForm = BodyForm(run.responseMeets(.responseMessages), classification.dialect)
+        } else if !isOwnError, canDecompressResponse, run.responseMeets(.plainBodies) {
+            (responseForm, isPlainBody) = (.bare, true)
+        }
+        holdsResponse =
+            responseForm == .bare || run.waitsForOutcome
+            || run.responseMeets(isError ? [.responseEnd, .responseErrors, .failures] : .responseEnd)
+        if holdsResponse { responseTrailers = takeTrailers(outOf: head) }
+    }
+
+    /// A body in JSON is held until it is whole, and so is a response without a body.
+    private func choosePlainForm(_ head: HTTPHead, isLast: Bool) {
+        let isSmall = head.contentLength ?? 0 <= responseLimit
+        isPlainBody = !isLast && isSmall && head.isJSON && canDecompressResponse
+        if isPlainBody { responseForm = .bare }
+        holdsResponse = isLast || isPlainBody || ownOutcome != nil && run.responseMeets(.anyEnd)
+    }
+
+    /// Whether the response tells of an error that was made here.
+    private var isOwnError: Bool { ownOutcome?.isError == true }
+
+    private var canDecompressResponse: Bool {
+        responseCompression == .identity || Compressor.supports(responseCompression)
+    }
+
+    /// Whether the trailers of the response are in its head, for its interceptors too: in unary Connect, where nobody asks for
+    /// its end.
+    var hasTrailersInHead: Bool { classification.dialect.isUnaryConnect && !holdsResponse }
+
+    /// Whether the head of a response has set out on its way back, and was not dropped.
+    var hasResponse: Bool { responses > droppedResponses }
+
+    /// The trailers of unary Connect, which are headers with a prefix.
+    private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {
+        let trailers = worker.takeHead()
+        let prefix = Array("trailer-".utf8)
+        var index = 0
+        while index < head.count {
+            let name = head.name(at: index)
+            guard name.hasPrefix(prefix) else {
+                index += 1
+                continue
+            }
+            trailers.add(name: name.extracting(prefix.count..<name.count), value: head.value(at: index))
+            head.remove(at: index)
+        }
+        trailers.notesEdits = true
+        return trailers
+    }
+
+    /// Bytes of its body have come.
+    func takeResponse(_ body: Span<UInt8>) {
+        switch responseForm {
+        case .bytes: passBytes(body)
+        case .tailed where reader.isOfMessages || reader.isWholeSuccess && !run.responseMeets(.anyEnd): passBytes(body)
+        case .tailed: readTail(body)
+        case .framed: readResponse(body)
+        case .bare: keepBare(body, .response)
+        }
+    }
+
+    /// Nobody asks for bytes: they only wait behind what waits.
+    private func passBytes(_ body: Span<UInt8>) {
+        guard !lanes.response.isEmpty else { return leaveForCaller(.bytes, body) }
+        pass(.bytes, body, .response, from: run.chain.links.count - 1)
+    }
+
+    /// Something that is no message comes, or may do so: from there on the body is looked at.
+    private func readTail(_ body: Span<UInt8>) {
+        responseForm = .framed
+        responseReader = makeReader(
+            .response,
+            wantsMessages: false,
+            from: reader.start,
+            hasEnded: reader.startsBehindEnd
+        )
+        let end = reader.messagesEnd
+        if end > 0 { passBytes(body.extracting(0..<end)) }
+        readResponse(body.extracting(end..<body.count))
+    }
+
+    private func readResponse(_ body: Span<UInt8>) {
+        guard var reader = responseReader else { return }
+        if let responseRest { return responseRest.bytes.append(body) }
+        responseReader = nil
+        let number = responses
+        var position = 0
+        while isOpen(.response, number), !lanes.response.isPaused, let event = reader.next(in: body, from: &position) {
+            switch event {
+            case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
+            case .pass(let place): passFramed(reader.bytes(at: place, in: body))
+            case .end(let flags, let place): endFrameCame(flags, reader.bytes(at: place, in: body))
+            case .fault(let error):
+                mayEndResponse = reader.lacksEnd
+                responseIsFaulty(error)
+            }
+        }
+        guard isOpen(.response, number) else { return }
+        responseReader = reader
+        pieceCame.response = worker.context.loop.now
+        if lanes.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
+    }
+
+    /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
+    private func endFrameCame(_ flags: UInt8, _ payload: Span<UInt8>) {
+        let arrived = payload.array
+        responseEndFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
+        guard flags & Envelope.compressed != 0 else { return }
+        let plain = worker.takeQueue()
+        let isSound = decompress(payload, .response, into: plain) == nil
+        if isSound { reader.end(decompressed: plain.readable) }
+        let content = isSound ? plain.readable.array : nil
+        responseEndFrame = EndFrame(flags: flags, payload: arrived, content: content)
+        worker.give(plain)
+    }
+
+    /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
+    private func passFramed(_ bytes: Span<UInt8>) {
+        guard responseDialect == .grpcWebText else {
+            return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
+        }
+        let text = worker.takeQueue()
+        text.append(base64: bytes, padded: true)
+        pass(.bytes, text.readable, .response, from: run.chain.links.count - 1)
+        worker.give(text)
+    }
+
+    /// The response has come to its proper end.
+    func responseIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
+        guard !isResponseClosed else { return }
+        guard run.looksAtResponse || !lanes.response.isEmpty else {
+            sendEnd(trailers: trailers)
+            return conclude(ownOutcome ?? Outcome(conclusion))
+        }
+        let number = responses
+        if responseForm == .bare { bareMessageCame(.response) }
+        guard isOpen(.response, number) else { return }
+        if responseReader?.isBetweenMessages == false || responseForm == .tailed && !reader.canEnd {
+            return responseIsFaulty(RPCError(.internal, "the response ends within a message"))
+        }
+        let outcome = ownOutcome ?? Outcome(conclusion)
+        let asked = askedOfEnd(outcome)
+        guard !lanes.response.isEmpty || holdsResponse || run.responseMeets(asked) else {
+            releaseHead()
+            if let responseEndFrame { send(responseEndFrame) }
+            sendEnd(trailers: trailers)
+            return conclude(outcome)
+        }
+        pass(
+            .responseEnd(
+                ResponseEnd(outcome, trailers: responseTrailers(trailers), asked: asked, classification.dialect)
+            ),
+            .response,
+            from: run.chain.links.count - 1
+        )
+    }
+
+    /// What is asked for by those who are to see the end of this response.
+    private func askedOfEnd(_ outcome: Outcome) -> EventSet {
+        let dialect = classification.dialect
+        // Of one that has been let go, trailers behind it are all that can still be told.
+        guard !isReleased else { return dialect.isUnaryConnect ? [] : .responseTrailers }
+        var asked: EventSet = .responseEnd
+        if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
+        let hasTrailers = dialect.isUnaryConnect ? responseTrailers != nil : dialect.hasEnvelopes || !isHeadLast
+        if hasTrailers { asked.insert(.responseTrailers) }
+        if outcome.code != .ok { asked.insert(.failures) }
+        return asked
+    }
+
+    /// The trailers as the chain sees them, wherever the dialect has them.
+    private func responseTrailers(_ arrived: HTTPHead?) -> HTTPHead {
+        if let responseTrailers { return responseTrailers }
+        let trailers = worker.takeHead()
+        if let arrived { trailers.copy(arrived) }
+        if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.dialect) }
+        trailers.notesEdits = true
+        responseTrailers = trailers
+        return trailers
+    }
+
+    // MARK: Failures behind the chain
+
+    /// There will be no response, or no more of it: those in the chain see that as the upstream's.
+    func responseFailed(_ error: RPCError) {
+        guard !isOver else { return }
+        record.decider = .martlet
+        guard hasResponse else { return respond(with: error, before: run.chain.links.count) }
+        guard responseRest == nil else {
+            isForsaken = true
+            forgetWaiting(.request, from: 0)
+            dropRequest()
+            return endAfterRest(.response) { [unowned self] in responseFailed(error) }
+        }
+        close(with: error, before: run.chain.links.count)
+    }
+
+    func responseIsFaulty(_ error: RPCError) {
+        if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
+        attempt?.count(.badResponse)
+        attempt?.cancel()
+        attempt = nil
+        responseFailed(error)
+    }
+
+    /// Ends a response that is under way with an error, at a place of the chain: nothing more of it comes there.
+    func close(with error: RPCError, before place: Int) {
+        guard !isResponseClosed else { return }
+        isResponseClosed = true
+        forgetWaiting(.request, from: 0)
+        forgetWaiting(.response, from: place)
+        attempt?.count(.canceled)
+        attempt?.cancel()
+        attempt = nil
+        let trailers = responseTrailers ?? worker.takeHead()
+        trailers.notesEdits = true
+        responseTrailers = trailers
+        let end = ResponseEnd(failing: error, trailers: trailers, classification.dialect)
+        pass(.responseEnd(end), .response, from: place - 1)
+    }
+
+    // MARK: Out of the chain
+
+    /// An event has come back through the chain.
+    func leaveForCaller(_ event: ChainEvent, _ bytes: Span<UInt8>) {
+        guard !isOver else { return }
+        switch event {
+        case .responseHead(let head, let isLast): responseHeadLeaves(head, isLast: isLast)
+        case .message(let message): write(message, bytes, .response) { sendCaller($0) }
+        case .bytes: sendCaller(bytes)
+        case .responseEnd(let end): responseEndLeaves(end)
+        case .requestHead, .requestEnd: break
+        }
+    }
+
+    private func responseHeadLeaves(_ head: HTTPHead, isLast: Bool) {
+        if holdsResponse {
+            heldHead = head
+        } else if !isLast, waitsForMore {
+            hold(head)
+        } else {
+            sendHead(head, end: isLast)
+        }
+    }
+
+    private func sendEnd(trailers: HTTPHead?) {
+        releaseHead()
+        if !isHeadLast { caller.sendEnd(trailers: trailers) }
+    }
+
+    func sendHead(_ head: HTTPHead, end: Bool) {
+        record.status = head.status
+        headSent = true
+        if keepsRequest { giveReplay() }
+        caller.send(head: head, end: end)
+        worker.give(head)
+    }
+
+    func sendBody(_ bytes: Span<UInt8>) {
+        record.responseBytes += bytes.count
+        caller.send(body: bytes)
+    }
+
+    private func sendCaller(_ bytes: Span<UInt8>) {
+        releaseHead()
+        guard heldHead != nil else { return sendBody(bytes) }
+        let body = heldBody ?? worker.takeQueue()
+        heldBody = body
+        pieceCame.response = worker.context.loop.now
+        body.append(bytes)
+        // An error so large is let through as it is, with what follows.
+        if responseForm == .bytes, body.count > responseLimit { releaseResponse() }
+    }
+
+    /// Lets go what is held of a response.
+    private func releaseResponse() {
+        guard let head = heldHead else { return }
+        heldHead = nil
+        holdsHead = false
+        holdsResponse = false
+        // Nobody is asked about its end any more: that could not be told.
+        isReleased = true
+        if classification.dialect.isUnaryConnect, let responseTrailers {
+            passFields(of: head, trailers: responseTrailers)
+            putBackTrailers(responseTrailers, into: head)
+        } else {
+            passFields(of: head, trailers: nil)
+        }
+        sendHead(head, end: false)
+        guard let body = heldBody else { return }
+        heldBody = nil
+        sendBody(body.readable)
+        worker.give(body)
+    }
+}
+
+extension HTTPHead {
+    /// Whether it says that JSON follows: `application/json`, or a type that ends in `+json` (RFC 6839 §3.1).
+    fileprivate var isJSON: Bool {
+        guard let index = first(.contentType) else { return false }
+        let value = value(at: index)
+        let type = value.extracting(0..<(value.firstIndex(of: UInt8(ascii: ";")) ?? value.count)).trimmed
+        guard type.count >= 5 else { return false }
+        return type.equalsIgnoringCase("application/json")
+            || type.extracting(type.count - 5..<type.count).equalsIgnoringCase("+json")
+    }
+}

@@ -1,0 +1,151 @@
+internal import Bytes
+internal import Dialects
+internal import Documents
+internal import HTTP
+internal import RPC
+
+/// The end of a response on its way out of the chain: written as the dialect has it, with what interceptors have changed.
+extension Call {
+    func responseEndLeaves(_ end: ResponseEnd) {
+        releaseHead()
+        if let head = heldHead {
+            heldHead = nil
+            sendHeld(head, end)
+        } else if !isHeadLast, !sendEnd(end) {
+            return conclude(Outcome(end.error ?? RPCError(.internal, "the response was broken off")))
+        }
+        conclude(end.result)
+    }
+
+    // MARK: A whole response that was held
+
+    private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
+        if end.isReplaced {
+            rewrite(head, end)
+        } else if let frame = endFrame(end, in: responseDialect) {
+            let body = heldBody ?? worker.takeQueue()
+            heldBody = body
+            body.append(frame)
+        }
+        let trailers = trailers(behind: head, end)
+        if responseForm != .bytes || end.isReplaced {
+            // HTTP/1.1 has trailers only behind chunks.
+            head.contentLength = classification.dialect == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
+        }
+        if classification.dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        let body = heldBody
+        heldBody = nil
+        let request = request
+        let isWhole = body == nil && trailers == nil || request.method.equals("HEAD")
+        sendHead(head, end: isWhole)
+        if end.trailers === responseTrailers, end.trailers === head { responseTrailers = nil }
+        if !isWhole {
+            if let body { sendBody(body.readable) }
+            caller.sendEnd(trailers: trailers)
+        }
+        if let body { worker.give(body) }
+    }
+
+    /// The trailers that HTTP has behind the body of a held response, if any.
+    private func trailers(behind head: HTTPHead, _ end: ResponseEnd) -> HTTPHead? {
+        let trailers = end.trailers
+        switch classification.dialect {
+        // An error that is made here is told in the head alone.
+        case .grpc where end.isReplaced: return nil
+        case .grpc, .http: return trailers !== head && trailers.count > 0 ? trailers : nil
+        default: return nil
+        }
+    }
+
+    /// Makes the response one that tells of the error that was set, or of success; its trailers stay.
+    private func rewrite(_ head: HTTPHead, _ end: ResponseEnd) {
+        let dialect = classification.dialect
+        let request = request
+        var type: [UInt8] = []
+        if let index = request.first(.contentType) { type = request.value(at: index).array }
+        let response = dialect.response(to: end.error, codec: classification.codec, requestContentType: type.span)
+        head.status = response.status
+        head.setReason(Span())
+        head.removeOutcome()
+        for (name, _) in response.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
+        for (name, value) in response.headers { head.add(name: name.span, value: value.span) }
+        addProxyStatus(to: head, end.result)
+        if let heldBody { worker.give(heldBody) }
+        heldBody = nil
+        if dialect == .grpc { return moveTrailers(of: end, into: head) }
+        let isFramed = dialect.hasEnvelopes && response.status == 200
+        let content = isFramed ? endFrame(end, in: dialect) ?? [] : response.body
+        guard !content.isEmpty else { return }
+        let body = worker.takeQueue()
+        body.append(content)
+        heldBody = body
+    }
+
+    private func moveTrailers(of end: ResponseEnd, into head: HTTPHead) {
+        let trailers = end.trailers
+        guard trailers !== head else { return }
+        trailers.removeOutcome()
+        for index in 0..<trailers.count { head.add(name: trailers.name(at: index), value: trailers.value(at: index)) }
+    }
+
+    func putBackTrailers(_ trailers: HTTPHead, into head: HTTPHead) {
+        let prefix = Array("trailer-".utf8)
+        for index in 0..<trailers.count {
+            head.add(name: (prefix + trailers.name(at: index).array).span, value: trailers.value(at: index))
+        }
+    }
+
+    // MARK: The end of a response that has gone out
+
+    /// Sends the end; false if it could only be told by breaking the response off.
+    private func sendEnd(_ end: ResponseEnd) -> Bool {
+        if end.isReplaced, !classification.dialect.hasEnvelopes || !standsBetweenMessages {
+            endResponse(with: end.error ?? RPCError(.internal, ""), stands: false)
+            return false
+        }
+        if let frame = endFrame(end, in: responseDialect) {
+            sendBody(frame.span)
+            caller.sendEnd(trailers: nil)
+            return true
+        }
+        let trailers = end.trailers
+        if end.isReplaced {
+            trailers.setOutcome(end.error)
+            addProxyStatus(to: trailers, end.result)
+        }
+        caller.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
+        return true
+    }
+
+    /// Sends the frame that has ended the body as it has come.
+    func send(_ frame: EndFrame) {
+        let body = worker.takeQueue()
+        body.append(message: frame.payload.span, flags: frame.flags, in: responseDialect)
+        sendBody(body.readable)
+        worker.give(body)
+    }
+
+    // MARK: The frame that ends a body
+
+    /// The frame that ends a body of `dialect`: as it has come, or, if something of the end has changed, written of what
+    /// the end is now; none where there is none.
+    private func endFrame(_ end: ResponseEnd, in dialect: Dialect) -> [UInt8]? {
+        guard dialect.hasEnvelopes, dialect != .grpc, responseEndFrame != nil || end.isReplaced else { return nil }
+        let trailers = end.trailers
+        if let frame = responseEndFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
+            let body = ByteQueue()
+            body.append(message: frame.payload.span, flags: frame.flags, in: dialect)
+            return body.readable.array
+        }
+        if dialect != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
+        return dialect.endFrame(error: end.told, fields: trailers.pairs)
+    }
+}
+
+extension ResponseEnd {
+    /// The error as the frame that ends a Connect stream has it: every end that is not a success has one.
+    fileprivate var told: Dialect.EndError? {
+        if !isReplaced, let json = result.json { return .arrived(json.bytes) }
+        return error.map { .made($0) }
+    }
+}

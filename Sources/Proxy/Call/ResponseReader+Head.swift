@@ -1,0 +1,70 @@
+internal import Bytes
+internal import Dialects
+internal import HTTP
+internal import RPC
+
+extension ResponseReader {
+    /// Sees the head of a response.
+    mutating func read(_ head: HTTPHead, _ dialect: Dialect) {
+        let status = head.status
+        let compression = head.compression(dialect)
+        let length = head.contentLength
+        switch (head.first(.contentType), head.first(.grpcStatus), head.first(.grpcMessage)) {
+        case (nil, _, _):
+            self.head(status: status, contentType: nil, compression: compression, contentLength: length)
+        case (let type?, nil, _):
+            self.head(
+                status: status,
+                contentType: head.value(at: type),
+                compression: compression,
+                contentLength: length
+            )
+        case (let type?, let code?, nil):
+            self.head(
+                status: status,
+                contentType: head.value(at: type),
+                compression: compression,
+                grpcStatus: head.value(at: code),
+                contentLength: length
+            )
+        case (let type?, let code?, let message?):
+            self.head(
+                status: status,
+                contentType: head.value(at: type),
+                compression: compression,
+                grpcStatus: head.value(at: code),
+                grpcMessage: head.value(at: message),
+                contentLength: length
+            )
+        }
+    }
+
+    /// Concludes from the trailers.
+    mutating func end(trailers: HTTPHead) -> Conclusion {
+        switch (trailers.first(.grpcStatus), trailers.first(.grpcMessage)) {
+        case (nil, _): end(hasTrailers: trailers.count > 0)
+        case (let code?, nil): end(trailerGRPCStatus: trailers.value(at: code))
+        case (let code?, let message?):
+            end(trailerGRPCStatus: trailers.value(at: code), trailerGRPCMessage: trailers.value(at: message))
+        }
+    }
+}
+
+extension HTTPHead {
+    /// How the messages are compressed that follow the head.
+    func compression(_ dialect: Dialect) -> Compression {
+        guard let index = first(dialect.encoding) else { return .identity }
+        return Compression(name: value(at: index))
+    }
+}
+
+extension Dialect {
+    /// The field that names how messages are compressed.
+    fileprivate var encoding: KnownField {
+        switch self {
+        case .connectUnary, .connectGet, .http: .contentEncoding
+        case .connectStream: .connectContentEncoding
+        case .grpc, .grpcWeb, .grpcWebText: .grpcEncoding
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import Documents
+package import Events
+
+extension CredentialResponse {
+    /// The credential in a response over HTTP, which has to have a status of 2xx; that of others tells why there is none.
+    ///
+    /// - Parameters:
+    ///   - status: the status of the response.
+    ///   - body: the whole body.
+    ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
+    /// - Returns: the credential, which has not ended.
+    /// - Throws: what is wrong with the response, or what the server says.
+    package func credential(
+        status: Int,
+        body: [UInt8],
+        at now: Nanoseconds
+    ) throws(CredentialFault) -> Credential {
+        if 200...299 ~= status { return try credential(in: body, at: now) }
+        guard self != .text, let value = try? JSON.parse(body), let refusal = refusal(in: JSONResponse(value)) else {
+            throw .status(status)
+        }
+        throw refusal
+    }
+
+    /// What a server says that gives no credential, in the words of this form.
+    ///
+    /// Some servers say it with the status 200.
+    func refusal(in response: JSONResponse) -> CredentialFault? {
+        switch self {
+        case .text, .json, .aws, .execCredential: nil
+        case .oauth2, .exchange:
+            response.string("/error").map { .refused(by: $0) }
+        case .tokenRequest where response.string("/kind") == "Status":
+            .refused(by: response.string("/reason") ?? "")
+        case .tokenRequest: nil
+        }
+    }
+}

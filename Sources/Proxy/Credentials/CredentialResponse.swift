@@ -1,0 +1,101 @@
+internal import Bytes
+package import Documents
+package import Events
+
+/// A form in which programs and servers give credentials.
+///
+/// Pure: bytes go in, and a credential comes out. Where the response does not tell when the credential ends, and it is a
+/// JWT, that tells.
+package enum CredentialResponse: Equatable, Sendable {
+    /// The value alone, with white space at its ends.
+    case text
+    /// JSON that has everything in places of its own.
+    case json(CredentialPlaces)
+    /// A token response of OAuth 2.0 (RFC 6749 §5.1).
+    case oauth2
+    /// The response of a token exchange (RFC 8693 §2.2.1), and the `requested_token_type`, if one was.
+    case exchange(requested: String?)
+    /// What a credential plugin of Kubernetes writes: an ExecCredential of `client.authentication.k8s.io/v1` or `v1beta1`.
+    case execCredential
+    /// A TokenRequest of `authentication.k8s.io/v1` with its status.
+    case tokenRequest
+    /// What a `credential_process` of AWS writes, version 1, and which member is the value.
+    case aws(value: JSONPointer)
+
+    /// The member of a response for AWS that is the value, if nobody says another.
+    package static let sessionToken = JSONPointer("/SessionToken")!
+
+    /// The credential in a response.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole response.
+    ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
+    /// - Returns: the credential, which has not ended.
+    /// - Throws: what is wrong with the response, or what the server says.
+    package func credential(in bytes: [UInt8], at now: Nanoseconds) throws(CredentialFault) -> Credential {
+        guard self != .text else {
+            guard let value = TokenText.token(in: bytes) else { throw .notForHeaders(nil) }
+            return try Self.credential(value, until: nil, at: now)
+        }
+        let response: JSONResponse
+        do throws(JSONError) {
+            response = JSONResponse(try JSON.parse(bytes))
+        } catch {
+            throw CredentialFault(error)
+        }
+        if let refusal = refusal(in: response) { throw refusal }
+        try check(response)
+        let places = places
+        let value = try response.header(places.value)
+        let ends = try [
+            response.lifetime(places.expiresIn).map { now.addingSaturated($0) }, response.time(places.expiresAt),
+        ]
+        return try Self.credential(value, until: ends.compactMap { $0 }.min(), at: now)
+    }
+
+    private static func credential(
+        _ value: [UInt8],
+        until told: Nanoseconds?,
+        at now: Nanoseconds
+    ) throws(CredentialFault) -> Credential {
+        let expiry = told ?? JWT.expiry(of: value)
+        if let expiry, expiry <= now { throw .expired }
+        return Credential(value: value, expiry: expiry)
+    }
+
+    /// Where the response has what.
+    private var places: CredentialPlaces {
+        switch self {
+        case .text: CredentialPlaces(value: JSONPointer("")!)
+        case .json(let places): places
+        case .oauth2, .exchange:
+            CredentialPlaces(value: JSONPointer("/access_token")!, expiresIn: JSONPointer("/expires_in")!)
+        case .execCredential, .tokenRequest:
+            CredentialPlaces(
+                value: JSONPointer("/status/token")!,
+                expiresAt: JSONPointer("/status/expirationTimestamp")!
+            )
+        case .aws(let value): CredentialPlaces(value: value, expiresAt: JSONPointer("/Expiration")!)
+        }
+    }
+
+    /// Looks whether the response is of this form, beyond its places.
+    private func check(_ response: JSONResponse) throws(CredentialFault) {
+        switch self {
+        case .text, .json: break
+        case .oauth2: try response.expect("/token_type", "Bearer", or: nil, ignoringCase: true)
+        case .exchange(let requested):
+            // `N_A` is what is no access token has (RFC 8693 §2.2.1).
+            try response.expect("/token_type", "Bearer", or: "N_A", ignoringCase: true)
+            if let requested { try response.expect("/issued_token_type", requested) }
+        case .execCredential:
+            try response.require("/kind", "ExecCredential")
+            let group = "client.authentication.k8s.io"
+            try response.require("/apiVersion", "\(group)/v1", or: "\(group)/v1beta1")
+        case .tokenRequest:
+            try response.require("/kind", "TokenRequest")
+            try response.require("/apiVersion", "authentication.k8s.io/v1")
+        case .aws: try response.require(version: 1, at: "/Version")
+        }
+    }
+}

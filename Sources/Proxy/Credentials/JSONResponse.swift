@@ -1,0 +1,91 @@
+internal import Bytes
+internal import Documents
+internal import Events
+
+/// A response in JSON, and how its members are read.
+///
+/// A member that is null counts as absent. The faults tell the place and never what is there.
+struct JSONResponse {
+    private let root: JSONValue
+
+    init(_ root: JSONValue) {
+        self.root = root
+    }
+
+    /// The string in a place; nil if there is none.
+    func string(_ place: String) -> String? {
+        root.pointer(place)?.string
+    }
+
+    /// The string in a place, as a value for a header.
+    func header(_ pointer: JSONPointer) throws(CredentialFault) -> [UInt8] {
+        guard let found = value(pointer) else { throw .missing(pointer.text) }
+        guard let text = found.string else { throw .invalid(pointer.text, expected: "a string") }
+        guard let value = TokenText.token(in: Array(text.utf8)) else { throw .notForHeaders(pointer.text) }
+        return value
+    }
+
+    /// The number of seconds in a place, if there is one; some servers write it as a string.
+    func lifetime(_ pointer: JSONPointer?) throws(CredentialFault) -> Nanoseconds? {
+        guard let pointer, let found = value(pointer) else { return nil }
+        if let time = Self.seconds(found) { return time }
+        throw .invalid(pointer.text, expected: "a number of seconds")
+    }
+
+    /// The wall time in a place, if there is one.
+    func time(_ pointer: JSONPointer?) throws(CredentialFault) -> Nanoseconds? {
+        guard let pointer, let found = value(pointer) else { return nil }
+        // So many seconds that nanoseconds do not reach them are milliseconds.
+        if let time = Self.seconds(found), time < .max { return time }
+        if let time = found.string.flatMap(RFC3339.wallTime) { return time }
+        throw .invalid(pointer.text, expected: "a time of RFC 3339 or in seconds since 1970")
+    }
+
+    /// Looks for one of two strings in a place, or nothing at all there.
+    func expect(
+        _ place: String,
+        _ wanted: String,
+        or other: String? = nil,
+        ignoringCase: Bool = false
+    ) throws(CredentialFault) {
+        guard let found = root.pointer(place), found != .null else { return }
+        let form = { (text: String) in ignoringCase ? text.lowercased() : text }
+        if let text = found.string, [wanted, other].contains(where: { $0.map(form) == form(text) }) { return }
+        throw .invalid(place, expected: other.map { "\(wanted) or \($0)" } ?? wanted)
+    }
+
+    /// Looks for one of two strings in a place, which may not be empty.
+    func require(_ place: String, _ wanted: String, or other: String? = nil) throws(CredentialFault) {
+        guard let found = root.pointer(place), found != .null else { throw .missing(place) }
+        try expect(place, wanted, or: other)
+    }
+
+    /// Looks for a whole number in a place.
+    func require(version: Int, at place: String) throws(CredentialFault) {
+        guard let found = root.pointer(place), found != .null else { throw .missing(place) }
+        guard found.integer == version else { throw .invalid(place, expected: "\(version)") }
+    }
+
+    private func value(_ pointer: JSONPointer) -> JSONValue? {
+        guard let found = root.value(at: pointer), found != .null else { return nil }
+        return found
+    }
+
+    /// A number, or the decimal digits of a string, as seconds.
+    private static func seconds(_ value: JSONValue) -> Nanoseconds? {
+        guard let text = value.string else { return Nanoseconds(numericDate: value) }
+        return Array(text.utf8).span.decimal.map(Nanoseconds.init(seconds:))
+    }
+}
+
+extension JSONPointer {
+    /// The pointer as it is written (RFC 6901 §3), or words for the empty one.
+    fileprivate var text: String {
+        guard !tokens.isEmpty else { return "its root" }
+        return tokens.map { token in
+            token.unicodeScalars.reduce(into: "/") { text, scalar in
+                text += scalar == "~" ? "~0" : scalar == "/" ? "~1" : String(scalar)
+            }
+        }.joined()
+    }
+}
