@@ -39,7 +39,7 @@ let floor0: [Target] = [
 let floor1: [Target] = [
     library("Bytes"),
     library("RPC", ["Bytes"]),
-    library("Dialects", ["RPC", "Bytes"]),
+    library("Protocols", ["RPC", "Bytes"]),
     library("Configuration", ["Bytes"]),
     library("Telemetry", ["RPC", "Bytes"]),
 ]
@@ -59,7 +59,7 @@ let floor3: [Target] = [
     library(
         "Proxy",
         [
-            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Dialects", "RPC",
+            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols", "RPC",
             "Configuration", "PublicSuffixes", "Telemetry", "Bytes",
         ]
     )
@@ -78,7 +78,7 @@ let floor4: [Target] = [
 
 let testTargets: [Target] = [
     tests("BytesTests", ["Bytes"]),
-    tests("DialectsTests", ["Dialects", "RPC", "Bytes"]),
+    tests("ProtocolsTests", ["Protocols", "RPC", "Bytes"]),
     tests("ConfigurationTests", ["Configuration", "Documents"]),
     tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
     tests("HTTP2Kit", ["CNghttp2"]),
@@ -91,7 +91,7 @@ let testTargets: [Target] = [
     tests(
         "ProxyTests",
         [
-            "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Dialects",
+            "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Protocols",
             "RPC", "Telemetry", "Bytes",
         ]
     ),
@@ -125,7 +125,7 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Proxy", "Documents", "HTTP", "Dialects", "RPC", "Configuration", "Events", "Bytes",
+                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Configuration", "Events", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: strict
@@ -138,7 +138,7 @@ let package = Package(
         .executable(name: "martlet", targets: ["martlet"]),
         .library(
             name: "Proxy",
-            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Dialects", "Telemetry", "Configuration", "Events", "Bytes"]
+            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Bytes"]
         ),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,

@@ -64,7 +64,7 @@ UPSTREAM = """
 listen: 127.0.0.1:0
 workers: 1
 chains: { stream: [ { stream: { message: '{"sentence":"Hello, I am fine."}', times: 10 } } ] }
-routes: [ { match: { dialect: connect_stream }, chain: stream }, {} ]
+routes: [ { match: { protocol: connect_stream }, chain: stream }, {} ]
 interceptors: [ { respond: { json: { sentence: "Hello, I am fine." } } } ]
 """
 

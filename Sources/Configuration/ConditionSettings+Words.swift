@@ -1,7 +1,7 @@
 /// The words of conditions for what other parts know as values; tests hold them to those.
 extension ConditionSettings {
-    /// The dialects, by their names in the access log.
-    public static let dialectNames = [
+    /// The protocols, by their names in the access log.
+    public static let protocolNames = [
         "connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web", "grpc_web_text", "http",
     ]
 
@@ -12,8 +12,8 @@ extension ConditionSettings {
         "internal", "unavailable", "data_loss", "unauthenticated",
     ]
 
-    /// The dialects that a word of the file stands for.
-    static func dialects(_ word: String) -> [String] {
+    /// The protocols that a word of the file stands for.
+    static func protocols(_ word: String) -> [String] {
         switch word {
         case "connect": ["connect_unary", "connect_get", "connect_stream"]
         case "grpc_web": ["grpc_web", "grpc_web_text"]

@@ -20,8 +20,8 @@ public struct ConditionSettings: Equatable, Sendable {
     public let peerGroups: [UInt32]
     /// Systemd units of the calling process, over Unix sockets.
     public let peerUnits: [String]
-    /// What the caller speaks, as names out of `dialectNames`.
-    public let dialects: [String]
+    /// What the caller speaks, as names out of `protocolNames`.
+    public let protocols: [String]
     /// The outcomes of the call, as names out of `codeNames`; known on the way back only, and never asked by a route.
     public let codes: [String]
     /// Where the condition stands.
@@ -30,7 +30,7 @@ public struct ConditionSettings: Equatable, Sendable {
     /// Whether nothing is asked, so that every call is taken.
     public var isEmpty: Bool {
         services.isEmpty && methods.isEmpty && paths.isEmpty && hosts.isEmpty && headers.isEmpty
-            && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && dialects.isEmpty && codes.isEmpty
+            && peerUsers.isEmpty && peerGroups.isEmpty && peerUnits.isEmpty && protocols.isEmpty && codes.isEmpty
     }
 
     static let options = [
@@ -45,7 +45,7 @@ public struct ConditionSettings: Equatable, Sendable {
             "What request headers must be: a value, present, absent, a list, { regex: … }."
         ),
         Option("peer", .section(peerOptions), "Who called, over a Unix socket."),
-        Option("dialect", .choices(["connect"] + dialectNames), "What the caller speaks, or a list."),
+        Option("protocol", .choices(["connect"] + protocolNames), "What the caller speaks, or a list."),
         Option("code", .choices(codeNames), "The outcome of the call, or a list; for interceptors, not for routes."),
     ]
 
@@ -67,7 +67,7 @@ public struct ConditionSettings: Equatable, Sendable {
         peerUsers = peer?.integers("uid").map(UInt32.init) ?? []
         peerGroups = peer?.integers("gid").map(UInt32.init) ?? []
         peerUnits = peer?.strings("unit") ?? []
-        dialects = section.strings("dialect").flatMap(Self.dialects)
+        protocols = section.strings("protocol").flatMap(Self.protocols)
         codes = section.strings("code")
         headers = Self.headers(section)
         check(section)
@@ -95,7 +95,7 @@ public struct ConditionSettings: Equatable, Sendable {
             Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
-        for key in ["dialect", "code"] { Self.refuseEmpty(key, of: section) }
+        for key in ["protocol", "code"] { Self.refuseEmpty(key, of: section) }
     }
 
     private static func require(

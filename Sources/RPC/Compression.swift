@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// How messages are compressed, by the names that all dialects share.
+/// How messages are compressed, by the names that all protocols share.
 public enum Compression: UInt8, CaseIterable, Sendable {
     /// Not at all.
     case identity

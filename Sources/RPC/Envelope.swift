@@ -4,14 +4,14 @@ public import Bytes
 public struct Envelope: Equatable, Sendable {
     /// The number of bytes an envelope has on the wire.
     public static let size = 5
-    /// The flag of a compressed payload, in all dialects.
+    /// The flag of a compressed payload, in all protocols.
     public static let compressed: UInt8 = 0x01
     /// The flag of the JSON that ends a Connect stream.
     public static let endStream: UInt8 = 0x02
     /// The flag of the trailers that end a gRPC-Web stream.
     public static let trailers: UInt8 = 0x80
 
-    /// What the payload is; the dialect gives the bits their meaning.
+    /// What the payload is; the protocol gives the bits their meaning.
     public var flags: UInt8
     /// The size of the payload in bytes.
     public var length: UInt32

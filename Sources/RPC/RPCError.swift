@@ -1,4 +1,4 @@
-/// Why a call failed, free of any dialect.
+/// Why a call failed, free of any protocol.
 public struct RPCError: Error, Sendable {
     /// The outcome; never `ok`.
     public var code: RPCCode
@@ -8,7 +8,7 @@ public struct RPCError: Error, Sendable {
     public var details: [ErrorDetail]
     /// Fields for the caller, with lower-case names that no protocol owns and values without line breaks.
     public var metadata: [(name: String, value: String)]
-    /// The HTTP status to respond with where the dialect lets it carry meaning, instead of that of the code.
+    /// The HTTP status to respond with where the protocol lets it carry meaning, instead of that of the code.
     public var httpStatus: Int?
 
     /// Describes a failure.

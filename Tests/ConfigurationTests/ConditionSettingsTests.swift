@@ -17,11 +17,11 @@ struct ConditionSettingsTests {
         return try #require(reading.settings.interceptors.first?.when)
     }
 
-    @Test func `a dialect is one, or all that its word means`() throws {
-        let dialects = { (words: String) in try condition("dialect: \(words)").dialects }
-        #expect(try dialects("grpc") == ["grpc"])
-        #expect(try dialects("connect") == ["connect_unary", "connect_get", "connect_stream"])
-        #expect(try dialects("[grpc_web, connect_get]") == ["grpc_web", "grpc_web_text", "connect_get"])
+    @Test func `a protocol is one, or all that its word means`() throws {
+        let protocols = { (words: String) in try condition("protocol: \(words)").protocols }
+        #expect(try protocols("grpc") == ["grpc"])
+        #expect(try protocols("connect") == ["connect_unary", "connect_get", "connect_stream"])
+        #expect(try protocols("[grpc_web, connect_get]") == ["grpc_web", "grpc_web_text", "connect_get"])
     }
 
     /// Requests are compared in one form; a rule in another would never hold.
@@ -42,15 +42,15 @@ struct ConditionSettingsTests {
         #expect(condition.codes == ["ok", "unavailable"])
     }
 
-    @Test(arguments: ["dialect: http", "peer: { unit: app.service }", "code: ok"])
+    @Test(arguments: ["protocol: http", "peer: { unit: app.service }", "code: ok"])
     func `a condition that asks one thing is not empty`(text: String) throws {
         #expect(try !condition(text).isEmpty)
         #expect(try condition("").isEmpty)
     }
 
     @Test(arguments: [
-        ("dialect: gprc", "3:36: \"dialect\" cannot be \"gprc\"; did you mean \"grpc\"?"),
-        ("dialect: []", "3:36: \"dialect\" is an empty list; remove it, or name what to match"),
+        ("protocol: gprc", "3:37: \"protocol\" cannot be \"gprc\"; did you mean \"grpc\"?"),
+        ("protocol: []", "3:37: \"protocol\" is an empty list; remove it, or name what to match"),
         ("code: [ok, unavailble]", "3:38: \"code\" cannot be \"unavailble\"; did you mean \"unavailable\"?"),
         ("code: []", "3:33: \"code\" is an empty list; remove it, or name what to match"),
         (
@@ -80,7 +80,7 @@ struct ConditionSettingsTests {
     }
 
     @Test(arguments: [
-        ("code: ok", "code: aborted"), ("dialect: grpc", "dialect: http"),
+        ("code: ok", "code: aborted"), ("protocol: grpc", "protocol: http"),
         ("peer: { unit: a.service }", "peer: { unit: b.service }"),
     ])
     func `conditions differ when what they ask does`(old: String, new: String) throws {

@@ -178,7 +178,7 @@ def identity_provider(running):
 
 @pytest.fixture
 def token_services(running):
-    """Starts services of every dialect that take tokens of an identity provider only."""
+    """Starts services of every protocol that take tokens of an identity provider only."""
     from support.token_services import TokenServices
 
     return lambda provider, **settings: running(TokenServices(provider, **settings))
@@ -186,7 +186,7 @@ def token_services(running):
 
 @pytest.fixture
 def callers(running):
-    """Makes callers of every dialect, through a daemon or straight to the services of the tests."""
+    """Makes callers of every protocol, through a daemon or straight to the services of the tests."""
     from support.token_callers import Callers
     from support.token_services import TokenServices
 

@@ -2,7 +2,7 @@
 
 import time
 
-from support import dialect
+from support import protocol
 
 
 def test_connect_timeout(martlet, black_hole):
@@ -15,9 +15,9 @@ def test_connect_timeout(martlet, black_hole):
     )
     with proxy.http() as http:
         began = time.monotonic()
-        response = dialect.CONNECT_UNARY_JSON.call(http)
+        response = protocol.CONNECT_UNARY_JSON.call(http)
         assert 0.15 < time.monotonic() - began < 2.0
         assert (response.status_code, response.json()["code"]) == (503, "unavailable")
-        stream = dialect.CONNECT_STREAM_JSON.call(http)
+        stream = protocol.CONNECT_STREAM_JSON.call(http)
         assert (stream.status_code, stream.content[0]) == (200, 2)
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="connect_timeout") == 2

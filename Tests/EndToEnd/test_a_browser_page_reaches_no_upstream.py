@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from support import dialect, h2_peer
+from support import protocol, h2_peer
 
 CONFIGURATION = """
 listeners:
@@ -28,7 +28,7 @@ def start(martlet):
     return start
 
 
-@pytest.mark.parametrize("caller", dialect.ALL, ids=str)
+@pytest.mark.parametrize("caller", protocol.ALL, ids=str)
 def test_another_origin(start, recorder, caller):
     upstream = recorder()
     proxy = start(upstream)
@@ -43,7 +43,7 @@ def test_another_origin(start, recorder, caller):
     assert proxy.metrics().total("martlet_rpc_handled_total") == 1  # no interceptor has seen the other
 
 
-@pytest.mark.parametrize("caller", dialect.ALL, ids=str)
+@pytest.mark.parametrize("caller", protocol.ALL, ids=str)
 def test_another_name_for_our_address(start, recorder, caller):
     upstream = recorder()
     proxy = start(upstream, "hosts: [localhost, '*.internal']")

@@ -3,12 +3,12 @@
 import json
 import re
 
-from support import dialect
+from support import protocol
 from support.patience import eventually
 from support.recorder import JSON
 
 KEYS = {
-    *["time", "call", "listener", "peer", "dialect", "service", "method", "http_method", "host", "path", "route"],
+    *["time", "call", "listener", "peer", "protocol", "service", "method", "http_method", "host", "path", "route"],
     *["upstream", "code", "status", "request_bytes", "response_bytes", "duration_ms", "stages", "attempts"],
     "decided_by",
 }
@@ -23,7 +23,7 @@ def test_a_call_that_went_well(martlet, recorder):
     upstream = recorder(response=JSON)
     proxy = martlet(upstream=upstream.url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
-        dialect.CONNECT_UNARY_JSON.call(http, headers={"host": "a.example"})
+        protocol.CONNECT_UNARY_JSON.call(http, headers={"host": "a.example"})
     (line,) = lines(proxy, 1)
     assert set(line) == KEYS
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"])
@@ -31,7 +31,7 @@ def test_a_call_that_went_well(martlet, recorder):
     assert re.fullmatch(r"127\.0\.0\.1:\d+", line["peer"])
     expected = {
         "listener": proxy.addresses[0],
-        "dialect": "connect_unary",
+        "protocol": "connect_unary",
         "service": "connectrpc.eliza.v1.ElizaService",
         "method": "Say",
         "http_method": "POST",
@@ -40,7 +40,7 @@ def test_a_call_that_went_well(martlet, recorder):
         "upstream": "default",
         "code": "ok",
         "status": 200,
-        "request_bytes": len(dialect.HELLO_JSON),
+        "request_bytes": len(protocol.HELLO_JSON),
         "response_bytes": 2,
         "attempts": 1,
         "decided_by": "upstream",
@@ -76,19 +76,19 @@ def test_who_decided(martlet, recorder, tmp_path):
     assert (seen["/closed"]["attempts"], seen["/closed"]["route"]) == (0, 0)
     assert seen["/closed"]["stages"] == {}  # it came to none of them
     assert (seen["/open"]["code"], seen["/open"]["decided_by"]) == ("unimplemented", "upstream")
-    assert seen["/open"]["dialect"] == "http"
+    assert seen["/open"]["protocol"] == "http"
     log = tmp_path / "access.log"
     eventually(lambda: log.read_bytes().count(b"\n") == 3, what="the lines of the file")
     written = [json.loads(line) for line in log.read_text().splitlines()]
     assert {line["call"] for line in seen.values()} == {line["call"] for line in written}
 
 
-def test_each_dialect_has_its_name(martlet, recorder):
+def test_each_protocol_has_its_name(martlet, recorder):
     proxy = martlet(upstream=recorder().url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:
-        for caller in dialect.ALL:
+        for caller in protocol.ALL:
             caller.call(http)
-    assert [line["dialect"] for line in lines(proxy, len(dialect.ALL))] == [
+    assert [line["protocol"] for line in lines(proxy, len(protocol.ALL))] == [
         *["connect_unary", "connect_unary", "connect_get", "connect_stream", "connect_stream"],
         *["grpc_web", "grpc_web_text", "http"],
     ]

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from support import h2_peer
-from support.dialect import CONNECT_UNARY_JSON
+from support.protocol import CONNECT_UNARY_JSON
 from support.grpc_service import SERVICE
 from support.patience import eventually
 from support.recorder import JSON

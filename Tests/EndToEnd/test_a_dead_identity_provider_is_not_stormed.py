@@ -1,4 +1,4 @@
-"""While no token can be had, calls end as unavailable in their dialect, and the provider is asked seldom and ever more seldom."""
+"""While no token can be had, calls end as unavailable in their protocol, and the provider is asked seldom and ever more seldom."""
 
 import time
 
@@ -7,7 +7,7 @@ import pytest
 from support.crowd import Traffic, at_once
 from support.identity_provider import ENVIRONMENT
 from support.patience import eventually
-from support.token_callers import DIALECTS, WAYS
+from support.token_callers import PROTOCOLS, WAYS
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def gaps(fetches):
 
 
 @pytest.mark.parametrize("name, kind", WAYS)
-def test_in_each_dialect(start, name, kind):
+def test_in_each_protocol(start, name, kind):
     proxy, _, services, callers = start("refuse")
     outcome = callers[name].call(kind)
     assert (outcome.code, outcome.heard) == ("unavailable", [])
@@ -41,7 +41,7 @@ def test_in_each_dialect(start, name, kind):
 @pytest.mark.parametrize("failure", ["500", "503", "json", "hang"])
 def test_two_hundred_calls(start, running, failure):
     proxy, provider, services, callers = start(failure, timeout="200ms")
-    traffic = running(Traffic([lambda name=name: callers[name].call() for name in DIALECTS * 2], pause=0.05))
+    traffic = running(Traffic([lambda name=name: callers[name].call() for name in PROTOCOLS * 2], pause=0.05))
     traffic.wait_for_calls(200)
     fetches = provider.wait_for_fetches(4, within=20)
     traffic.stop()
@@ -58,7 +58,7 @@ def test_two_hundred_calls(start, running, failure):
     assert len(fetches) <= sum(value for _, value in refreshes) + 1
     provider.revive()
     eventually(lambda: callers["grpc"].call().code == "ok", within=20, what="a call after the provider's return")
-    assert {callers[name].call().code for name in DIALECTS} == {"ok"}
+    assert {callers[name].call().code for name in PROTOCOLS} == {"ok"}
 
 
 def test_retry_after_is_heeded(start, running):
@@ -70,7 +70,7 @@ def test_retry_after_is_heeded(start, running):
     assert {timed.outcome.code for timed in traffic.calls} == {"unavailable"}
 
 
-@pytest.mark.parametrize("name", DIALECTS[:3])
+@pytest.mark.parametrize("name", PROTOCOLS[:3])
 def test_deadlines_are_kept(start, name):
     """Those who have not the time to wait for a fetch do not, and it goes on for the others."""
     _, provider, _, callers = start("hang", timeout="5s")

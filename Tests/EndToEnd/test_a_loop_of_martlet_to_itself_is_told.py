@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from support.dialect import SAY
+from support.protocol import SAY
 
 
 def free_port():

@@ -1,6 +1,6 @@
 """Without a value the call is refused as configured, or goes on without the header; a value that comes late is used."""
 
-from support import dialect
+from support import protocol
 from support.patience import eventually
 
 CONFIGURATION = """
@@ -16,11 +16,11 @@ def test_refused(martlet, recorder, tmp_path):
     upstream = recorder()
     proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_failure=REFUSE))
     with proxy.http() as http:
-        response = dialect.CONNECT_UNARY_PROTO.call(http)
+        response = protocol.CONNECT_UNARY_PROTO.call(http)
         assert (response.status_code, response.content) == (500, b'{"code":"unknown","message":"auth token fetch failed"}')
         assert upstream.connections == []
         (tmp_path / "token").write_text("late")
-        eventually(lambda: dialect.CONNECT_UNARY_PROTO.call(http).status_code == 200, what="the late value")
+        eventually(lambda: protocol.CONNECT_UNARY_PROTO.call(http).status_code == 200, what="the late value")
     assert upstream.requests[0].header("authorization") == "Bearer late"
 
 
@@ -35,7 +35,7 @@ def test_unavailable_unless_told_otherwise(martlet, recorder, tmp_path):
         """
     )
     with proxy.http() as http:
-        response = dialect.CONNECT_UNARY_PROTO.call(http)
+        response = protocol.CONNECT_UNARY_PROTO.call(http)
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert upstream.connections == []
 

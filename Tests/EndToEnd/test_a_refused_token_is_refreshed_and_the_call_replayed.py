@@ -6,7 +6,7 @@ import pytest
 
 from support.crowd import at_once
 from support.identity_provider import ENVIRONMENT
-from support.token_callers import DIALECTS, WAYS, expected
+from support.token_callers import PROTOCOLS, WAYS, expected
 from support.token_services import NO
 
 REPLAY_LIMIT = 64 << 10
@@ -24,7 +24,7 @@ class Stage:
         text = services.configuration({"oauth2": provider.oauth2()} | token)
         self.proxy = martlet(text, environment=ENVIRONMENT)
         self.callers = callers(self.proxy)
-        assert [self.callers[name].call().code for name in DIALECTS] == ["ok"] * len(DIALECTS)
+        assert [self.callers[name].call().code for name in PROTOCOLS] == ["ok"] * len(PROTOCOLS)
         assert len(provider.fetches()) == 1
 
     def check_skipped(self, obstacle):
@@ -58,7 +58,7 @@ def test_replayed(stage, name, kind, refusal):
     stage.proxy.stdout.wait('"attempts":2')
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_body_just_below_the_limit(stage, name):
     stage = stage()
     stage.provider.revoke()
@@ -73,7 +73,7 @@ def test_one_refresh_for_all(stage):
     for fetches in (2, 3):
         stage.provider.set(latency=0.3)
         stage.provider.revoke()
-        outcomes = at_once(40, lambda number: stage.callers[DIALECTS[number % 4]].call())
+        outcomes = at_once(40, lambda number: stage.callers[PROTOCOLS[number % 4]].call())
         assert [outcome for outcome in outcomes if outcome.code != "ok"] == []
         assert {tuple(stage.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
         assert all(stage.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
@@ -81,7 +81,7 @@ def test_one_refresh_for_all(stage):
         assert len(stage.provider.fetches()) == fetches
 
 
-@pytest.mark.parametrize("name, kind", [*((name, "unary") for name in DIALECTS), ("connect", "converse")])
+@pytest.mark.parametrize("name, kind", [*((name, "unary") for name in PROTOCOLS), ("connect", "converse")])
 def test_a_body_above_the_limit(stage, name, kind):
     stage = stage()
     stage.provider.revoke()
@@ -103,7 +103,7 @@ def test_a_message_that_has_been_delivered(stage, name, kind):
     stage.check_skipped(DELIVERED)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_services, callers):
     """One replay, then the upstream's response; and the provider is not asked for each call."""
     provider = identity_provider()
@@ -127,7 +127,7 @@ def test_a_provider_that_is_away(stage):
     assert stage.ledger.of(outcome.call) == ["revoked"]
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", PROTOCOLS)
 def test_it_can_be_turned_off(stage, name):
     stage = stage(retry=False)
     stage.provider.revoke()

@@ -7,7 +7,7 @@ import pytest
 
 from support.crowd import Traffic
 from support.identity_provider import ENVIRONMENT
-from support.token_callers import DIALECTS
+from support.token_callers import PROTOCOLS
 from support.token_file import Renamed, Rewritten, Swapped
 
 
@@ -36,7 +36,7 @@ def start(martlet, identity_provider, token_services, callers, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [Linked, Rewritten, Renamed, Swapped])
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", PROTOCOLS)
 def test_the_call_that_is_rejected_gets_the_new_token(start, kind, name):
     provider, services, file, proxy, each = start(kind)
     assert each[name].call().code == "ok"
@@ -50,7 +50,7 @@ def test_the_call_that_is_rejected_gets_the_new_token(start, kind, name):
 
 def test_under_load_and_reloads(start, running):
     provider, services, file, proxy, each = start(Linked)
-    traffic = running(Traffic([lambda name=name: each[name].call() for name in DIALECTS * 2]))
+    traffic = running(Traffic([lambda name=name: each[name].call() for name in PROTOCOLS * 2]))
     between = []
     for count in range(10):
         traffic.wait_for_calls(40)
@@ -69,7 +69,7 @@ def test_under_load_and_reloads(start, running):
 def test_a_file_that_has_not_changed_is_rejected_at_once(start):
     provider, services, file, proxy, each = start(Renamed)
     provider.revoke()
-    for name in DIALECTS:
+    for name in PROTOCOLS:
         outcome = each[name].call(timeout=1.0)
         assert outcome.code == "unauthenticated"
         assert services.ledger.of(outcome.call) == ["revoked"]

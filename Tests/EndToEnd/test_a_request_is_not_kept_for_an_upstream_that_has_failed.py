@@ -1,7 +1,7 @@
 """What a caller still sends after its upstream has failed is thrown away, however long the response of before is on its way."""
 
 from support import h2_peer
-from support.dialect import envelope
+from support.protocol import envelope
 from support.patience import eventually
 
 MIB = 1 << 20

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from support import h2_peer
-from support.dialect import CONNECT_UNARY_JSON, SAY
+from support.protocol import CONNECT_UNARY_JSON, SAY
 from support.h2_recorder import response_ok
 from support.patience import eventually
 

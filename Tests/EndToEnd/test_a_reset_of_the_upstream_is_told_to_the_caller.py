@@ -2,17 +2,17 @@
 
 import pytest
 
-from support import dialect
+from support import protocol
 
 
 def test_before_the_response(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.request(), peer.reset()))
     proxy = martlet(upstream=upstream.url)
     with proxy.http() as http:
-        response = dialect.CONNECT_UNARY_PROTO.call(http)
+        response = protocol.CONNECT_UNARY_PROTO.call(http)
         assert response.status_code in (502, 503)
         assert response.json()["code"] == "unavailable"
-        assert dialect.GRPC_WEB.call(http).content.startswith(b"\x80\x00\x00\x00")
+        assert protocol.GRPC_WEB.call(http).content.startswith(b"\x80\x00\x00\x00")
     assert len(upstream.connections) == 2
     assert proxy.metrics().total("martlet_upstream_attempts_total", result="reset") == 2
 

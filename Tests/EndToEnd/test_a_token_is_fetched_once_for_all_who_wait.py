@@ -4,11 +4,11 @@ import pytest
 
 from support.crowd import at_once
 from support.identity_provider import ENVIRONMENT
-from support.token_callers import DIALECTS
+from support.token_callers import PROTOCOLS
 
 
 def crowd(callers):
-    return at_once(50, lambda number: callers[DIALECTS[number % len(DIALECTS)]].call())
+    return at_once(50, lambda number: callers[PROTOCOLS[number % len(PROTOCOLS)]].call())
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from support.crowd import Traffic
 from support.grpc_service import SERVICE
 from support.identity_provider import ENVIRONMENT
-from support.token_callers import DIALECTS
+from support.token_callers import PROTOCOLS
 
 BAD = {"x-upstream": "bad"}
 
@@ -58,7 +58,7 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
     proxy = martlet(text, environment=ENVIRONMENT)
     each = callers(proxy)
     began = time.monotonic()
-    traffic = running(Traffic([lambda name=name: each[name].call(timeout=3.0) for name in DIALECTS * 2]))
+    traffic = running(Traffic([lambda name=name: each[name].call(timeout=3.0) for name in PROTOCOLS * 2]))
     for number in range(reloads):
         traffic.wait_until(began + number + 0.5)
         assert proxy.admin("/reload", method="POST").status_code == 200
@@ -79,11 +79,11 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
 @pytest.mark.parametrize("lifespan, latency", [(None, 0.5), (2, 0)])
 def test_beside_an_upstream_that_takes_no_token(two_upstreams, running, lifespan, latency):
     proxy, provider, good, bad, each = two_upstreams(lifespan)
-    assert {each[name].call().code for name in DIALECTS} == {"ok"}
+    assert {each[name].call().code for name in PROTOCOLS} == {"ok"}
     provider.set(latency=latency)
     began, fetched = time.monotonic(), len(provider.fetches())
-    rejected = running(Traffic([lambda name=name: each[name].call(headers=BAD) for name in DIALECTS]))
-    served = running(Traffic([lambda name=name: each[name].call() for name in DIALECTS]))
+    rejected = running(Traffic([lambda name=name: each[name].call(headers=BAD) for name in PROTOCOLS]))
+    served = running(Traffic([lambda name=name: each[name].call() for name in PROTOCOLS]))
     served.wait_until(began + 6)
     rejected.stop()
     served.stop()

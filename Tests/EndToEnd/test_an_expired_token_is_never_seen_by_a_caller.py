@@ -9,7 +9,7 @@ import pytest
 from support.crowd import Traffic
 from support.identity_provider import ENVIRONMENT
 from support.patience import eventually
-from support.token_callers import DIALECTS, WAYS
+from support.token_callers import PROTOCOLS, WAYS
 from support.token_file import Renamed
 
 # Callers who say so get the token of a file; it is somebody else who writes that.
@@ -41,14 +41,14 @@ class Rotation:
 
 @pytest.fixture
 def start(martlet, identity_provider, token_services, callers, running):
-    """Starts the daemon and its traffic; the calls of `extra` run beside those of every dialect."""
+    """Starts the daemon and its traffic; the calls of `extra` run beside those of every protocol."""
 
     def start(provider, services, chain="", extra=(), **token):
         token = {"oauth2": provider.oauth2(timeout="2s")} | token
         proxy = martlet(services.configuration(token, chain=chain), environment=ENVIRONMENT)
         each = callers(proxy)
-        # Two threads of unary calls for each dialect, and one of streams.
-        kinds = [(name, "unary") for name in DIALECTS * 2] + [way for way in WAYS if way[1] == "converse"]
+        # Two threads of unary calls for each protocol, and one of streams.
+        kinds = [(name, "unary") for name in PROTOCOLS * 2] + [way for way in WAYS if way[1] == "converse"]
         calls = [lambda way=way: each[way[0]].call(way[1]) for way in kinds]
         calls += [lambda name=name: each[name].call(headers={"x-source": "file"}) for name in extra]
         return proxy, running(Traffic(calls))

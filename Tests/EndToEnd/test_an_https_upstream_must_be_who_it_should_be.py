@@ -1,10 +1,10 @@
-"""An upstream with the wrong certificate gets not one byte of the call, and its caller is told why, in its own dialect."""
+"""An upstream with the wrong certificate gets not one byte of the call, and its caller is told why, in its own protocol."""
 
 import json
 
 import pytest
 
-from support import dialect
+from support import protocol
 
 
 def configuration(url, tls):
@@ -60,13 +60,13 @@ def test_bad(martlet, recorder, authority, bad):
     proxy = martlet(configuration(upstream.url, f"ca: {ours.file}"))
     message = f"upstream shop: no TLS with 127.0.0.1:{upstream.port}: {reason}"
     with proxy.http() as http:
-        for caller in dialect.ALL:
+        for caller in protocol.ALL:
             response = caller.call(http)
             assert response.status_code == caller.status(503)
             assert response.content == caller.error("unavailable", 14, message)
     assert upstream.bytes == b"" and upstream.requests == []
     attempts = proxy.metrics().select("martlet_upstream_attempts_total", upstream="shop")
-    assert {labels["result"]: value for labels, value in attempts if value} == {"tls_failed": len(dialect.ALL)}
+    assert {labels["result"]: value for labels, value in attempts if value} == {"tls_failed": len(protocol.ALL)}
     line = json.loads(proxy.stdout.wait(r"\{.*\}")[0])
     assert line["message"] == message and line["decided_by"] == "martlet"
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from support.dialect import CONNECT_UNARY_JSON, SAY
+from support.protocol import CONNECT_UNARY_JSON, SAY
 
 SERVICE = "connectrpc.eliza.v1.ElizaService"
 # name: (condition, calls it holds for, calls it does not hold for); a call is (path, headers).

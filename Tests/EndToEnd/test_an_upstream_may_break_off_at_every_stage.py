@@ -1,4 +1,4 @@
-"""Where an upstream breaks off, the caller is told in its dialect; where that is too late, the response is cut off as well."""
+"""Where an upstream breaks off, the caller is told in its protocol; where that is too late, the response is cut off as well."""
 
 import threading
 

@@ -1,6 +1,6 @@
 """Counters and the histogram tell each call once; methods beyond the limit share the name _OTHER."""
 
-from support import dialect
+from support import protocol
 from support.patience import eventually
 from support.recorder import JSON
 
@@ -8,7 +8,7 @@ from support.recorder import JSON
 def test_what_is_counted(martlet, recorder):
     proxy = martlet(upstream=recorder(response=JSON).url, more="interceptors: [{metrics: {}}]")
     with proxy.http() as http:
-        for caller in [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB]:
+        for caller in [protocol.CONNECT_UNARY_JSON, protocol.CONNECT_STREAM_PROTO, protocol.GRPC_WEB]:
             caller.call(http)
         http.get("/page")
         labels = {"rpc_service": "connectrpc.eliza.v1.ElizaService", "rpc_method": "Say"}
@@ -39,7 +39,7 @@ def test_the_bound(martlet, recorder):
     )
     with proxy.http() as http:
         for number in range(5):
-            dialect.CONNECT_UNARY_JSON.call(http, path=f"/pkg.Service/Method{number}")
+            protocol.CONNECT_UNARY_JSON.call(http, path=f"/pkg.Service/Method{number}")
     metrics = eventually(lambda: (m := proxy.metrics()).total("martlet_rpc_handled_total") == 5 and m)
     named = {labels["rpc_method"] for labels, _ in metrics.select("martlet_rpc_handled_total")}
     assert named == {"Method0", "Method1", "_OTHER"}

@@ -1,6 +1,6 @@
 """After calls that ended in every way, descriptors, connections and memory are what they were before."""
 
-from support import dialect
+from support import protocol
 from support.patience import eventually
 from support.recorder import OK
 
@@ -53,7 +53,7 @@ def response(peer):
 def one_round(proxy):
     with proxy.http() as http:
         for path in ("/ok", "/bad", "/gone", "/never", "/nobody", "/rejected", "/nowhere"):
-            for caller in (dialect.CONNECT_UNARY_JSON, dialect.GRPC_WEB, dialect.PLAIN):
+            for caller in (protocol.CONNECT_UNARY_JSON, protocol.GRPC_WEB, protocol.PLAIN):
                 caller.call(http, path)
     for head in HOSTILE:
         caller = proxy.connect()

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from support import dialect
+from support import protocol
 from support.martlet import ROOT
 from support.recorder import JSON
 
@@ -43,7 +43,7 @@ def page(martlet, recorder):
     interceptors = "interceptors: [ metrics: {}, token: { env: PATH } ]\nroutes: [ name: all ]"
     proxy = martlet(upstream=recorder(response=JSON).url, more=interceptors)
     with proxy.http() as http:
-        for caller in (dialect.CONNECT_UNARY_JSON, dialect.GRPC_WEB):
+        for caller in (protocol.CONNECT_UNARY_JSON, protocol.GRPC_WEB):
             caller.call(http)
         http.get("/page", headers={"host": ".."})
     return proxy.admin("/metrics").text

@@ -49,7 +49,7 @@ def deed(lines, name):
 def test_a_request_that_goes_upstream(explain):
     lines = explain("POST", "/shop.v1.Orders/Get", "-H", "x-internal: 1", "-H", "x-old: 2")
     assert deed(lines, "route") == "1, chain interceptors"
-    assert deed(lines, "dialect") == "connect_unary"
+    assert deed(lines, "protocol") == "connect_unary"
     assert deed(lines, "auth").startswith("request_head: next, added authorization (")
     assert deed(lines, "headers").startswith("request_head: next, removed x-internal, renamed x-old, added x-env (")
     assert deed(lines, "closed") == "no part in this call: when"

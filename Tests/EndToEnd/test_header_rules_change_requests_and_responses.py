@@ -1,6 +1,6 @@
 """set, add, remove, rename and replace, in that section's order, with templates; the chain runs back on the way back."""
 
-from support.dialect import CONNECT_UNARY_JSON
+from support.protocol import CONNECT_UNARY_JSON
 
 RESPONSE = b"HTTP/1.1 200 OK\r\nserver: up/1\r\nx-old: 7\r\nx-gone: 1\r\nlocation: /v1/x\r\ncontent-length: 2\r\n\r\nok"
 CONFIGURATION = """

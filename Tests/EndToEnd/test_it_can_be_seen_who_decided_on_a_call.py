@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support import dialect
+from support import protocol
 
 CONFIGURATION = """
 listen: 127.0.0.1:0
@@ -16,7 +16,7 @@ interceptors:
     when: {{ header: {{ x-closed: present }} }}
     reject: {{ code: permission_denied, message: "no" }}
 """
-CALLERS = [dialect.CONNECT_UNARY_JSON, dialect.CONNECT_STREAM_PROTO, dialect.GRPC_WEB, dialect.PLAIN]
+CALLERS = [protocol.CONNECT_UNARY_JSON, protocol.CONNECT_STREAM_PROTO, protocol.GRPC_WEB, protocol.PLAIN]
 CLOSED = 'martlet; error=http_request_denied; details="rejected at request_head by interceptor closed"'
 
 
@@ -49,7 +49,7 @@ def test_a_call_that_went_well(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url))
     with proxy.http() as http:
         for _ in range(40):
-            response = dialect.PLAIN.call(http)
+            response = protocol.PLAIN.call(http)
             assert "proxy-status" not in response.headers
     assert "trace" not in json.loads(proxy.stdout.wait("decided_by").string)
     calls = proxy.admin("/calls/recent").json()["calls"]
@@ -61,7 +61,7 @@ def test_a_call_that_went_well(martlet, recorder):
 def test_an_upstream_that_is_not_there(martlet):
     proxy = martlet(CONFIGURATION.format(url="http://127.0.0.1:1"))
     with proxy.http() as http:
-        response = dialect.CONNECT_UNARY_JSON.call(http)
+        response = protocol.CONNECT_UNARY_JSON.call(http)
     assert response.headers["proxy-status"].startswith('martlet; error=connection_refused; details="upstream default: ')
 
 
@@ -69,14 +69,14 @@ def test_it_can_be_turned_off(martlet, recorder):
     text = CONFIGURATION.format(url=recorder().url)
     text = text.replace("listen: 127.0.0.1:0", "listeners: [ { address: 127.0.0.1:0, proxy_status: off } ]")
     with martlet(text).http(headers={"x-closed": "1"}) as http:
-        assert "proxy-status" not in dialect.CONNECT_UNARY_JSON.call(http).headers
+        assert "proxy-status" not in protocol.CONNECT_UNARY_JSON.call(http).headers
 
 
 def test_only_the_last_calls_are_kept(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url), more="")
     with proxy.http(headers={"x-closed": "1"}) as http:
         for _ in range(90):
-            dialect.CONNECT_UNARY_JSON.call(http)
+            protocol.CONNECT_UNARY_JSON.call(http)
     kept = proxy.admin("/calls/recent").json()["calls"]
     assert 0 < len(kept) <= 64 * 4
     assert [call["time"] for call in kept] == sorted((call["time"] for call in kept), reverse=True)

@@ -7,7 +7,7 @@ import pytest
 from support import h2_peer
 from support.asking import WAYS, Asking
 from support.crowd import at_once
-from support.dialect import Dialect, envelope
+from support.protocol import RPCProtocol, envelope
 from support.health import Health
 
 LIMIT = 32 << 10  # so that what is too large still fits a window
@@ -35,8 +35,8 @@ def large(kind, packed):
 CODINGS = {"application/connect+proto": "connect-content-encoding", "application/proto": "content-encoding"}
 
 
-class Large(Dialect):
-    """A dialect with a message that is too large."""
+class Large(RPCProtocol):
+    """A protocol with a message that is too large."""
 
     def headers(self):
         packed = {CODINGS.get(self.content_type, "grpc-encoding"): "gzip"} if self.name.endswith("packed") else {}

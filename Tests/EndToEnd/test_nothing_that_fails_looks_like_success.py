@@ -8,7 +8,7 @@ import pytest
 from connectrpc.errors import ConnectError
 from connectrpc.protocol import ProtocolType
 
-from support import dialect, h2_peer
+from support import protocol, h2_peer
 from support.eliza import Client
 from support.grpc_service import GrpcChannel
 from support.patience import eventually
@@ -87,8 +87,8 @@ class Callers:
         channel = grpc.insecure_channel(
             self.proxy.addresses[0], [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
         )
-        unary = channel.unary_unary(dialect.SAY)
-        stream = channel.unary_stream(dialect.SAY)
+        unary = channel.unary_unary(protocol.SAY)
+        stream = channel.unary_stream(protocol.SAY)
 
         def drain(call):
             try:
@@ -97,14 +97,14 @@ class Callers:
                 pass
             return grpc_code(call)
 
-        yield "grpcio unary", lambda: grpc_code(unary.future(dialect.HELLO_PROTO, timeout=10))
-        yield "grpcio stream", lambda: drain(stream(dialect.HELLO_PROTO, timeout=10))
+        yield "grpcio unary", lambda: grpc_code(unary.future(protocol.HELLO_PROTO, timeout=10))
+        yield "grpcio stream", lambda: drain(stream(protocol.HELLO_PROTO, timeout=10))
 
     def httpx(self):
         for http2 in (False, True):
             client = httpx.Client(base_url=self.proxy.url, http1=not http2, http2=http2, trust_env=False)
             yield f"httpx {2 if http2 else 1}", lambda client=client: self.json_code(
-                lambda: dialect.CONNECT_UNARY_JSON.call(client)
+                lambda: protocol.CONNECT_UNARY_JSON.call(client)
             )
 
     def json_code(self, call):
@@ -181,10 +181,10 @@ def test_explain_log_and_caller_agree_on_an_error(martlet, command, tmp_path, re
     trouble, code, decider = TROUBLES[name]
     upstream = recorder()
     text = configuration(trouble, upstream.url)
-    lines = explained(command, tmp_path, text, "POST", dialect.SAY, "-d", '{"sentence":"hello!"}')
+    lines = explained(command, tmp_path, text, "POST", protocol.SAY, "-d", '{"sentence":"hello!"}')
     proxy = martlet(text)
     with proxy.http() as http:
-        response = dialect.CONNECT_UNARY_JSON.call(http)
+        response = protocol.CONNECT_UNARY_JSON.call(http)
     record = json.loads(proxy.stdout.wait("decided_by").string)
     assert f"response  by {decider.replace(':', ' ')}" in lines
     assert str(response.status_code) in lines and response.text in lines
@@ -211,10 +211,10 @@ def test_explain_shows_what_goes_upstream(martlet, command, tmp_path, recorder, 
     text = configuration(RULE, upstream.url)
     said = HOPS | ({"te": "trailers"} if trailers else {}) | {"content-type": "text/plain"}
     headers = [part for name, value in said.items() for part in ("-H", f"{name}: {value}")]
-    lines = explained(command, tmp_path, text, "POST", dialect.SAY, *headers, "-H", "content-length: 0")
+    lines = explained(command, tmp_path, text, "POST", protocol.SAY, *headers, "-H", "content-length: 0")
     caller = martlet(text).connect()
     fields = "".join(f"{name}: {value}\r\n" for name, value in said.items())
-    caller.send(f"POST {dialect.SAY} HTTP/1.1\r\nhost: a\r\n{fields}content-length: 0\r\n\r\n".encode())
+    caller.send(f"POST {protocol.SAY} HTTP/1.1\r\nhost: a\r\n{fields}content-length: 0\r\n\r\n".encode())
     assert caller.response().status == 200
     # A secret is shown by its name alone; how the message is framed is not shown.
     framing = [("content-length", "0"), ("connection", "te")]

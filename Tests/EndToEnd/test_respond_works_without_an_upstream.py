@@ -2,7 +2,7 @@
 
 import json
 
-from support import dialect
+from support import protocol
 
 PAGE = """
 listen: 127.0.0.1:0
@@ -27,10 +27,10 @@ def test_a_page(martlet):
 
 def test_a_message(martlet):
     with martlet(MESSAGE).http() as http:
-        unary = dialect.CONNECT_UNARY_JSON.call(http)
+        unary = protocol.CONNECT_UNARY_JSON.call(http)
         assert (unary.status_code, unary.json()) == (200, EXPECTED)
         assert unary.headers["content-type"] == "application/json"
-        stream = dialect.CONNECT_STREAM_JSON.call(http)
+        stream = protocol.CONNECT_STREAM_JSON.call(http)
         assert (stream.status_code, stream.headers["content-type"]) == (200, "application/connect+json")
         length = int.from_bytes(stream.content[1:5])
         assert stream.content[0] == 0

@@ -9,7 +9,7 @@ from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 
 from support.crowd import at_once
-from support.dialect import SAY
+from support.protocol import SAY
 from support.eliza import Client
 from support.eliza_messages import SERVICE as ELIZA
 from support.grpc_service import SERVICE as BYTES

@@ -1,9 +1,9 @@
-"""rewrite changes path, query and host on their way up, for plain HTTP and for RPC; callers are answered in their dialect."""
+"""rewrite changes path, query and host on their way up, for plain HTTP and for RPC; callers are answered in their protocol."""
 
 import grpc
 import pytest
 
-from support.dialect import CONNECT_UNARY_JSON
+from support.protocol import CONNECT_UNARY_JSON
 from support.grpc_service import SERVICE
 from support.recorder import JSON
 

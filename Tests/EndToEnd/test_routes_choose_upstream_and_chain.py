@@ -1,6 +1,6 @@
 """The first route that matches decides where a call goes and which chain it passes."""
 
-from support.dialect import CONNECT_UNARY_JSON
+from support.protocol import CONNECT_UNARY_JSON
 
 
 def test_first_match_wins(martlet, recorder):

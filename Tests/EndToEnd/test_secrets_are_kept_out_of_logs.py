@@ -2,7 +2,7 @@
 
 import json
 
-from support import dialect
+from support import protocol
 from support.recorder import JSON
 
 CHAIN = """
@@ -19,8 +19,8 @@ def test_secrets(martlet, recorder):
     proxy = martlet(upstream=upstream.url, more=CHAIN, environment={"TOKEN": "s3cret-token"})
     headers = {"authorization": "Bearer s3cret", "x-session": "s3cret-session", "x-tenant": "one"}
     with proxy.http() as http:
-        dialect.CONNECT_UNARY_JSON.call(http, headers=headers)
-        dialect.CONNECT_UNARY_PROTO.call(http, headers=headers)
+        protocol.CONNECT_UNARY_JSON.call(http, headers=headers)
+        protocol.CONNECT_UNARY_PROTO.call(http, headers=headers)
     proxy.stdout.wait(r'"headers":', count=2)
     lines = [json.loads(line) for line in proxy.stdout]
     logged = [line["headers"] for line in lines if "headers" in line]
@@ -30,4 +30,4 @@ def test_secrets(martlet, recorder):
     assert "s3cret" not in proxy.stdout.text and "hello" not in proxy.stdout.text
     (first, second) = upstream.requests[:2]
     assert (first.header("x-key"), first.header("x-session")) == ("Bearer s3cret-token", "s3cret-session")
-    assert first.body == dialect.HELLO_JSON and second.body == dialect.HELLO_PROTO
+    assert first.body == protocol.HELLO_JSON and second.body == protocol.HELLO_PROTO

@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from joserfc import jwk
 
-from support import dialect
+from support import protocol
 from support.recorder import JSON
 
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
@@ -57,7 +57,7 @@ class Scene:
 
     def call_all(self):
         with self.proxy.http(timeout=10) as http:
-            for name, caller in itertools.product(NAMES, [dialect.CONNECT_UNARY_JSON, dialect.GRPC_WEB, dialect.PLAIN]):
+            for name, caller in itertools.product(NAMES, [protocol.CONNECT_UNARY_JSON, protocol.GRPC_WEB, protocol.PLAIN]):
                 fields = {"x-source": name, "authorization": f"Bearer {self.planted['ticket']}"}
                 if name == "phantom":
                     fields["x-phantom"] = self.planted["phantom value"]

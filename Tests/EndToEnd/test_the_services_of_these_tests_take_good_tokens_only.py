@@ -22,7 +22,7 @@ def provider(identity_provider):
 
 @pytest.mark.parametrize("name, kind", WAYS)
 @pytest.mark.parametrize("refusal", ["early", "late"])
-def test_each_dialect(provider, token_services, callers, name, kind, refusal):
+def test_each_protocol(provider, token_services, callers, name, kind, refusal):
     services = token_services(provider)
     caller = callers(services)[name]
     good = provider.fetch()["access_token"]

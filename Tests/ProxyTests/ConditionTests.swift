@@ -1,8 +1,8 @@
 import Configuration
-import Dialects
 import Documents
 import Events
 import Glibc
+import Protocols
 import RPC
 import Testing
 
@@ -116,8 +116,8 @@ import Testing
         #expect(!holds("peer: {uid: \(user)}", request("/")))
     }
 
-    /// A request in each dialect.
-    private static let dialects: [(Dialect, String)] = [
+    /// A request in each protocol.
+    private static let protocols: [(RPCProtocol, String)] = [
         (.connectUnary, post("application/json")),
         (.connectGet, http("GET /a.B/M?connect=v1&encoding=json&message=%7B%7D HTTP/1.1", "host: a")),
         (.connectStream, post("application/connect+json")),
@@ -131,9 +131,9 @@ import Testing
         http("POST /a.B/M HTTP/1.1", "host: a", "content-type: \(type)", "content-length: 0")
     }
 
-    @Test(arguments: ConditionSettings.dialectNames + ["connect"])
-    func `a dialect is what the caller speaks, and a word can mean several`(_ word: String) {
-        let held = Self.dialects.filter { holds("dialect: \(word)", $0.1) }.map { "\($0.0.name)" }
+    @Test(arguments: ConditionSettings.protocolNames + ["connect"])
+    func `a protocol is what the caller speaks, and a word can mean several`(_ word: String) {
+        let held = Self.protocols.filter { holds("protocol: \(word)", $0.1) }.map { "\($0.0.name)" }
         switch word {
         case "connect": #expect(held == ["connect_unary", "connect_get", "connect_stream"])
         case "grpc_web": #expect(held == ["grpc_web", "grpc_web_text"])
@@ -141,14 +141,14 @@ import Testing
         }
     }
 
-    @Test func `one dialect of a list is enough, and other conditions hold besides`() {
-        #expect(holds("dialect: [http, grpc]", Self.post("application/grpc")))
-        #expect(holds("dialect: grpc, method: M", Self.post("application/grpc")))
-        #expect(!holds("dialect: grpc, method: N", Self.post("application/grpc")))
+    @Test func `one protocol of a list is enough, and other conditions hold besides`() {
+        #expect(holds("protocol: [http, grpc]", Self.post("application/grpc")))
+        #expect(holds("protocol: grpc, method: M", Self.post("application/grpc")))
+        #expect(!holds("protocol: grpc, method: N", Self.post("application/grpc")))
     }
 
-    @Test func `the words of conditions are the names that dialects and codes have elsewhere`() {
-        #expect(ConditionSettings.dialectNames == Dialect.allCases.map { "\($0.name)" })
+    @Test func `the words of conditions are the names that protocols and codes have elsewhere`() {
+        #expect(ConditionSettings.protocolNames == RPCProtocol.allCases.map { "\($0.name)" })
         #expect(ConditionSettings.codeNames == RPCCode.allCases.map { "\($0.name)" })
     }
 

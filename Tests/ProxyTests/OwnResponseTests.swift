@@ -1,6 +1,6 @@
 import Testing
 
-/// What Martlet responds by itself, byte for byte, in each dialect.
+/// What Martlet responds by itself, byte for byte, in each protocol.
 @Suite struct OwnResponseTests {
     private static let failing = "code: unknown, message: auth token fetch failed"
     private static let detail = "details: [{type: google.rpc.RetryInfo, value: CgIIPA==}]"
@@ -89,7 +89,7 @@ import Testing
         expect(nil, yaml, head: head, body: hexadecimal(body))
     }
 
-    @Test func `a canned message is in the dialect of the caller`() {
+    @Test func `a canned message is in the protocol of the caller`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         let json = hexadecimal(#"{"a":1}"#)
         let plainHead = http("HTTP/1.1 200 OK", "content-type: application/json", "content-length: 7")

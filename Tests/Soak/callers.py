@@ -12,7 +12,7 @@ from collections import Counter
 
 import grpc
 
-from support import dialect, h2_peer
+from support import protocol, h2_peer
 from support.grpc_service import GrpcChannel, path
 from support.peer import connect
 
@@ -46,7 +46,7 @@ class Tally:
 
 
 def outcome_of(response, caller, body):
-    """How a call of HTTP ended: `ok`, or the code that the response tells in its dialect."""
+    """How a call of HTTP ended: `ok`, or the code that the response tells in its protocol."""
     if response == 200 and caller.response_type == "application/json":
         return "ok"
     if caller.response_type == "application/json":
@@ -61,13 +61,13 @@ def outcome_of(response, caller, body):
     return "ok" if body.endswith(b"{}") else f"a response without an end: {body[-40:]!r}"
 
 
-def dialects(address, note):
-    """Every dialect over HTTP/1.1, one call after the other on a connection that is kept; a stream now and then is left."""
+def protocols(address, note):
+    """Every protocol over HTTP/1.1, one call after the other on a connection that is kept; a stream now and then is left."""
     client = None
     for number in itertools.count():
-        caller = dialect.ALL[number % len(dialect.ALL)]
-        leaves = caller is dialect.CONNECT_STREAM_JSON and number % 5 == 0
-        method = "Many" if caller is dialect.CONNECT_STREAM_JSON else "One"
+        caller = protocol.ALL[number % len(protocol.ALL)]
+        leaves = caller is protocol.CONNECT_STREAM_JSON and number % 5 == 0
+        method = "Many" if caller is protocol.CONNECT_STREAM_JSON else "One"
         began = time.monotonic()
         try:
             client = client or http.client.HTTPConnection(*address, timeout=30)
@@ -173,7 +173,7 @@ def vanishing(address, note):
         time.sleep(0.005)
 
 
-KINDS = {dialects: 3, grpc_calls: 2, frames: 1, vanishing: 1}
+KINDS = {protocols: 3, grpc_calls: 2, frames: 1, vanishing: 1}
 
 
 def run(kind, threads, address, queue, undisturbed_since):

@@ -1,6 +1,6 @@
 """Hours of everything in minutes: says how much memory is kept, and which calls failed, and fails if that is too much.
 
-Mixed traffic in all dialects, streams, cancelled calls and vanishing callers; meanwhile the configuration is reloaded, the
+Mixed traffic in all protocols, streams, cancelled calls and vanishing callers; meanwhile the configuration is reloaded, the
 token rotated and the upstream killed and started again. Its own memory is sampled each second; after a warm-up, the
 median of the slopes between any two moments says how it grows: a step, as a burst of load leaves one, does not make a slope.
 

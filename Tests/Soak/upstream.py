@@ -1,4 +1,4 @@
-"""The program behind the proxy: HTTP/1.1 in every dialect on one port, gRPC on another; it is killed and started again.
+"""The program behind the proxy: HTTP/1.1 in every protocol on one port, gRPC on another; it is killed and started again.
 
 usage: python -m upstream HTTP-PORT GRPC-PORT
 """
@@ -7,7 +7,7 @@ import asyncio
 import base64
 import sys
 
-from support.dialect import envelope
+from support.protocol import envelope
 from support.grpc_service import GrpcService
 
 MESSAGES = 20
@@ -26,7 +26,7 @@ async def body_of(reader, fields):
 
 
 def response(path, fields, body):
-    """The pieces of a response to a call: what has come, then the end as the dialect has it."""
+    """The pieces of a response to a call: what has come, then the end as the protocol has it."""
     kind = fields.get("content-type", "application/proto")
     if not fields.get("authorization", "").startswith("Bearer token-"):
         return ("401 Unauthorized", "text/plain", [b"no token"])

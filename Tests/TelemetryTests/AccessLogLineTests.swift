@@ -7,7 +7,7 @@ import Testing
     @Test func `a line is one JSON object with its fields in order`() {
         let line = line {
             $0.field("call", text: Array("0123456789abcdef".utf8).span)
-            $0.field("dialect", text: "connect_unary")
+            $0.field("protocol", text: "connect_unary")
             $0.field("route", number: 0)
             $0.null("upstream")
             $0.field("duration_ms", millisecondsOf: 1_234_567)
@@ -18,7 +18,7 @@ import Testing
             $0.field("attempts", number: 1)
         }
         #expect(
-            line == #"{"time":"2026-11-20T11:12:13.123Z","call":"0123456789abcdef","dialect":"connect_unary","#
+            line == #"{"time":"2026-11-20T11:12:13.123Z","call":"0123456789abcdef","protocol":"connect_unary","#
                 + #""route":0,"upstream":null,"duration_ms":1.234,"stages":{"queue_ms":0.000,"connect_ms":61005.000},"#
                 + #""attempts":1}"# + "\n"
         )

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
+internal import Protocols
 internal import Proxy
 internal import RPC
 internal import Sidecar

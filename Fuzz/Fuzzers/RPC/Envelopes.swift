@@ -1,8 +1,8 @@
 internal import Bytes
-internal import Dialects
+internal import Protocols
 internal import RPC
 
-/// Bodies of enveloped messages; the first byte says in which dialect, and in which direction.
+/// Bodies of enveloped messages; the first byte says in which protocol, and in which direction.
 ///
 /// Each reader says the same however the body is cut, and what they tell adds up to the bytes that came.
 enum Envelopes {
@@ -10,30 +10,30 @@ enum Envelopes {
         guard input.count > 0 else { return }
         let choice = input[0]
         let body = input.extracting(1...)
-        let dialect: Dialect = [.grpc, .grpcWeb, .grpcWebText, .connectStream][Int(choice & 3)]
+        let rpcProtocol: RPCProtocol = [.grpc, .grpcWeb, .grpcWebText, .connectStream][Int(choice & 3)]
         let direction: MessageMeter.Direction = choice & 4 == 0 ? .request : .response
         scan(body)
-        let followed = Cuts.same("messages followed") { Followed(body, dialect, direction, $0) }
+        let followed = Cuts.same("messages followed") { Followed(body, rpcProtocol, direction, $0) }
         let limit = choice & 8 == 0 ? Int.max : 64
         for wantsMessages in [true, false] {
-            let read = Cuts.same("messages read") { ReadBody(body, dialect, direction, wantsMessages, limit, $0) }
-            compare(read, followed, body, dialect, isWhole: wantsMessages && limit == .max)
+            let read = Cuts.same("messages read") { ReadBody(body, rpcProtocol, direction, wantsMessages, limit, $0) }
+            compare(read, followed, body, rpcProtocol, isWhole: wantsMessages && limit == .max)
         }
-        if direction == .response { Cuts.same("a response read") { ReadResponse(body, dialect, $0) }.check() }
+        if direction == .response { Cuts.same("a response read") { ReadResponse(body, rpcProtocol, $0) }.check() }
     }
 
     private static func compare(
         _ read: ReadBody,
         _ followed: Followed,
         _ body: Span<UInt8>,
-        _ dialect: Dialect,
+        _ rpcProtocol: RPCProtocol,
         isWhole: Bool
     ) {
         guard !read.hasFault else { return }
         demand(!followed.isBroken, "what the reader takes, the follower takes: \(read)")
         demandSame(read.canEnd, followed.canEnd, "reader and follower agree on where a body may end")
         if isWhole { demandSame(read.messages, followed.messages, "reader and follower count the same messages") }
-        if dialect != .grpcWebText {
+        if rpcProtocol != .grpcWebText {
             demand(body.hasPrefix(read.bytes), "what was told is what came: \(read)")
             if read.canEnd { demandSame(read.bytes, body.array, "all of a whole body is told") }
         }
@@ -73,8 +73,8 @@ struct Followed: Equatable {
     var isBroken: Bool
     var canEnd: Bool
 
-    init(_ body: Span<UInt8>, _ dialect: Dialect, _ direction: MessageMeter.Direction, _ cuts: Cuts) {
-        var follower = EnvelopedBody(dialect, direction)
+    init(_ body: Span<UInt8>, _ rpcProtocol: RPCProtocol, _ direction: MessageMeter.Direction, _ cuts: Cuts) {
+        var follower = EnvelopedBody(rpcProtocol, direction)
         cuts.apply(to: body) { follower.add($0) }
         messages = follower.messages
         isBroken = follower.isBroken

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Dialects
+internal import Protocols
 internal import RPC
 
 /// What the head of a call tells: lines `method`, `content-type`, `target`; a fourth one says `1` or nothing.
@@ -24,15 +24,15 @@ enum Heads {
         }
         let call = read(lines.count > 1 ? type : nil, lines.count > 1 ? 1 : 0)
         checkProcedure(call.procedure, path)
-        let shouted = read(type.map(changedCase), 1).dialect
-        demandSame(shouted, read(type, 1).dialect, "case does not matter in a content type")
-        let several = read(type, 2).dialect
+        let shouted = read(type.map(changedCase), 1).rpcProtocol
+        demandSame(shouted, read(type, 1).rpcProtocol, "case does not matter in a content type")
+        let several = read(type, 2).rpcProtocol
         demand(several == .http, "several content types are none: \(several)")
         var moved = call
         moved.take(path: path.span)
         demandSame(moved, call, "the same path tells the same")
         let fault = call.fault(compression: .unknown, query: query.span)
-        let isAsked = call.dialect != .http && call.dialect != .connectGet
+        let isAsked = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
         demand(!isAsked || fault != nil, "an unknown compression is a fault")
         checkQuery(query)
         checkResponses(call, type, input)
@@ -81,15 +81,15 @@ enum Heads {
         }
     }
 
-    /// Any error can be told in any dialect, and is understood again.
+    /// Any error can be told in any protocol, and is understood again.
     private static func checkResponses(_ call: Classification, _ type: [UInt8], _ input: Span<UInt8>) {
         let error = RPCError(.dataLoss, input.string)
-        for dialect in Dialect.allCases where dialect != .http {
-            let response = dialect.response(to: error, requestContentType: type.span)
-            var reader = ResponseReader(dialect: dialect, codec: .json)
+        for rpcProtocol in RPCProtocol.allCases where rpcProtocol != .http {
+            let response = rpcProtocol.response(to: error, requestContentType: type.span)
+            var reader = ResponseReader(rpcProtocol: rpcProtocol, codec: .json)
             let value = { (name: String) in response.headers.first { $0.name == Array(name.utf8) }?.value }
             let good: StaticString =
-                switch dialect {
+                switch rpcProtocol {
                 case .connectStream: "application/connect+json"
                 case .grpc: "application/grpc+json"
                 case .grpcWeb: "application/grpc-web+json"
@@ -108,10 +108,10 @@ enum Heads {
             )
             Cuts.some.apply(to: response.body.span) { reader.body($0) }
             let told = Told(reader.end())
-            demandSame(told.code, error.code, "an error in \(dialect.name) tells its code")
+            demandSame(told.code, error.code, "an error in \(rpcProtocol.name) tells its code")
             // Only 64 KiB of an end are kept.
             guard response.body.count < 60_000 else { continue }
-            demandSame(told.message, error.message, "an error in \(dialect.name) tells its message")
+            demandSame(told.message, error.message, "an error in \(rpcProtocol.name) tells its message")
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Dialects
+internal import Protocols
 internal import RPC
 
 /// What a `MessageReader` tells of a body.
@@ -13,14 +13,14 @@ struct ReadBody: Equatable {
 
     init(
         _ body: Span<UInt8>,
-        _ dialect: Dialect,
+        _ rpcProtocol: RPCProtocol,
         _ direction: MessageMeter.Direction,
         _ wantsMessages: Bool,
         _ limit: Int,
         _ cuts: Cuts
     ) {
         var reader = MessageReader(
-            dialect,
+            rpcProtocol,
             direction,
             wantsMessages: wantsMessages,
             messageLimit: limit,
@@ -52,7 +52,7 @@ struct ReadBody: Equatable {
             demand(position == piece.count, "all of a piece is used")
         }
         // What is no base64 is found before what stands before it in the same piece is told.
-        bytes = hasFault && dialect == .grpcWebText ? [] : told.readable.array
+        bytes = hasFault && rpcProtocol == .grpcWebText ? [] : told.readable.array
         canEnd = reader.isBetweenMessages
         demand(!hasFault || !canEnd, "no body ends with a fault")
     }
@@ -65,10 +65,10 @@ struct ReadResponse: Equatable {
     var isWholeSuccess: Bool
     var canEnd: Bool
 
-    init(_ body: Span<UInt8>, _ dialect: Dialect, _ cuts: Cuts) {
-        var reader = ResponseReader(dialect: dialect, codec: .proto)
+    init(_ body: Span<UInt8>, _ rpcProtocol: RPCProtocol, _ cuts: Cuts) {
+        var reader = ResponseReader(rpcProtocol: rpcProtocol, codec: .proto)
         let type: StaticString =
-            switch dialect {
+            switch rpcProtocol {
             case .grpc: "application/grpc"
             case .grpcWeb: "application/grpc-web"
             case .grpcWebText: "application/grpc-web-text"
@@ -78,7 +78,7 @@ struct ReadResponse: Equatable {
         cuts.apply(to: body) { piece in
             reader.body(piece)
             demand(0...piece.count ~= reader.complete, "what is complete lies in the piece")
-            demand(0...piece.count ~= reader.messagesEnd || dialect == .grpcWebText, "messages end in the piece")
+            demand(0...piece.count ~= reader.messagesEnd || rpcProtocol == .grpcWebText, "messages end in the piece")
         }
         canEnd = reader.canEnd
         isWholeSuccess = reader.isWholeSuccess

@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Dialects
 internal import Documents
+internal import Protocols
 internal import RPC
 
 /// The code and the message that a conclusion comes to.

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Dialects
+internal import Protocols
 
 /// The lines of the frame that ends a gRPC-Web body.
 enum Trailers {

@@ -8,7 +8,7 @@ extension Call {
     /// The most that the log is told of what a caller has named.
     private static let mostNamed = 256
 
-    /// Ends the call before it has begun, in the caller's dialect.
+    /// Ends the call before it has begun, in the caller's protocol.
     func refuse(_ reason: RefusalLabel) {
         refusal = reason
         worker.counters.refused(reason)

@@ -1,5 +1,5 @@
-internal import Dialects
 package import HTTP
+internal import Protocols
 internal import RPC
 
 extension HTTPStream {
@@ -22,15 +22,15 @@ extension HTTPStream {
         heads.give(head)
     }
 
-    /// Responds to a request that was refused before it began, in the dialect that its head shows, if it came so far; else
+    /// Responds to a request that was refused before it began, in the protocol that its head shows, if it came so far; else
     /// in plain HTTP with a JSON error.
     package func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
         let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
         let response: LocalResponse
         if let head, let type = head.first(.contentType) {
-            response = Classification(head).dialect.response(to: error, requestContentType: head.value(at: type))
+            response = Classification(head).rpcProtocol.response(to: error, requestContentType: head.value(at: type))
         } else {
-            response = Dialect.http.response(to: error, requestContentType: Span())
+            response = RPCProtocol.http.response(to: error, requestContentType: Span())
         }
         sendWhole(status: response.status, fields: response.headers, body: response.body, heads: heads)
     }

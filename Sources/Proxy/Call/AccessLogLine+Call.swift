@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -59,7 +59,7 @@ extension AccessLogLine {
         field("listener", text: listener.span)
         let peer = call.peer.text
         field("peer", text: peer.span)
-        field("dialect", text: call.classification.dialect.name)
+        field("protocol", text: call.classification.rpcProtocol.name)
     }
 
     private mutating func writeRequest(_ call: Call) {

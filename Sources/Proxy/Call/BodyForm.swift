@@ -1,4 +1,4 @@
-internal import Dialects
+internal import Protocols
 
 /// How a body is looked at on its way through the chain.
 enum BodyForm {
@@ -12,8 +12,8 @@ enum BodyForm {
     case bare
 
     /// The form in which messages are found, if they are wanted; plain HTTP has none.
-    init(_ wantsMessages: Bool, _ dialect: Dialect) {
-        switch dialect {
+    init(_ wantsMessages: Bool, _ rpcProtocol: RPCProtocol) {
+        switch rpcProtocol {
         case .http: self = .bytes
         case _ where !wantsMessages: self = .bytes
         case .connectUnary, .connectGet: self = .bare

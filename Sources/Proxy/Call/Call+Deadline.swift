@@ -1,6 +1,6 @@
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -11,7 +11,7 @@ extension Call {
     /// - Returns: what is wrong with it; a time-out of nothing is over already.
     func takeDeadline() -> RPCError? {
         let request = request
-        guard let field = classification.dialect.timeoutField, let index = request.first(field.known) else {
+        guard let field = classification.rpcProtocol.timeoutField, let index = request.first(field.known) else {
             return nil
         }
         // Of several, servers take the first or the last.
@@ -59,7 +59,7 @@ extension Call {
         let now = worker.context.loop.now
         // Of the caller's own, what has passed may be less than the field can say.
         guard let deadline, isDeadlineOurs || now - record.stages.arrived >= .millisecond else { return }
-        guard let field = classification.dialect.timeoutField else { return }
+        guard let field = classification.rpcProtocol.timeoutField else { return }
         let text = field.text(of: Timeout(nanoseconds: deadline - now))
         if let index = request.first(field.known) {
             request.setValue(at: index, text.bytes)

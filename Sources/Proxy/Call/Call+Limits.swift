@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Dialects
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -10,15 +10,15 @@ extension Call {
     func measureRequest() {
         let limit = listener.requestMessageLimit
         // A bare message needs no measuring to be counted: it is one, when it has come whole.
-        let isCounted = run.chain.countsMessages && classification.dialect.hasEnvelopes
-        guard limit != nil || isCounted, classification.dialect != .http else { return }
+        let isCounted = run.chain.countsMessages && classification.rpcProtocol.hasEnvelopes
+        guard limit != nil || isCounted, classification.rpcProtocol != .http else { return }
         meter = makeMeter()
     }
 
     private func makeMeter() -> MessageMeter {
-        var meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit)
+        var meter = MessageMeter(classification.rpcProtocol, .request, limit: listener.requestMessageLimit)
         let request = request
-        let announced = classification.dialect == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
+        let announced = classification.rpcProtocol == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
         if let length = announced ?? request.contentLength { meter.announce(length) }
         if requestEnded { meter.end() }
         return meter
@@ -74,18 +74,20 @@ extension Call {
     var faultAsRPC: RPCError? {
         let request = request
         // What says nothing of its content may be a browser, or somebody who tries things out.
-        let isPlain = request.first(.contentType) == nil && classification.dialect == .http
+        let isPlain = request.first(.contentType) == nil && classification.rpcProtocol == .http
         let method = request.method
         if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
         return classification.fault(
-            compression: request.compression(classification.dialect),
+            compression: request.compression(classification.rpcProtocol),
             query: request.query
         )
     }
 
     /// Responds to one message with one, once it is known that there is one.
     func respondWhenWhole(_ response: LocalResponse, _ place: Int) {
-        if meter == nil { meter = MessageMeter(classification.dialect, .request, limit: listener.requestMessageLimit) }
+        if meter == nil {
+            meter = MessageMeter(classification.rpcProtocol, .request, limit: listener.requestMessageLimit)
+        }
         if requestEnded { meter?.end() }
         if requestEnded { respondToWhole(response, place) } else { heldResponse = (response, place) }
     }
@@ -93,7 +95,7 @@ extension Call {
     /// The request has come whole.
     func respondToWhole(_ response: LocalResponse, _ place: Int) {
         heldResponse = nil
-        let compression = request.compression(classification.dialect)
+        let compression = request.compression(classification.rpcProtocol)
         if let error = meter?.faultOfOneMessage(compression: compression) {
             return rejected(error, at: place, .requestHead, .request)
         }
@@ -102,7 +104,7 @@ extension Call {
 
     /// How many messages the call had.
     var messageCounts: MessageCounts {
-        let bare = classification.dialect.isUnaryConnect && requestEnded ? 1 : ownMessages
+        let bare = classification.rpcProtocol.isUnaryConnect && requestEnded ? 1 : ownMessages
         return MessageCounts(received: meter?.messages ?? bare, sent: reader.messages + ownMessages)
     }
 }

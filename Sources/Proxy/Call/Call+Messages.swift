@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Compressors
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -15,7 +15,7 @@ extension Call {
         hasEnded: Bool = false
     ) -> MessageReader {
         MessageReader(
-            direction == .request ? classification.dialect : responseDialect,
+            direction == .request ? classification.rpcProtocol : responseProtocol,
             direction,
             wantsMessages: wantsMessages,
             messageLimit: direction == .response ? responseLimit : listener.heldMessageLimit,
@@ -26,8 +26,8 @@ extension Call {
     }
 
     /// What the body of the response is written in: a caller with text may be answered in binary.
-    var responseDialect: Dialect {
-        ownOutcome == nil ? reader.bodyDialect : classification.dialect
+    var responseProtocol: RPCProtocol {
+        ownOutcome == nil ? reader.bodyProtocol : classification.rpcProtocol
     }
 
     /// The most bytes of the response that are held as one: those of our own are in memory anyway.
@@ -89,7 +89,7 @@ extension Call {
     private func takeMessage(_ way: Way) -> Message {
         let kept = way == .request ? requestMessage : responseMessage
         if let kept { return kept }
-        let new = Message(isBare: !classification.dialect.hasEnvelopes, queues: worker.context.queues)
+        let new = Message(isBare: !classification.rpcProtocol.hasEnvelopes, queues: worker.context.queues)
         new.number = way == .request ? heldMessages.request : heldMessages.response
         if way == .request { requestMessage = new } else { responseMessage = new }
         return new
@@ -132,7 +132,7 @@ extension Call {
 
     /// The one bare message of a body is whole.
     func bareMessageCame(_ way: Way) {
-        let isQuery = way == .request && classification.dialect == .connectGet
+        let isQuery = way == .request && classification.rpcProtocol == .connectGet
         let body: ByteQueue?
         do throws(RPCError) {
             body = isQuery ? try messageOfQuery() : bareMessage
@@ -163,27 +163,32 @@ extension Call {
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
     func write(_ message: Message, _ bytes: Span<UInt8>, _ way: Way, to send: (Span<UInt8>) -> Void) {
-        let dialect = way == .request ? classification.dialect : responseDialect
+        let rpcProtocol = way == .request ? classification.rpcProtocol : responseProtocol
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
-                write(payload, isCompressed: message.isCompressed, dialect, to: send)
+                write(payload, isCompressed: message.isCompressed, rpcProtocol, to: send)
             }
         }
         guard message.isCompressed else {
-            return message.withPayload(or: bytes) { write($0, isCompressed: false, dialect, to: send) }
+            return message.withPayload(or: bytes) { write($0, isCompressed: false, rpcProtocol, to: send) }
         }
         let compressed = worker.takeQueue()
         message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(way), into: compressed) }
-        write(compressed.readable, isCompressed: true, dialect, to: send)
+        write(compressed.readable, isCompressed: true, rpcProtocol, to: send)
         worker.give(compressed)
     }
 
-    private func write(_ payload: Span<UInt8>, isCompressed: Bool, _ dialect: Dialect, to send: (Span<UInt8>) -> Void) {
-        guard dialect.hasEnvelopes else { return send(payload) }
+    private func write(
+        _ payload: Span<UInt8>,
+        isCompressed: Bool,
+        _ rpcProtocol: RPCProtocol,
+        to send: (Span<UInt8>) -> Void
+    ) {
+        guard rpcProtocol.hasEnvelopes else { return send(payload) }
         let flags = isCompressed ? Envelope.compressed : 0
         let frame = worker.takeQueue()
-        if dialect == .grpcWebText {
-            frame.append(message: payload, flags: flags, in: dialect)
+        if rpcProtocol == .grpcWebText {
+            frame.append(message: payload, flags: flags, in: rpcProtocol)
             send(frame.readable)
         } else {
             frame.append(Envelope(flags: flags, length: UInt32(payload.count)))

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -24,7 +24,7 @@ extension Call {
         // As long as the head is under way, it is not known yet whom it will come to.
         let wantsMessages =
             hasHeadLeft ? run.requestMeets(.requestMessages) : run.chain.mask(.requestMessages) != 0
-        let form = BodyForm(wantsMessages, classification.dialect)
+        let form = BodyForm(wantsMessages, classification.rpcProtocol)
         if form == .framed { requestReader = makeReader(.request, wantsMessages: true) }
         requestForm = form
         return form
@@ -109,7 +109,7 @@ extension Call {
 
     /// How the body is looked at, or will be.
     var likelyRequestForm: BodyForm {
-        requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.dialect)
+        requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.rpcProtocol)
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
@@ -118,7 +118,7 @@ extension Call {
         }
         let body = worker.takeQueue()
         write(message, bytes, .request) { body.append($0) }
-        if classification.dialect == .connectGet {
+        if classification.rpcProtocol == .connectGet {
             if message.isChanged { requestQuery = body } else { worker.give(body) }
         } else {
             request.contentLength = body.count

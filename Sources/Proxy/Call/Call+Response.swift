@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Compressors
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -30,25 +30,25 @@ extension Call {
 
     /// How the body is looked at, and whether the response waits for its end; somebody on the way asks for more than the head.
     private func chooseResponseForm(_ head: HTTPHead, isLast: Bool) {
-        let dialect = classification.dialect
-        responseCompression = head.compression(dialect)
-        guard !dialect.isUnaryConnect else { return chooseUnaryForm(head) }
-        if dialect == .http, !isOwnError, run.responseMeets(.plainBodies) {
+        let rpcProtocol = classification.rpcProtocol
+        responseCompression = head.compression(rpcProtocol)
+        guard !rpcProtocol.isUnaryConnect else { return chooseUnaryForm(head) }
+        if rpcProtocol == .http, !isOwnError, run.responseMeets(.plainBodies) {
             return choosePlainForm(head, isLast: isLast)
         }
         let meetsEnd = run.responseMeets(.anyEnd)
-        // What has no messages, such as the page of a proxy in between, can still become an error of the dialect.
+        // What has no messages, such as the page of a proxy in between, can still become an error of the protocol.
         let isSmall = isLast || !reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
-        holdsResponse = meetsEnd && (isSmall && dialect.hasEnvelopes || ownOutcome != nil)
+        holdsResponse = meetsEnd && (isSmall && rpcProtocol.hasEnvelopes || ownOutcome != nil)
         if isLast, holdsResponse { responseTrailers = head }
         let wantsMessages = run.responseMeets(.responseMessages)
         // How a response ends may be told in a frame of its body, and that may be compressed.
-        let isFramed = wantsMessages || dialect != .grpc && (meetsEnd || run.responseMeets(.failures))
-        if reader.hasMessages, !isLast { responseForm = BodyForm(isFramed, dialect) }
+        let isFramed = wantsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.failures))
+        if reader.hasMessages, !isLast { responseForm = BodyForm(isFramed, rpcProtocol) }
         guard responseForm == .framed else { return }
         // What is looked at may change, and the length with it.
         head.contentLength = nil
-        guard wantsMessages || ownOutcome != nil || responseDialect == .grpcWebText else {
+        guard wantsMessages || ownOutcome != nil || responseProtocol == .grpcWebText else {
             responseForm = .tailed
             return
         }
@@ -58,7 +58,7 @@ extension Call {
     private func chooseUnaryForm(_ head: HTTPHead) {
         let isError = head.status != 200
         if !isError {
-            responseForm = BodyForm(run.responseMeets(.responseMessages), classification.dialect)
+            responseForm = BodyForm(run.responseMeets(.responseMessages), classification.rpcProtocol)
         } else if !isOwnError, canDecompressResponse, run.responseMeets(.plainBodies) {
             (responseForm, isPlainBody) = (.bare, true)
         }
@@ -85,7 +85,7 @@ extension Call {
 
     /// Whether the trailers of the response are in its head, for its interceptors too: in unary Connect, where nobody asks for
     /// its end.
-    var hasTrailersInHead: Bool { classification.dialect.isUnaryConnect && !holdsResponse }
+    var hasTrailersInHead: Bool { classification.rpcProtocol.isUnaryConnect && !holdsResponse }
 
     /// Whether the head of a response has set out on its way back, and was not dropped.
     var hasResponse: Bool { responses > droppedResponses }
@@ -176,7 +176,7 @@ extension Call {
 
     /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
     private func passFramed(_ bytes: Span<UInt8>) {
-        guard responseDialect == .grpcWebText else {
+        guard responseProtocol == .grpcWebText else {
             return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
         }
         let text = worker.takeQueue()
@@ -208,7 +208,7 @@ extension Call {
         }
         pass(
             .responseEnd(
-                ResponseEnd(outcome, trailers: responseTrailers(trailers), asked: asked, classification.dialect)
+                ResponseEnd(outcome, trailers: responseTrailers(trailers), asked: asked, classification.rpcProtocol)
             ),
             .response,
             from: run.chain.links.count - 1
@@ -217,23 +217,23 @@ extension Call {
 
     /// What is asked for by those who are to see the end of this response.
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
-        let dialect = classification.dialect
+        let rpcProtocol = classification.rpcProtocol
         // Of one that has been let go, trailers behind it are all that can still be told.
-        guard !isReleased else { return dialect.isUnaryConnect ? [] : .responseTrailers }
+        guard !isReleased else { return rpcProtocol.isUnaryConnect ? [] : .responseTrailers }
         var asked: EventSet = .responseEnd
-        if outcome.code != .ok, dialect != .http || ownOutcome != nil { asked.insert(.responseErrors) }
-        let hasTrailers = dialect.isUnaryConnect ? responseTrailers != nil : dialect.hasEnvelopes || !isHeadLast
+        if outcome.code != .ok, rpcProtocol != .http || ownOutcome != nil { asked.insert(.responseErrors) }
+        let hasTrailers = rpcProtocol.isUnaryConnect ? responseTrailers != nil : rpcProtocol.hasEnvelopes || !isHeadLast
         if hasTrailers { asked.insert(.responseTrailers) }
         if outcome.code != .ok { asked.insert(.failures) }
         return asked
     }
 
-    /// The trailers as the chain sees them, wherever the dialect has them.
+    /// The trailers as the chain sees them, wherever the protocol has them.
     private func responseTrailers(_ arrived: HTTPHead?) -> HTTPHead {
         if let responseTrailers { return responseTrailers }
         let trailers = worker.takeHead()
         if let arrived { trailers.copy(arrived) }
-        if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.dialect) }
+        if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.rpcProtocol) }
         trailers.notesEdits = true
         responseTrailers = trailers
         return trailers
@@ -275,7 +275,7 @@ extension Call {
         let trailers = responseTrailers ?? worker.takeHead()
         trailers.notesEdits = true
         responseTrailers = trailers
-        let end = ResponseEnd(failing: error, trailers: trailers, classification.dialect)
+        let end = ResponseEnd(failing: error, trailers: trailers, classification.rpcProtocol)
         pass(.responseEnd(end), .response, from: place - 1)
     }
 
@@ -340,7 +340,7 @@ extension Call {
         holdsResponse = false
         // Nobody is asked about its end any more: that could not be told.
         isReleased = true
-        if classification.dialect.isUnaryConnect, let responseTrailers {
+        if classification.rpcProtocol.isUnaryConnect, let responseTrailers {
             passFields(of: head, trailers: responseTrailers)
             putBackTrailers(responseTrailers, into: head)
         } else {

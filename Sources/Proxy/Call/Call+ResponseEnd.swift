@@ -1,10 +1,10 @@
 internal import Bytes
-internal import Dialects
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import RPC
 
-/// The end of a response on its way out of the chain: written as the dialect has it, with what interceptors have changed.
+/// The end of a response on its way out of the chain: written as the protocol has it, with what interceptors have changed.
 extension Call {
     func responseEndLeaves(_ end: ResponseEnd) {
         releaseHead()
@@ -22,7 +22,7 @@ extension Call {
     private func sendHeld(_ head: HTTPHead, _ end: ResponseEnd) {
         if end.isReplaced {
             rewrite(head, end)
-        } else if let frame = endFrame(end, in: responseDialect) {
+        } else if let frame = endFrame(end, in: responseProtocol) {
             let body = heldBody ?? worker.takeQueue()
             heldBody = body
             body.append(frame)
@@ -30,9 +30,9 @@ extension Call {
         let trailers = trailers(behind: head, end)
         if responseForm != .bytes || end.isReplaced {
             // HTTP/1.1 has trailers only behind chunks.
-            head.contentLength = classification.dialect == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
+            head.contentLength = classification.rpcProtocol == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
         }
-        if classification.dialect.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        if classification.rpcProtocol.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = heldBody
         heldBody = nil
         let request = request
@@ -49,7 +49,7 @@ extension Call {
     /// The trailers that HTTP has behind the body of a held response, if any.
     private func trailers(behind head: HTTPHead, _ end: ResponseEnd) -> HTTPHead? {
         let trailers = end.trailers
-        switch classification.dialect {
+        switch classification.rpcProtocol {
         // An error that is made here is told in the head alone.
         case .grpc where end.isReplaced: return nil
         case .grpc, .http: return trailers !== head && trailers.count > 0 ? trailers : nil
@@ -59,11 +59,11 @@ extension Call {
 
     /// Makes the response one that tells of the error that was set, or of success; its trailers stay.
     private func rewrite(_ head: HTTPHead, _ end: ResponseEnd) {
-        let dialect = classification.dialect
+        let rpcProtocol = classification.rpcProtocol
         let request = request
         var type: [UInt8] = []
         if let index = request.first(.contentType) { type = request.value(at: index).array }
-        let response = dialect.response(to: end.error, codec: classification.codec, requestContentType: type.span)
+        let response = rpcProtocol.response(to: end.error, codec: classification.codec, requestContentType: type.span)
         head.status = response.status
         head.setReason(Span())
         head.removeOutcome()
@@ -72,9 +72,9 @@ extension Call {
         addProxyStatus(to: head, end.result)
         if let heldBody { worker.give(heldBody) }
         heldBody = nil
-        if dialect == .grpc { return moveTrailers(of: end, into: head) }
-        let isFramed = dialect.hasEnvelopes && response.status == 200
-        let content = isFramed ? endFrame(end, in: dialect) ?? [] : response.body
+        if rpcProtocol == .grpc { return moveTrailers(of: end, into: head) }
+        let isFramed = rpcProtocol.hasEnvelopes && response.status == 200
+        let content = isFramed ? endFrame(end, in: rpcProtocol) ?? [] : response.body
         guard !content.isEmpty else { return }
         let body = worker.takeQueue()
         body.append(content)
@@ -99,11 +99,11 @@ extension Call {
 
     /// Sends the end; false if it could only be told by breaking the response off.
     private func sendEnd(_ end: ResponseEnd) -> Bool {
-        if end.isReplaced, !classification.dialect.hasEnvelopes || !standsBetweenMessages {
+        if end.isReplaced, !classification.rpcProtocol.hasEnvelopes || !standsBetweenMessages {
             endResponse(with: end.error ?? RPCError(.internal, ""), stands: false)
             return false
         }
-        if let frame = endFrame(end, in: responseDialect) {
+        if let frame = endFrame(end, in: responseProtocol) {
             sendBody(frame.span)
             caller.sendEnd(trailers: nil)
             return true
@@ -120,31 +120,33 @@ extension Call {
     /// Sends the frame that has ended the body as it has come.
     func send(_ frame: EndFrame) {
         let body = worker.takeQueue()
-        body.append(message: frame.payload.span, flags: frame.flags, in: responseDialect)
+        body.append(message: frame.payload.span, flags: frame.flags, in: responseProtocol)
         sendBody(body.readable)
         worker.give(body)
     }
 
     // MARK: The frame that ends a body
 
-    /// The frame that ends a body of `dialect`: as it has come, or, if something of the end has changed, written of what
+    /// The frame that ends a body of `rpcProtocol`: as it has come, or, if something of the end has changed, written of what
     /// the end is now; none where there is none.
-    private func endFrame(_ end: ResponseEnd, in dialect: Dialect) -> [UInt8]? {
-        guard dialect.hasEnvelopes, dialect != .grpc, responseEndFrame != nil || end.isReplaced else { return nil }
+    private func endFrame(_ end: ResponseEnd, in rpcProtocol: RPCProtocol) -> [UInt8]? {
+        guard rpcProtocol.hasEnvelopes, rpcProtocol != .grpc, responseEndFrame != nil || end.isReplaced else {
+            return nil
+        }
         let trailers = end.trailers
         if let frame = responseEndFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
             let body = ByteQueue()
-            body.append(message: frame.payload.span, flags: frame.flags, in: dialect)
+            body.append(message: frame.payload.span, flags: frame.flags, in: rpcProtocol)
             return body.readable.array
         }
-        if dialect != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
-        return dialect.endFrame(error: end.told, fields: trailers.pairs)
+        if rpcProtocol != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
+        return rpcProtocol.endFrame(error: end.told, fields: trailers.pairs)
     }
 }
 
 extension ResponseEnd {
     /// The error as the frame that ends a Connect stream has it: every end that is not a success has one.
-    fileprivate var told: Dialect.EndError? {
+    fileprivate var told: RPCProtocol.EndError? {
         if !isReplaced, let json = result.json { return .arrived(json.bytes) }
         return error.map { .made($0) }
     }

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 public import Telemetry
 
 /// Another try of a call, since an interceptor says so: what has come of a response is dropped, and the request goes again
@@ -72,7 +72,7 @@ extension Call {
         record.decider = .upstream
         record.message = []
         reader = ResponseReader(
-            dialect: classification.dialect,
+            rpcProtocol: classification.rpcProtocol,
             codec: classification.codec,
             messageLimit: listener.responseMessageLimit
         )
@@ -84,7 +84,7 @@ extension Call {
     /// Says in a gRPC request how often it was sent before (gRFC A6).
     func tellOfRetries() {
         let count = run.retryCount
-        guard count > 0, classification.dialect == .grpc else { return }
+        guard count > 0, classification.rpcProtocol == .grpc else { return }
         request.set(Self.previousAttempts, Array("\(count)".utf8).span)
     }
 
@@ -94,7 +94,7 @@ extension Call {
 
     /// Whether the head of a response waits for what follows, since that may lead to another attempt.
     var waitsForMore: Bool {
-        keepsRequest && classification.dialect.hasEnvelopes && run.responseMeets(.retries) && retryObstacle == nil
+        keepsRequest && classification.rpcProtocol.hasEnvelopes && run.responseMeets(.retries) && retryObstacle == nil
     }
 
     /// Holds the head for a moment: an error that follows at once comes with it.

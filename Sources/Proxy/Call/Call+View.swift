@@ -1,14 +1,14 @@
 internal import Bytes
 internal import Configuration
-public import Dialects
 public import Events
 internal import HTTP
+public import Protocols
 public import RPC
 
 /// What interceptors see of a call, beside the head of its request. Nothing of it is good once `finished` has returned.
 extension Call {
     /// What the caller speaks.
-    public var dialect: Dialect { classification.dialect }
+    public var rpcProtocol: RPCProtocol { classification.rpcProtocol }
 
     /// How the caller's messages are written.
     public var codec: Codec { classification.codec }
@@ -27,7 +27,7 @@ extension Call {
 
     /// The procedure of a call of RPC: a request of plain HTTP may have the same path, and is none whatever it is.
     var rpcProcedure: Procedure? {
-        classification.dialect == .http ? nil : classification.procedure
+        classification.rpcProtocol == .http ? nil : classification.procedure
     }
 
     /// The name of the upstream that the call goes to; nil if its chain has to respond.
@@ -56,7 +56,7 @@ extension Call {
 
     /// Its shape, as far as it can be told without the service's schema: all gRPC may be streams.
     var shape: CallShapes {
-        switch classification.dialect {
+        switch classification.rpcProtocol {
         case .connectUnary, .connectGet, .http: .unary
         case .connectStream, .grpc, .grpcWeb, .grpcWebText: .stream
         }
@@ -64,9 +64,9 @@ extension Call {
 
     /// How the messages of the request are compressed.
     var requestCompression: Compression {
-        let dialect = classification.dialect
+        let rpcProtocol = classification.rpcProtocol
         let request = request
-        if dialect == .connectGet { return ConnectQuery(request.query)?.compression ?? .identity }
-        return request.compression(dialect)
+        if rpcProtocol == .connectGet { return ConnectQuery(request.query)?.compression ?? .identity }
+        return request.compression(rpcProtocol)
     }
 }

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 public import Events
 public import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -164,7 +164,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         ledger = TimeLedger(at: record.stages.arrived)
         classifiedVersion = head.targetVersion
         reader = ResponseReader(
-            dialect: classified.dialect,
+            rpcProtocol: classified.rpcProtocol,
             codec: classified.codec,
             messageLimit: listener.responseMessageLimit
         )

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -9,7 +9,7 @@ internal import Telemetry
 extension Call {
     // MARK: Decided here
 
-    /// Ends the call at once with an error in the caller's dialect; if a response has begun, by breaking it off.
+    /// Ends the call at once with an error in the caller's protocol; if a response has begun, by breaking it off.
     ///
     /// Nothing waits for it, whatever is suspended. Those in the chain see it as the upstream's response, unless one of them
     /// has rejected the request, or they have seen the head of a response already.
@@ -40,15 +40,15 @@ extension Call {
         finish(code: .internal, by: record.decider)
     }
 
-    /// Responds with an error in the caller's dialect, which goes back through the links before `place`.
+    /// Responds with an error in the caller's protocol, which goes back through the links before `place`.
     func respond(with error: RPCError, before place: Int) {
         let request = request
         let type = request.first(.contentType)
         let response =
             if let type {
-                classification.dialect.response(to: error, requestContentType: request.value(at: type))
+                classification.rpcProtocol.response(to: error, requestContentType: request.value(at: type))
             } else {
-                classification.dialect.response(to: error, requestContentType: Span())
+                classification.rpcProtocol.response(to: error, requestContentType: Span())
             }
         send(response, Outcome(error), before: place)
     }
@@ -69,8 +69,8 @@ extension Call {
         let head = worker.takeHead()
         head.fill(with: response)
         addProxyStatus(to: head, outcome)
-        reader = ResponseReader(dialect: classification.dialect, codec: classification.codec)
-        reader.read(head, classification.dialect)
+        reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
+        reader.read(head, classification.rpcProtocol)
         let request = request
         let isLast = response.body.isEmpty && response.trailers.isEmpty || request.method.equals("HEAD")
         guard takeResponse(head, isLast: isLast) else { return }
@@ -135,7 +135,7 @@ extension Call {
     func respond(_ response: LocalResponse, _ place: Int) {
         if decidesByProcedure(place) { admitMethod() }
         let outcome = Outcome(conclusion(of: response))
-        if outcome.code == .ok, classification.dialect != .http { ownMessages = 1 }
+        if outcome.code == .ok, classification.rpcProtocol != .http { ownMessages = 1 }
         send(response, outcome, before: place)
     }
 
@@ -144,8 +144,8 @@ extension Call {
         let head = worker.takeHead()
         defer { worker.give(head) }
         head.fill(with: response)
-        var reader = ResponseReader(dialect: classification.dialect, codec: classification.codec)
-        reader.read(head, classification.dialect)
+        var reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
+        reader.read(head, classification.rpcProtocol)
         reader.body(response.body.span)
         guard !response.trailers.isEmpty else { return reader.end() }
         let trailers = worker.takeHead()
@@ -177,10 +177,10 @@ extension Call {
         return !lanes.response.holdsBytes && (mayEndResponse ?? lacksEnd)
     }
 
-    /// Ends a response that has begun: as the dialect has it, if the body stands between two messages, or by breaking it
+    /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
     /// off.
     func endResponse(with error: RPCError, stands: Bool) {
-        guard stands, let ending = classification.dialect.ending(with: error) else {
+        guard stands, let ending = classification.rpcProtocol.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return caller.reset(.code(isOurs ? .cancel : .internalError))
         }
@@ -197,7 +197,7 @@ extension Call {
         attempt?.count(.ok)
         record.message = outcome.message
         // What counts there is the status that the caller has got.
-        if classification.dialect == .http, !outcome.isError, record.status > 0 {
+        if classification.rpcProtocol == .http, !outcome.isError, record.status > 0 {
             let code: RPCCode = record.status < 400 ? .ok : RPCCode(inferredFromStatus: record.status)
             return finish(code: code, by: record.decider)
         }
@@ -258,7 +258,7 @@ extension Call {
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.
     func admitMethod() {
-        guard var counted, let procedure = classification.procedure, classification.dialect != .http else { return }
+        guard var counted, let procedure = classification.procedure, classification.rpcProtocol != .http else { return }
         let request = request
         let path = request.path
         worker.counters.admit(

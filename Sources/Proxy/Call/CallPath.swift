@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -55,7 +55,7 @@ extension Call {
                 by: .martlet
             )
         }
-        if upstream.speaksOnlyHTTP1, classification.dialect == .grpc {
+        if upstream.speaksOnlyHTTP1, classification.rpcProtocol == .grpc {
             return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
         isForwarded = true
@@ -136,7 +136,7 @@ extension Call {
         if !keepsRequest { giveReplay() }
         keepCookies(of: head)
         record.stages.responded = worker.context.loop.now
-        reader.read(head, classification.dialect)
+        reader.read(head, classification.rpcProtocol)
         if reader.isOverLimit {
             worker.give(head)
             return responseIsOverLimit()
@@ -185,7 +185,7 @@ extension Call {
         attempt.cancel()
         self.attempt = nil
         self.failure = failure
-        responseFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.dialect))
+        responseFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.rpcProtocol))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
@@ -194,7 +194,7 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         failure = .callTimeout
-        let error = UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.dialect)
+        let error = UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.rpcProtocol)
         responseFailed(sayingWhere(error))
     }
 

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// What heads and trailers say about the outcome of a call.
@@ -18,7 +18,7 @@ extension HTTPHead {
     /// Says the outcome as gRPC does.
     func setOutcome(_ error: RPCError?) {
         for name in Self.outcome { remove(name) }
-        for (name, value) in Dialect.grpcFields(error) { add(name: name.span, value: value.span) }
+        for (name, value) in RPCProtocol.grpcFields(error) { add(name: name.span, value: value.span) }
     }
 
     /// The fields, in their order.
@@ -27,8 +27,8 @@ extension HTTPHead {
     }
 
     /// Adds the trailers that stand in the frame that ends a body.
-    func add(endFrame payload: [UInt8], of dialect: Dialect) {
-        guard dialect == .connectStream else {
+    func add(endFrame payload: [UInt8], of rpcProtocol: RPCProtocol) {
+        guard rpcProtocol == .connectStream else {
             for (name, value) in TrailerLines.fields(of: payload.span) { add(name: name.span, value: value.span) }
             return
         }

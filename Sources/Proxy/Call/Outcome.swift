@@ -1,6 +1,6 @@
-internal import Dialects
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// How a response went, as far as it tells, or as was decided here.

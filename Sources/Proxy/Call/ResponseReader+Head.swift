@@ -1,13 +1,13 @@
 internal import Bytes
-internal import Dialects
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 extension ResponseReader {
     /// Sees the head of a response.
-    mutating func read(_ head: HTTPHead, _ dialect: Dialect) {
+    mutating func read(_ head: HTTPHead, _ rpcProtocol: RPCProtocol) {
         let status = head.status
-        let compression = head.compression(dialect)
+        let compression = head.compression(rpcProtocol)
         let length = head.contentLength
         switch (head.first(.contentType), head.first(.grpcStatus), head.first(.grpcMessage)) {
         case (nil, _, _):
@@ -52,13 +52,13 @@ extension ResponseReader {
 
 extension HTTPHead {
     /// How the messages are compressed that follow the head.
-    func compression(_ dialect: Dialect) -> Compression {
-        guard let index = first(dialect.encoding) else { return .identity }
+    func compression(_ rpcProtocol: RPCProtocol) -> Compression {
+        guard let index = first(rpcProtocol.encoding) else { return .identity }
         return Compression(name: value(at: index))
     }
 }
 
-extension Dialect {
+extension RPCProtocol {
     /// The field that names how messages are compressed.
     fileprivate var encoding: KnownField {
         switch self {

@@ -1,18 +1,18 @@
 internal import Bytes
-internal import Dialects
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// The head of a response that waits for the outcome, as interceptors may be for some outcomes only.
 extension Call {
     /// The outcome that the head of a response tells of: in plain HTTP its status does, unless it waits for its end.
     func code(of head: HTTPHead) -> UInt8? {
-        guard classification.dialect == .http, !holdsResponse else { return nil }
+        guard classification.rpcProtocol == .http, !holdsResponse else { return nil }
         return (ownOutcome?.code ?? codeOfStatus(head)).rawValue
     }
 
     private func codeOfStatus(_ head: HTTPHead) -> RPCCode {
-        let isGood = classification.dialect == .http ? head.status < 400 : head.status == 200
+        let isGood = classification.rpcProtocol == .http ? head.status < 400 : head.status == 200
         return isGood ? .ok : RPCCode(inferredFromStatus: head.status)
     }
 
@@ -85,7 +85,7 @@ extension Call {
             // Those that ask for every end cannot be told of this one.
             ends = chain.asking(.responseTrailers, code: code.rawValue) & ~chain.mask(.responseEnd) & isOpen
             let outcome = Outcome(code: code)
-            event = .responseEnd(ResponseEnd(outcome, trailers: trailers, asked: [], classification.dialect))
+            event = .responseEnd(ResponseEnd(outcome, trailers: trailers, asked: [], classification.rpcProtocol))
         }
         var stops = heads | ends
         while stops != 0 {

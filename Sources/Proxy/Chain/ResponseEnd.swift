@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Dialects
 public import HTTP
+internal import Protocols
 public import RPC
 
 /// How a response ends: its code, the error if it is one, and the trailers.
@@ -24,19 +24,19 @@ public final class ResponseEnd {
     private(set) var isNewlyReplaced = false
 
     /// The end of a response as it has come.
-    init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet, _ dialect: Dialect) {
+    init(_ outcome: Outcome, trailers: HTTPHead, asked: EventSet, _ rpcProtocol: RPCProtocol) {
         self.outcome = outcome
         self.trailers = trailers
         arrived = asked
-        hasMetadata = dialect.hasEnvelopes
+        hasMetadata = rpcProtocol.hasEnvelopes
     }
 
     /// The end of a response that is broken off with an error.
-    init(failing error: RPCError, trailers: HTTPHead, _ dialect: Dialect) {
+    init(failing error: RPCError, trailers: HTTPHead, _ rpcProtocol: RPCProtocol) {
         outcome = Outcome(error)
         self.trailers = trailers
         arrived = .anyEnd
-        hasMetadata = dialect.hasEnvelopes
+        hasMetadata = rpcProtocol.hasEnvelopes
         isReplaced = true
         store(error)
     }
@@ -50,7 +50,7 @@ public final class ResponseEnd {
     /// The outcome.
     public var code: RPCCode { outcome.code }
 
-    /// The error, or nil if the call has succeeded; what is set is told in the caller's dialect.
+    /// The error, or nil if the call has succeeded; what is set is told in the caller's protocol.
     ///
     /// When messages have gone out already, they stay, and the error ends them. In plain HTTP, and in unary Connect over
     /// a response whose head has gone out, it can only break the response off. Fields of metadata that came with the error are

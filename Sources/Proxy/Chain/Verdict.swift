@@ -1,5 +1,5 @@
-public import Dialects
 public import HTTP
+public import Protocols
 public import RPC
 public import Telemetry
 
@@ -7,7 +7,7 @@ public import Telemetry
 public enum Verdict {
     /// The call goes on.
     case next
-    /// The call ends with this error, in the caller's dialect.
+    /// The call ends with this error, in the caller's protocol.
     ///
     /// On the request's way interceptors further on never see the event, and those before it see no response. On the
     /// response's way the error takes the place of the event, and those that are still to come see it as the response's end.

@@ -1,9 +1,9 @@
 internal import Bytes
 package import Configuration
-internal import Dialects
 internal import Events
 private import Glibc
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
@@ -50,7 +50,7 @@ package struct Explanation {
         worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: tokens, tls: tls)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
-        stream = ExplainedStream(Classification(head).dialect == .grpc ? .http2 : .http1)
+        stream = ExplainedStream(Classification(head).rpcProtocol == .grpc ? .http2 : .http1)
         call = Call(stream, head: head, end: request.body.isEmpty, from: Self.peer(of: settings), on: listener)
         self.settings = settings
         run(request.body, on: loop)
@@ -96,7 +96,7 @@ package struct Explanation {
         call.start()
         if !body.isEmpty, !call.isOver {
             let framed = ByteQueue()
-            framed.append(message: body.span, in: call.classification.dialect)
+            framed.append(message: body.span, in: call.classification.rpcProtocol)
             call.received(body: framed.readable)
             if !call.isOver { call.receivedEnd(trailers: nil) }
         }
@@ -110,8 +110,8 @@ package struct Explanation {
     // MARK: In words
 
     private mutating func describe() {
-        let dialect = call.classification.dialect.name
-        lines.append("dialect   \(dialect)")
+        let rpcProtocol = call.classification.rpcProtocol.name
+        lines.append("protocol  \(rpcProtocol)")
         lines.append("route     \(routeName)")
         lines.append("chain")
         let width = call.run.chain.links.map(\.name.count).max() ?? 0
@@ -160,7 +160,7 @@ package struct Explanation {
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
         }
-        let isHidden = call.classification.dialect == .connectGet && call.run.chain.redactions.hasPointers
+        let isHidden = call.classification.rpcProtocol == .connectGet && call.run.chain.redactions.hasPointers
         let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }

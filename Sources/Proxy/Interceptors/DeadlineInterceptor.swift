@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 
 /// Gives calls a time-out, or a shorter one than they bring.
 final class DeadlineInterceptor: Interceptor {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import HTTP
+internal import Protocols
 
 /// Changes headers and trailers by rules.
 final class HeadersInterceptor: Interceptor {

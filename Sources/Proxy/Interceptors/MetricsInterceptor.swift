@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -45,7 +45,7 @@ final class MetricsInterceptor: Interceptor {
         guard call.counted == nil else { return .next }
         call.worker.counters.setMethodLimit(methods)
         let request = call.request
-        call.counted = call.worker.counters.start(request.path, call.classification.dialect.callProtocol)
+        call.counted = call.worker.counters.start(request.path, call.classification.rpcProtocol.callProtocol)
         return .next
     }
 
@@ -111,7 +111,7 @@ extension MetricsInterceptor {
     }
 }
 
-extension Dialect {
+extension RPCProtocol {
     /// What the call is counted under.
     fileprivate var callProtocol: CallProtocol {
         switch self {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import HTTP
+internal import Protocols
 
 /// The rules for the parameters of a query; those that no rule names keep their bytes and their places.
 ///
@@ -79,7 +79,7 @@ final class QueryRules {
     }
 
     private func applies(_ rule: Rule, to call: Call) -> Bool {
-        !rule.isConnects || call.classification.dialect != .connectGet
+        !rule.isConnects || call.classification.rpcProtocol != .connectGet
     }
 
     private func append(_ rule: Rule, _ call: Call, to queue: ByteQueue, after start: Int) {

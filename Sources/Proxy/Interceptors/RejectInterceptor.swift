@@ -5,13 +5,13 @@ public import RPC
 final class RejectInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "reject",
-        summary: "Ends the call with an error in the caller's dialect; nothing reaches the upstream.",
+        summary: "Ends the call with an error in the caller's protocol; nothing reaches the upstream.",
         responds: true,
         options: [
             Option("code", .choice(RPCCode.errorNames), required: true, example: "permission_denied", "The code."),
             Option("message", .string, "The message for people."),
             Option("details", .sections(detailOptions), "Typed details."),
-            Option("metadata", .map, "Headers, or trailers where the dialect has them there."),
+            Option("metadata", .map, "Headers, or trailers where the protocol has them there."),
         ],
         make: { section, _ in RejectInterceptor(section) }
     )

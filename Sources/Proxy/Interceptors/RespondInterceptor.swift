@@ -1,14 +1,14 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// Responds to every call itself.
 final class RespondInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "respond",
-        summary: "Responds to the call: with a message in the caller's dialect, or with a plain HTTP response.",
+        summary: "Responds to the call: with a message in the caller's protocol, or with a plain HTTP response.",
         responds: true,
         options: [
             Option("json", .node, "The message: a YAML value, or a string of JSON."),
@@ -59,6 +59,6 @@ final class RespondInterceptor: Interceptor {
 
     private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
         let kind = call.classification
-        return try kind.dialect.response(message: json, codec: kind.codec, requestContentType: contentType)
+        return try kind.rpcProtocol.response(message: json, codec: kind.codec, requestContentType: contentType)
     }
 }

@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// A compiled `when` or `match`: all that is given must hold.
@@ -15,8 +15,8 @@ final class Condition {
     private let users: [UInt32]
     private let groups: [UInt32]
     private let units: [[UInt8]]
-    /// A bit for each dialect that is meant, by its raw value; 0 for all.
-    private let dialects: UInt32
+    /// A bit for each protocol that is meant, by its raw value; 0 for all.
+    private let protocols: UInt32
     /// A bit for each outcome that is meant, by the raw value of its code; 0 for all.
     ///
     /// `holds` says nothing of it, since it is asked before there is one.
@@ -31,7 +31,7 @@ final class Condition {
         users = settings.peerUsers
         groups = settings.peerGroups
         units = settings.peerUnits.map { Array($0.utf8) }
-        dialects = Self.bits(settings.dialects, among: Dialect.allCases.map { ("\($0.name)", $0.rawValue) })
+        protocols = Self.bits(settings.protocols, among: RPCProtocol.allCases.map { ("\($0.name)", $0.rawValue) })
         codes = Self.bits(settings.codes, among: RPCCode.allCases.map { ("\($0.name)", $0.rawValue) })
     }
 
@@ -41,8 +41,8 @@ final class Condition {
 
     /// Whether it is for calls only that have no streams of messages.
     var isUnary: Bool {
-        let unary = [Dialect.connectUnary, .connectGet, .http].reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
-        return dialects != 0 && dialects & ~unary == 0
+        let unary = [RPCProtocol.connectUnary, .connectGet, .http].reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
+        return protocols != 0 && protocols & ~unary == 0
     }
 
     /// Whether services or methods are among what is given.
@@ -51,12 +51,13 @@ final class Condition {
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
         let request = call.request
-        return dialectHolds(call.classification.dialect) && procedureHolds(call) && pathHolds(call) && hostHolds(call)
+        return protocolHolds(call.classification.rpcProtocol) && procedureHolds(call) && pathHolds(call)
+            && hostHolds(call)
             && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
 
-    private func dialectHolds(_ dialect: Dialect) -> Bool {
-        dialects == 0 || dialects & 1 << UInt32(dialect.rawValue) != 0
+    private func protocolHolds(_ rpcProtocol: RPCProtocol) -> Bool {
+        protocols == 0 || protocols & 1 << UInt32(rpcProtocol.rawValue) != 0
     }
 
     private func procedureHolds(_ call: Call) -> Bool {

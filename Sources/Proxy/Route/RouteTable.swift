@@ -1,7 +1,7 @@
 internal import Bytes
 package import Configuration
-internal import Dialects
 internal import HTTP
+internal import Protocols
 
 /// Finds the first route that takes a call, however many there are.
 ///

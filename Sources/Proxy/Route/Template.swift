@@ -1,9 +1,9 @@
 public import Bytes
 public import Configuration
-internal import Dialects
 internal import Events
 private import Glibc
 internal import HTTP
+internal import Protocols
 
 /// A value with parts that are filled in for each call: `Bearer {env:TOKEN}`, `{header:x-tenant}`, `{host}`.
 ///

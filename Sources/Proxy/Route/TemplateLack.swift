@@ -1,6 +1,6 @@
 internal import Bytes
-internal import Dialects
 internal import HTTP
+internal import Protocols
 
 /// Why a template has no value for a call, where a value is needed that nobody else could have.
 enum TemplateLack: Error, Equatable {

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import Telemetry
 
 /// One try of a call on one upstream connection.
@@ -31,7 +31,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     var version: HTTPVersion { needsHTTP2 ? .http2 : call.caller.version }
 
     /// Whether no other version can carry the call.
-    var needsHTTP2: Bool { call.classification.dialect == .grpc }
+    var needsHTTP2: Bool { call.classification.rpcProtocol == .grpc }
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {

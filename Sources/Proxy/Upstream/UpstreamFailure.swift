@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Resolver
 internal import TLS
@@ -52,7 +52,7 @@ enum UpstreamFailure: Error {
     }
 
     /// What the caller of `upstream` is told.
-    func error(upstream: String, for dialect: Dialect) -> RPCError {
+    func error(upstream: String, for rpcProtocol: RPCProtocol) -> RPCError {
         switch self {
         case .unknownHost(let error):
             RPCError(.unavailable, "upstream \(upstream): \(error)")
@@ -82,7 +82,7 @@ enum UpstreamFailure: Error {
             RPCError(
                 RPCCode(http2Reset: code.rawValue),
                 "upstream \(upstream): the stream was reset: \(code)",
-                httpStatus: dialect == .http ? 502 : nil
+                httpStatus: rpcProtocol == .http ? 502 : nil
             )
         case .exceeded(let limit):
             RPCError(

@@ -1,4 +1,4 @@
-"""A call of any dialect over either version of HTTP, byte by byte, and how it ended in the caller's eyes."""
+"""A call of any protocol over either version of HTTP, byte by byte, and how it ended in the caller's eyes."""
 
 import base64
 import json
@@ -6,11 +6,11 @@ import json
 import h11
 
 from support import h2_peer
-from support.dialect import ALL, HELLO_PROTO, SAY, Dialect, envelope
+from support.protocol import ALL, HELLO_PROTO, SAY, RPCProtocol, envelope
 from support.peer import LARGEST_HEAD
 
-GRPC = Dialect("grpc", "application/grpc+proto", envelope(0, HELLO_PROTO), response_type="application/grpc+proto")
-# Each dialect over each version that can carry it.
+GRPC = RPCProtocol("grpc", "application/grpc+proto", envelope(0, HELLO_PROTO), response_type="application/grpc+proto")
+# Each protocol over each version that can carry it.
 WAYS = [(caller, 1) for caller in ALL] + [(caller, 2) for caller in [*ALL, GRPC]]
 CODES = {"0": "ok", "1": "canceled", "4": "deadline_exceeded", "8": "resource_exhausted", "13": "internal", "14": "unavailable"}
 

@@ -1,4 +1,4 @@
-"""Callers of the token services: published clients of each dialect, which all tell in the same words how a call ended."""
+"""Callers of the token services: published clients of each protocol, which all tell in the same words how a call ended."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -126,7 +126,7 @@ class PlainCaller(Caller):
 
 
 class Callers:
-    """One caller of each dialect: through a daemon, or straight to the services."""
+    """One caller of each protocol: through a daemon, or straight to the services."""
 
     def __init__(self, grpc_address, url):
         connect, web = ProtocolType.CONNECT, ProtocolType.GRPC_WEB
@@ -152,9 +152,9 @@ class Callers:
             caller.stop()
 
 
-DIALECTS = ["grpc", "connect", "grpc_web", "http"]
-# Every dialect with every kind of call that it has.
-WAYS = [(name, kind) for name in DIALECTS for kind in (KINDS if name != "http" else ["unary"])]
+PROTOCOLS = ["grpc", "connect", "grpc_web", "http"]
+# Every protocol with every kind of call that it has.
+WAYS = [(name, kind) for name in PROTOCOLS for kind in (KINDS if name != "http" else ["unary"])]
 
 
 def expected(kind, text="hello"):

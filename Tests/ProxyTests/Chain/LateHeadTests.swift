@@ -1,5 +1,5 @@
-import Dialects
 import HTTP2Kit
+import Protocols
 import RPC
 import Testing
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// Responses of unusual forms in chains that look at them: without messages, not of the dialect, broken off, our own.
+/// Responses of unusual forms in chains that look at them: without messages, not of the protocol, broken off, our own.
 @Suite struct OddResponseTests {
     private static let detail = "+google.rpc.RetryInfo"
     private static let web: [Style] = [.connectStream, .grpcWeb, .grpcWebText]
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `R8 what a proxy before the upstream says is replaced in the dialect`() {
+    @Test func `R8 what a proxy before the upstream says is replaced in the protocol`() {
         converse("{name: a, gate: {end: resource_exhausted}}") { talk in
             ask(talk)
             talk.upstream.send(.response(1, 503, ["content-type": "text/html"]), .data(1, "<p>sorry</p>", end: true))

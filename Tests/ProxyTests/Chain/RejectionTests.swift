@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `E6 a message that is rejected when the response has begun ends that in the form of the dialect`() {
+    @Test func `E6 a message that is rejected when the response has begun ends that in the form of the protocol`() {
         converse("{name: b, gate: {reject: {request message 2: aborted}}}", in: Style.streams) { talk in
             talk.begin()
             talk.say("1")
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `R8 an error is replaced with another, in every dialect`() {
+    @Test func `R8 an error is replaced with another, in every protocol`() {
         converse("{name: b, gate: {sees: [response end], end: resource_exhausted}}") { talk in
             talk.begin()
             talk.say("hello", end: true)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `R5 a trailer is added in the form of each dialect`() {
+    @Test func `R5 a trailer is added in the form of each protocol`() {
         converse("{name: b, gate: {sees: [response end], trailer: '5'}}") { talk in
             talk.begin()
             talk.say("hello", end: true)

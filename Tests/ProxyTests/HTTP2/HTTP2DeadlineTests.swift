@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `the time-out of another dialect is none of ours`() {
+    @Test func `the time-out of another protocol is none of ours`() {
         play(http2Plain) { scene in
             let caller = scene.http2Caller()
             caller.send(.say(1, "application/grpc", ("connect-timeout-ms", "x"), end: true))

@@ -1,7 +1,7 @@
 import HTTP2Kit
 import Testing
 
-/// What Martlet responds by itself over HTTP/2, byte for byte, in each dialect.
+/// What Martlet responds by itself over HTTP/2, byte for byte, in each protocol.
 @Suite struct HTTP2OwnResponseTests {
     private static let json = #"{"code":"unknown","message":"auth token fetch failed"}"#
 
@@ -70,7 +70,7 @@ import Testing
         expect(.request(1, "GET", "/p", end: true), by: yaml, lines)
     }
 
-    @Test func `a canned message is in the dialect of the caller`() {
+    @Test func `a canned message is in the protocol of the caller`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         let message = envelope(#"{"a":1}"#)
         let asked = Frame.data(1, envelope("{}"), end: true)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a head that is too large is refused in the dialect of the call`() {
+    @Test func `a head that is too large is refused in the protocol of the call`() {
         play("listeners: [{address: \"127.0.0.1:8080\", limits: {head: 1KiB}}]\nupstream: h2c://127.0.0.1:9000") {
             scene in
             let caller = scene.http2Caller()

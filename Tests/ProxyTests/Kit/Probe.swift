@@ -1,6 +1,6 @@
 import Configuration
-import Dialects
 import HTTP
+import Protocols
 import RPC
 
 @testable import Proxy

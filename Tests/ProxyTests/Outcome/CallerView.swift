@@ -1,7 +1,7 @@
 import Bytes
-import Dialects
 import Documents
 import HTTP2Kit
+import Protocols
 import RPC
 
 /// What a caller has got of a response, read off the wire by nothing of Martlet's, and what a client of its protocol makes
@@ -17,23 +17,23 @@ struct CallerView {
     var isBroken = false
 
     /// The code that a client reports; nil if the response was broken off, which no client takes for a success.
-    func code(_ dialect: Dialect) -> RPCCode? {
+    func code(_ rpcProtocol: RPCProtocol) -> RPCCode? {
         guard isWhole else { return nil }
-        switch dialect {
+        switch rpcProtocol {
         case .http: return status < 400 ? .ok : codeOfJSON
-        case .connectUnary, .connectGet: return status != 200 ? codeOfJSON : isOf(dialect) ? .ok : .unknown
-        case .connectStream: return isOf(dialect) ? codeOfStream : RPCCode(inferredFromStatus: status)
+        case .connectUnary, .connectGet: return status != 200 ? codeOfJSON : isOf(rpcProtocol) ? .ok : .unknown
+        case .connectStream: return isOf(rpcProtocol) ? codeOfStream : RPCCode(inferredFromStatus: status)
         case .grpc:
-            guard isOf(dialect) else { return foreignCode }
+            guard isOf(rpcProtocol) else { return foreignCode }
             let code = codeOfGRPC(trailers.isEmpty ? fields : trailers)
             return code == .ok && !isReadable ? .internal : code
-        case .grpcWeb, .grpcWebText: return isOf(dialect) ? codeOfWeb : foreignCode
+        case .grpcWeb, .grpcWebText: return isOf(rpcProtocol) ? codeOfWeb : foreignCode
         }
     }
 
     /// The trailers, wherever the protocol has them.
-    func allTrailers(_ dialect: Dialect) -> [String: String] {
-        switch dialect {
+    func allTrailers(_ rpcProtocol: RPCProtocol) -> [String: String] {
+        switch rpcProtocol {
         case .http: return trailers
         case .grpc: return fields.merging(trailers) { $1 }
         case .connectUnary, .connectGet:
@@ -49,9 +49,9 @@ struct CallerView {
         }
     }
 
-    private func isOf(_ dialect: Dialect) -> Bool {
+    private func isOf(_ rpcProtocol: RPCProtocol) -> Bool {
         let type = fields["content-type"] ?? ""
-        return status == 200 && type.hasPrefix(String(Spoken(dialect).contentType.prefix { $0 != "+" }))
+        return status == 200 && type.hasPrefix(String(Spoken(rpcProtocol).contentType.prefix { $0 != "+" }))
     }
 
     private var foreignCode: RPCCode { status == 200 ? .unknown : RPCCode(inferredFromStatus: status) }

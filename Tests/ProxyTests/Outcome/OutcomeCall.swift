@@ -1,8 +1,8 @@
 import Bytes
-import Dialects
 import Events
 import HTTP
 import HTTP2Kit
+import Protocols
 import RPC
 import Testing
 
@@ -24,9 +24,9 @@ final class OutcomeCall {
     /// The heads of the requests that have come upstream, in words.
     var upstreamHeads: [String] { upstreams.flatMap(\.heads) }
 
-    init(_ scene: Scene, _ dialect: Dialect, _ version: HTTPVersion, usesHTTP2: Bool, _ trouble: Trouble) {
+    init(_ scene: Scene, _ rpcProtocol: RPCProtocol, _ version: HTTPVersion, usesHTTP2: Bool, _ trouble: Trouble) {
         (self.scene, self.trouble, self.usesHTTP2) = (scene, trouble, usesHTTP2)
-        spoken = Spoken(dialect)
+        spoken = Spoken(rpcProtocol)
         accepted = scene.upstream().connects
         if case .refuses = trouble.script {
             scene.upstream().behaviour = .refuses
@@ -81,7 +81,7 @@ final class OutcomeCall {
         let body = spoken.requestBody(message)
         guard let caller2 else {
             let lines = fields.map { "\($0.0): \($0.1)\r\n" }.joined()
-            let length = spoken.dialect == .connectGet ? "" : "content-length: \(body.count)\r\n"
+            let length = spoken.rpcProtocol == .connectGet ? "" : "content-length: \(body.count)\r\n"
             let head = "\(spoken.method) \(spoken.target) HTTP/1.1\r\nhost: app\r\n\(lines)\(length)\r\n"
             return caller.send(head.latin1 + body)
         }

@@ -1,7 +1,7 @@
-import Dialects
 import Glibc
 import HTTP
 import HTTP2Kit
+import Protocols
 import RPC
 import Testing
 
@@ -56,13 +56,13 @@ import Testing
     private func check(
         _ front: [String],
         behind: [String] = [],
-        _ dialect: Dialect,
+        _ rpcProtocol: RPCProtocol,
         _ version: HTTPVersion,
         _ label: String,
         isTight: Bool = false,
-        problem: (OutcomeCall, Trouble, Dialect) -> String? = Self.problem
+        problem: (OutcomeCall, Trouble, RPCProtocol) -> String? = Self.problem
     ) {
-        let usesHTTP2 = version == .http2 || dialect == .grpc
+        let usesHTTP2 = version == .http2 || rpcProtocol == .grpc
         let witness = "{name: w, gate: {sees: [request head]}}"
         let items =
             [witness] + (front.map { "{\($0)}" }) + Trouble.all.compactMap(\.chainItem) + behind.map { "{\($0)}" }
@@ -75,23 +75,25 @@ import Testing
             """
         play(yaml) { scene in
             scene.worker.updateToken("/run/token", Array("one".utf8))
-            for trouble in Trouble.all(in: dialect) {
-                let call = OutcomeCall(scene, dialect, version, usesHTTP2: usesHTTP2, trouble)
+            for trouble in Trouble.all(in: rpcProtocol) {
+                let call = OutcomeCall(scene, rpcProtocol, version, usesHTTP2: usesHTTP2, trouble)
                 call.run()
-                if let problem = problem(call, trouble, dialect) ?? Self.lostSuccess(call, trouble, dialect, isTight) {
-                    Issue.record("\(label) \(dialect) \(version) \(trouble): \(problem)")
+                if let problem = problem(call, trouble, rpcProtocol)
+                    ?? Self.lostSuccess(call, trouble, rpcProtocol, isTight)
+                {
+                    Issue.record("\(label) \(rpcProtocol) \(version) \(trouble): \(problem)")
                 }
             }
         }
     }
 
     /// What is wrong with how a call has ended.
-    private static func problem(_ call: OutcomeCall, _ trouble: Trouble, _ dialect: Dialect) -> String? {
+    private static func problem(_ call: OutcomeCall, _ trouble: Trouble, _ rpcProtocol: RPCProtocol) -> String? {
         guard let record = call.record else { return "the call is not over; the caller has \(call.view)" }
         guard call.view.isWhole || call.view.isBroken else { return "the caller waits; \(record)" }
-        let told = call.view.code(dialect)
+        let told = call.view.code(rpcProtocol)
         let seen = "told \(told.map { "\($0)" } ?? "broken off"), record \(record), got \(call.view.shown)"
-        if !trouble.mayBeOK(dialect), record.code == .ok || told == .ok {
+        if !trouble.mayBeOK(rpcProtocol), record.code == .ok || told == .ok {
             return "a failure looks like success: \(seen)"
         }
         if ["reject", "fault", "limit", "broken-reject-response-end"].contains(trouble.name),
@@ -110,12 +112,12 @@ import Testing
     private static func lostSuccess(
         _ call: OutcomeCall,
         _ trouble: Trouble,
-        _ dialect: Dialect,
+        _ rpcProtocol: RPCProtocol,
         _ isTight: Bool
     ) -> String? {
-        guard trouble.mustBeOK(dialect), let record = call.record else { return nil }
+        guard trouble.mustBeOK(rpcProtocol), let record = call.record else { return nil }
         if isTight, record.code == .resourceExhausted { return nil }
-        if record.code == .ok, call.view.code(dialect) == .ok { return nil }
+        if record.code == .ok, call.view.code(rpcProtocol) == .ok { return nil }
         return "a success looks like a failure: record \(record), got \(call.view.shown)"
     }
 
@@ -124,45 +126,47 @@ import Testing
         call.record?.decider.firstMatch(of: /interceptor\("t-(.*)"\)/).map { String($0.1) }
     }
 
-    @Test(arguments: Dialect.allCases)
-    func `with every kind alone, the caller's client reports the code of the record`(_ dialect: Dialect) {
+    @Test(arguments: RPCProtocol.allCases)
+    func `with every kind alone, the caller's client reports the code of the record`(_ rpcProtocol: RPCProtocol) {
         for (index, (name, item)) in Self.kinds.enumerated() {
             let items = item.isEmpty ? [] : [item]
-            for version in [HTTPVersion.http1, .http2] { check(items, dialect, version, name) }
+            for version in [HTTPVersion.http1, .http2] { check(items, rpcProtocol, version, name) }
             // Behind the trouble a kind has less of a say: a third of them in each protocol.
-            guard (index + Int(dialect.rawValue)) % 3 == 0 else { continue }
-            check([], behind: items, dialect, index % 2 == 0 ? .http1 : .http2, "behind: \(name)")
+            guard (index + Int(rpcProtocol.rawValue)) % 3 == 0 else { continue }
+            check([], behind: items, rpcProtocol, index % 2 == 0 ? .http1 : .http2, "behind: \(name)")
         }
     }
 
-    @Test(arguments: Dialect.allCases.filter { $0 != .http })
-    func `what stands in front of an error has its say, wherever the error is made`(_ dialect: Dialect) {
+    @Test(arguments: RPCProtocol.allCases.filter { $0 != .http })
+    func `what stands in front of an error has its say, wherever the error is made`(_ rpcProtocol: RPCProtocol) {
         let front = [
             "headers: {trailers: {add: {x-cost: '1'}}}",
             "error: {code: resource_exhausted, message: '{code}', metadata: {x-m: '1'}}",
         ]
         for version in [HTTPVersion.http1, .http2] {
             for chain in [front, front.reversed()] {
-                check(chain, dialect, version, "\(chain)", problem: Self.unheard)
+                check(chain, rpcProtocol, version, "\(chain)", problem: Self.unheard)
             }
         }
     }
 
     /// What is wrong with an end that has come through the rules of the test above.
-    private static func unheard(_ call: OutcomeCall, _ trouble: Trouble, _ dialect: Dialect) -> String? {
+    private static func unheard(_ call: OutcomeCall, _ trouble: Trouble, _ rpcProtocol: RPCProtocol) -> String? {
         guard Trouble.heard.contains(trouble.name), let record = call.record else { return nil }
-        guard let told = call.view.code(dialect) else { return record.code == .resourceExhausted ? nil : "\(record)" }
-        let trailers = call.view.allTrailers(dialect)
+        guard let told = call.view.code(rpcProtocol) else {
+            return record.code == .resourceExhausted ? nil : "\(record)"
+        }
+        let trailers = call.view.allTrailers(rpcProtocol)
         let isRight = (told == .ok ? record.code == .ok : told == .resourceExhausted && trailers["x-m"] == "1")
         return isRight && trailers["x-cost"] == "1" ? nil : "told \(told), record \(record), got \(call.view.shown)"
     }
 
-    @Test(arguments: Dialect.allCases)
-    func `in random chains, the caller's client reports the code of the record`(_ dialect: Dialect) {
+    @Test(arguments: RPCProtocol.allCases)
+    func `in random chains, the caller's client reports the code of the record`(_ rpcProtocol: RPCProtocol) {
         let given = unsafe getenv("MARTLET_SEED").map { unsafe String(cString: $0) }.flatMap { UInt64($0) }
         let seeds = given.map { [$0] } ?? Array(0..<6)
         for seed in seeds {
-            var random = SeededGenerator(seed: seed &* 7 &+ UInt64(dialect.rawValue))
+            var random = SeededGenerator(seed: seed &* 7 &+ UInt64(rpcProtocol.rawValue))
             let count = Int.random(in: 2...6, using: &random)
             var names: [String] = []
             var items: [String] = []
@@ -175,8 +179,8 @@ import Testing
             let version: HTTPVersion = Bool.random(using: &random) ? .http1 : .http2
             let label = "MARTLET_SEED=\(seed): \(names[..<split]) troubles \(names[split...])"
             let (front, behind) = (Array(items[..<split]), Array(items[split...]))
-            check(front, behind: behind, dialect, version, label)
-            check(front, behind: behind, dialect, version, "\(label), next to nothing may be held", isTight: true)
+            check(front, behind: behind, rpcProtocol, version, label)
+            check(front, behind: behind, rpcProtocol, version, "\(label), next to nothing may be held", isTight: true)
         }
     }
 }

@@ -1,5 +1,5 @@
-import Dialects
 import HTTP2Kit
+import Protocols
 
 /// How the peers of a test speak a protocol: what a request and a response of it are made of.
 struct Spoken {
@@ -10,12 +10,12 @@ struct Spoken {
         case end([(String, String)])
     }
 
-    let dialect: Dialect
+    let rpcProtocol: RPCProtocol
 
-    init(_ dialect: Dialect) { self.dialect = dialect }
+    init(_ rpcProtocol: RPCProtocol) { self.rpcProtocol = rpcProtocol }
 
     var contentType: String {
-        switch dialect {
+        switch rpcProtocol {
         case .connectUnary, .connectGet, .http: "application/json"
         case .connectStream: "application/connect+json"
         case .grpc: "application/grpc+json"
@@ -26,10 +26,10 @@ struct Spoken {
 
     // MARK: Requests
 
-    var method: String { dialect == .connectGet ? "GET" : "POST" }
+    var method: String { rpcProtocol == .connectGet ? "GET" : "POST" }
 
     var target: String {
-        switch dialect {
+        switch rpcProtocol {
         case .connectGet: "/pkg.Service/Say?connect=v1&encoding=json&message=%7B%22a%22%3A1%7D"
         case .http: "/page"
         default: "/pkg.Service/Say"
@@ -37,7 +37,7 @@ struct Spoken {
     }
 
     var requestFields: [(String, String)] {
-        switch dialect {
+        switch rpcProtocol {
         case .connectGet: []
         case .http: [("content-type", "text/plain")]
         default: [("content-type", contentType)]
@@ -45,7 +45,7 @@ struct Spoken {
     }
 
     var timeout: (String, String)? {
-        switch dialect {
+        switch rpcProtocol {
         case .http: nil
         case .connectUnary, .connectGet, .connectStream: ("connect-timeout-ms", "500")
         case .grpc, .grpcWeb, .grpcWebText: ("grpc-timeout", "500m")
@@ -54,19 +54,19 @@ struct Spoken {
 
     /// The body of a request of one message.
     func requestBody(_ message: String = #"{"a":1}"#) -> [UInt8] {
-        dialect == .connectGet ? [] : framed(message.latin1)
+        rpcProtocol == .connectGet ? [] : framed(message.latin1)
     }
 
     // MARK: Responses
 
     func framed(_ payload: [UInt8], flags: UInt8 = 0) -> [UInt8] {
-        guard dialect.hasEnvelopes else { return payload }
+        guard rpcProtocol.hasEnvelopes else { return payload }
         let bytes = [flags] + payload.count.bigEndianBytes + payload
-        return dialect == .grpcWebText ? Style.text(bytes) : bytes
+        return rpcProtocol == .grpcWebText ? Style.text(bytes) : bytes
     }
 
     private func head(_ fields: [(String, String)] = []) -> Piece {
-        let trailer = dialect.isUnaryConnect ? [("trailer-x-t", "1")] : []
+        let trailer = rpcProtocol.isUnaryConnect ? [("trailer-x-t", "1")] : []
         return .head(200, [("content-type", contentType), ("x-h", "1")] + trailer + fields)
     }
 
@@ -74,7 +74,7 @@ struct Spoken {
 
     /// What ends a good response.
     private var goodEnd: [Piece] {
-        switch dialect {
+        switch rpcProtocol {
         case .connectUnary, .connectGet: [.end([])]
         case .http: [.end([("x-t", "1")])]
         case .connectStream: [.body(framed(#"{"metadata":{"x-t":["1"]}}"#.latin1, flags: 2)), .end([])]
@@ -84,13 +84,13 @@ struct Spoken {
     }
 
     /// A good response; of two messages where there can be two.
-    var good: [Piece] { [head(), message()] + (dialect.hasEnvelopes ? [message()] : []) + goodEnd }
+    var good: [Piece] { [head(), message()] + (rpcProtocol.hasEnvelopes ? [message()] : []) + goodEnd }
 
     /// An error of the upstream, `aborted`; behind a message where it can be.
     func error(behindMessage: Bool) -> [Piece] {
         let json = #"{"code":"aborted","message":"no"}"#
         let first = behindMessage ? [head(), message()] : [head()]
-        switch dialect {
+        switch rpcProtocol {
         case .connectUnary, .connectGet:
             return [
                 .head(409, [("content-type", "application/json"), ("trailer-x-t", "1")]), .body(json.latin1), .end([]),
@@ -111,8 +111,8 @@ struct Spoken {
 
     /// A response whose message is compressed by nobody knows what.
     var garbled: [Piece] {
-        let encoding = dialect.hasEnvelopes ? [] : [("content-encoding", "gzip")]
-        return [head(encoding), message("junk", flags: dialect.hasEnvelopes ? 1 : 0)] + goodEnd
+        let encoding = rpcProtocol.hasEnvelopes ? [] : [("content-encoding", "gzip")]
+        return [head(encoding), message("junk", flags: rpcProtocol.hasEnvelopes ? 1 : 0)] + goodEnd
     }
 
     /// A response that ends without what ends it.

@@ -1,4 +1,4 @@
-import Dialects
+import Protocols
 import RPC
 
 /// What goes wrong with a call, or does not.
@@ -22,25 +22,27 @@ struct Trouble: CustomStringConvertible {
     /// Whether the request is over the limit.
     var isLarge = false
     /// The protocols in which nothing goes wrong.
-    var harmless: Set<Dialect> = []
+    var harmless: Set<RPCProtocol> = []
     /// Whether the upstream says what no protocol has, so that clients differ in what they make of it.
     var isMalformed = false
 
     var description: String { name }
 
     /// Whether the call may end well.
-    func mayBeOK(_ dialect: Dialect) -> Bool { harmless.contains(dialect) }
+    func mayBeOK(_ rpcProtocol: RPCProtocol) -> Bool { harmless.contains(rpcProtocol) }
 
     /// Whether it has to, as no kind of the chains ends such a call by itself; an end that waits may be waited for or not.
-    func mustBeOK(_ dialect: Dialect) -> Bool { mayBeOK(dialect) && !isMalformed && name != "hold-request-end" }
+    func mustBeOK(_ rpcProtocol: RPCProtocol) -> Bool {
+        mayBeOK(rpcProtocol) && !isMalformed && name != "hold-request-end"
+    }
 
     /// The interceptor, for the calls that ask for it.
     var chainItem: String? {
         item.map { "{name: t-\(name), when: {header: {x-trouble: \(name)}}, \($0)\(more)}" }
     }
 
-    private static let everywhere = Set(Dialect.allCases)
-    private static let bare: Set<Dialect> = [.connectUnary, .connectGet, .http]
+    private static let everywhere = Set(RPCProtocol.allCases)
+    private static let bare: Set<RPCProtocol> = [.connectUnary, .connectGet, .http]
 
     /// What an upstream does, and the time.
     static let ofUpstreams = [
@@ -112,7 +114,7 @@ struct Trouble: CustomStringConvertible {
     /// Every event of a call, rejected, and waiting for longer than it may.
     static let ofEvents = ["request", "response"].flatMap { side in
         ["head", "message", "end"].flatMap { event in
-            let harmless: Set<Dialect> = event == "message" ? [.http] : []
+            let harmless: Set<RPCProtocol> = event == "message" ? [.http] : []
             // An upstream that knows the length of a request does not wait for its end.
             let isLate = side == "request" && event == "end"
             return [
@@ -154,8 +156,8 @@ struct Trouble: CustomStringConvertible {
     static let all = ofUpstreams + ofInterceptors + ofEvents + ofBreaks
 
     /// Those that there can be in a protocol.
-    static func all(in dialect: Dialect) -> [Trouble] {
-        all.filter { dialect != .http || !$0.hasTimeout }
+    static func all(in rpcProtocol: RPCProtocol) -> [Trouble] {
+        all.filter { rpcProtocol != .http || !$0.hasTimeout }
     }
 }
 

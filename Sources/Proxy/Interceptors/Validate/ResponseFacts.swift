@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Dialects
 internal import Documents
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// What is known of a response when rules are asked about it; more of it is, the further it has come.
@@ -25,9 +25,9 @@ struct ResponseFacts {
     /// The head has come.
     init(head: HTTPHead, _ call: Call) {
         phase = .head
-        code = call.failure == nil ? Self.code(status: head.status, call.dialect) : call.ownOutcome?.code
+        code = call.failure == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
         isMessageKnown = call.failure != nil
-        trailers = call.dialect.isUnaryConnect ? call.responseTrailers : nil
+        trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
     }
 
     /// The first message has come, which is all there is where messages are bare.
@@ -36,9 +36,9 @@ struct ResponseFacts {
         json = try? JSON.parse(message)
         isMessageKnown = true
         isEmpty = message.isEmpty
-        trailers = call.dialect.isUnaryConnect ? call.responseTrailers : nil
-        code = Self.code(status: status, call.dialect)
-        guard code == nil, call.dialect.isUnaryConnect else { return }
+        trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
+        code = Self.code(status: status, call.rpcProtocol)
+        guard code == nil, call.rpcProtocol.isUnaryConnect else { return }
         let name = json?["code"]?.string.flatMap { RPCCode(name: $0) }
         code = name.flatMap { $0 == .ok ? nil : $0 } ?? RPCCode(inferredFromStatus: status)
     }
@@ -54,8 +54,8 @@ struct ResponseFacts {
     }
 
     /// The code, where the status tells it.
-    private static func code(status: Int, _ dialect: Dialect) -> RPCCode? {
-        switch dialect {
+    private static func code(status: Int, _ rpcProtocol: RPCProtocol) -> RPCCode? {
+        switch rpcProtocol {
         case .http: status < 400 ? .ok : RPCCode(inferredFromStatus: status)
         case .connectUnary, .connectGet: status == 200 ? .ok : nil
         case .connectStream, .grpc, .grpcWeb, .grpcWebText: nil

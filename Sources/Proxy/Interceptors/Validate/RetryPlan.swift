@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// How a request is sent again: after which time, after what else, and which requests may be.

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Documents
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -111,7 +111,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         }
         guard position < rules.count else { return .next }
         readWishes(end.trailers)
-        let isEmpty = isEmpty && (call.dialect.hasEnvelopes || call.responseForm == .bare || call.isHeadLast)
+        let isEmpty = isEmpty && (call.rpcProtocol.hasEnvelopes || call.responseForm == .bare || call.isHeadLast)
         return decide(ResponseFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
     }
 

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Configuration
-internal import Dialects
 internal import Documents
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 
 /// One rule: for which responds to it is, and what becomes of them.
@@ -186,7 +186,7 @@ struct ValidateReplacement {
 
     /// Changes the head; the status of RPC is not free.
     func apply(to head: HTTPHead, _ call: Call) {
-        if let status, call.dialect == .http {
+        if let status, call.rpcProtocol == .http {
             head.status = status
             head.setReason(Span())
         }

@@ -1,0 +1,45 @@
+internal import Bytes
+public import RPC
+
+/// What a server of RPC refuses by the head of a request.
+///
+/// For the calls that Martlet responds with a message itself; whether those it forwards are in order is for the upstream
+/// to say.
+extension Classification {
+    /// What is wrong with the head of a request, for a server that speaks JSON and looks into no message; none if nothing
+    /// is.
+    ///
+    /// Plain HTTP that is not meant as RPC is never wrong.
+    ///
+    /// - Parameters:
+    ///   - compression: what the protocol's field for it says; of a GET the query is asked instead.
+    ///   - query: the query of the target, without its `?`.
+    /// - Returns: what the caller is to be told.
+    public func fault(compression: Compression, query: Span<UInt8>) -> RPCError? {
+        if let misfit { return fault(misfit) }
+        guard rpcProtocol != .http else { return nil }
+        guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
+        let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
+        guard compression != .unknown else {
+            let names = "identity, gzip, br, zstd, deflate, snappy"
+            return RPCError(.unimplemented, "this compression is not supported here; supported: \(names)")
+        }
+        return nil
+    }
+
+    private func fault(_ misfit: Misfit) -> RPCError {
+        switch misfit {
+        case .contentType: return Self.unsupported("this content type is none of RPC; application/json is one")
+        case .verb(let allowsGet):
+            let verbs = allowsGet ? "GET, POST" : "POST"
+            var error = RPCError(.unknown, "calls of this kind are made by \(verbs)", httpStatus: 405)
+            if rpcProtocol == .http { error.metadata = [("allow", verbs)] }
+            return error
+        }
+    }
+
+    /// The code is what a caller concludes from the status alone.
+    private static func unsupported(_ message: String) -> RPCError {
+        RPCError(.unknown, message, httpStatus: 415)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Bytes
+internal import RPC
+
+extension ByteQueue {
+    /// Appends `error` as the JSON object Connect has for it: code, message, details.
+    func append(json error: RPCError) {
+        append("{\"code\":\"")
+        append(error.code.name)
+        append(byte: UInt8(ascii: "\""))
+        if !error.message.isEmpty {
+            append(",\"message\":")
+            append(json: error.message)
+        }
+        if !error.details.isEmpty {
+            append(",\"details\":[")
+            for (index, detail) in error.details.enumerated() {
+                if index > 0 { append(byte: UInt8(ascii: ",")) }
+                append(json: detail)
+            }
+            append(byte: UInt8(ascii: "]"))
+        }
+        append(byte: UInt8(ascii: "}"))
+    }
+
+    /// Appends the JSON that ends a Connect stream with `error`.
+    func append(endStream error: RPCError) {
+        append(endStream: .made(error), error.metadata.fields)
+    }
+
+    /// Appends the JSON that ends a Connect stream; values of one name stand together.
+    func append(endStream error: RPCProtocol.EndError?, _ metadata: [(name: [UInt8], value: [UInt8])]) {
+        append("{")
+        if let error {
+            append("\"error\":")
+            switch error {
+            case .made(let error): append(json: error)
+            case .arrived(let json): append(json)
+            }
+            if !metadata.isEmpty { append(",") }
+        }
+        if !metadata.isEmpty {
+            append("\"metadata\":{")
+            append(jsonMembers: metadata)
+            append("}")
+        }
+        append("}")
+    }
+
+    private func append(json detail: ErrorDetail) {
+        append("{\"type\":")
+        append(json: detail.type)
+        append(",\"value\":\"")
+        append(base64: detail.value.span)
+        append("\"}")
+    }
+
+    private func append(jsonMembers metadata: [(name: [UInt8], value: [UInt8])]) {
+        var rest = metadata[...]
+        while let name = rest.first?.name {
+            if rest.count < metadata.count { append(byte: UInt8(ascii: ",")) }
+            append(json: name.span)
+            for (index, entry) in rest.filter({ $0.name == name }).enumerated() {
+                append(index == 0 ? ":[" : ",")
+                append(json: entry.value.span)
+            }
+            append(byte: UInt8(ascii: "]"))
+            rest.removeAll { $0.name == name }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Bytes
+
+/// What a content type says about protocol and codec, whatever its case and its parameters (RFC 9110 §8.3.1).
+struct MediaType: Equatable {
+    enum Family {
+        case connectStream, grpc, grpcWeb, grpcWebText
+        /// `application/<codec>`: a bare message, if it is RPC at all.
+        case bare
+        case foreign
+    }
+
+    let family: Family
+    let codec: Codec
+
+    init(_ field: Span<UInt8>?) {
+        // What most calls say, in the spelling that most use.
+        if let field, field.equals("application/json") {
+            (family, codec) = (.bare, .json)
+            return
+        }
+        guard let type = field?.mediaType, type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/")
+        else {
+            (family, codec) = (.foreign, .other)
+            return
+        }
+        let subtype = type.extracting(12..<type.count)
+        let plus = subtype.firstIndex(of: UInt8(ascii: "+"))
+        let base = subtype.extracting(0..<(plus ?? subtype.count))
+        let suffix = subtype.extracting((plus ?? subtype.count - 1) + 1..<subtype.count)
+        family = Self.family(base, hasSuffix: plus != nil)
+        codec =
+            switch family {
+            case .bare: Self.codec(subtype)
+            case .foreign: .other
+            default: plus == nil ? .proto : Self.codec(suffix)
+            }
+    }
+
+    var isJSON: Bool { family == .bare && codec == .json }
+
+    private static func family(_ base: Span<UInt8>, hasSuffix: Bool) -> Family {
+        if base.equalsIgnoringCase("grpc") { return .grpc }
+        if base.equalsIgnoringCase("grpc-web") { return .grpcWeb }
+        if base.equalsIgnoringCase("grpc-web-text") { return .grpcWebText }
+        if hasSuffix, base.equalsIgnoringCase("connect") { return .connectStream }
+        return .bare
+    }
+
+    static func codec(_ name: Span<UInt8>) -> Codec {
+        if name.equalsIgnoringCase("proto") { return .proto }
+        if name.equalsIgnoringCase("json") { return .json }
+        return .other
+    }
+}
+
+extension Span<UInt8> {
+    /// The content type without its parameters and the space around it.
+    var mediaType: Span<UInt8> {
+        @_lifetime(copy self)
+        get { extracting(0..<(firstIndex(of: UInt8(ascii: ";")) ?? count)).trimmed }
+    }
+}

@@ -1,0 +1,24 @@
+public import RPC
+
+extension MessageMeter {
+    /// What is wrong with the whole body of a request that has to be one message; none if nothing is.
+    ///
+    /// Ask once the body has ended. A bare body is always one message.
+    ///
+    /// - Parameter compression: what the head said of how messages are compressed.
+    /// - Returns: what the caller is to be told.
+    public func faultOfOneMessage(compression: Compression) -> RPCError? {
+        if isOverLimit { return overLimitError }
+        guard rpcProtocol.hasEnvelopes else { return nil }
+        guard envelopes.canEnd else {
+            return RPCError(.invalidArgument, "the body of the request is not a run of whole messages")
+        }
+        if compression == .identity, envelopes.hasCompressedMessage {
+            return RPCError(.internal, "a message of the request is compressed, and no header says how")
+        }
+        guard messages == 1 else {
+            return RPCError(.unimplemented, "the request has \(messages) messages; this method takes one")
+        }
+        return nil
+    }
+}

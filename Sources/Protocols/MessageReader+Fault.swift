@@ -1,0 +1,25 @@
+internal import RPC
+
+extension MessageReader {
+    /// What the caller is told about an envelope that may not stand where it does, or announces too much.
+    func flaw(of envelope: Envelope) -> RPCError? {
+        if hasEnded { return broken("a message follows the end of the \(sender)") }
+        guard envelope.flags & ~(Envelope.compressed | endFlag) == 0 else {
+            return broken("a message of the \(sender) has flags that its protocol does not know")
+        }
+        guard wantsMessages || isEnd(envelope.flags), Int(envelope.length) > limit else { return nil }
+        let subject = isEnd(envelope.flags) ? "the end" : "a message"
+        return RPCError(.resourceExhausted, "\(subject) of the \(sender) is over limits.held_message, \(limit) bytes")
+    }
+
+    /// What the caller is told about text that is not base64.
+    var textFlaw: RPCError { broken("the body of the \(sender) is not base64") }
+
+    private func broken(_ message: String) -> RPCError {
+        RPCError(direction == .request ? .invalidArgument : .internal, message)
+    }
+
+    private var sender: String {
+        direction == .request ? "request" : "response"
+    }
+}

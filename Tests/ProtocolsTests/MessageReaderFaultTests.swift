@@ -1,0 +1,102 @@
+import Bytes
+import Protocols
+import RPC
+import Testing
+
+private let unknownFlags = "has flags that its protocol does not know"
+
+@Test(arguments: [
+    (RPCProtocol.grpc, "0200000000"), (.grpc, "8000000000"), (.grpcWeb, "0200000000"), (.connectStream, "8000000000"),
+    (.connectStream, "0400000000"),
+])
+func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtocol, frame: String) {
+    let stream = (Vectors.message + frame + Vectors.message).unhexed
+    for pieces in everyCut(of: stream) {
+        var response = ScriptedBody(rpcProtocol, wantsMessages: false)
+        var request = ScriptedBody(rpcProtocol, .request, wantsMessages: false)
+        for piece in pieces {
+            response.comes(piece)
+            request.comes(piece)
+        }
+        let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
+        #expect(response.parts == [passed, .fault(RPCError(.internal, "a message of the response \(unknownFlags)"))])
+        #expect(
+            request.parts == [passed, .fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
+        )
+        #expect(!response.isBetweenMessages)
+    }
+}
+
+@Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)])
+func `a request has no frame that ends it`(rpcProtocol: RPCProtocol, end: String) {
+    var body = ScriptedBody(rpcProtocol, .request)
+    body.comes(end.unhexed)
+    #expect(body.parts == [.fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))])
+}
+
+@Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
+func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProtocol, end: String), wantsMessages: Bool)
+{
+    for behind in [Vectors.message, Vectors.emptyMessage, response.end] {
+        var body = ScriptedBody(response.rpcProtocol, wantsMessages: wantsMessages)
+        body.comes((response.end + behind).unhexed)
+        #expect(body.parts.count == 2)
+        #expect(body.parts.last == .fault(RPCError(.internal, "a message follows the end of the response")))
+        #expect(!body.isBetweenMessages)
+    }
+}
+
+@Test(arguments: [
+    (MessageMeter.Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
+    (.response, "a message of the response is over limits.held_message, 8 bytes"),
+])
+func `a message over the limit is a fault as soon as it is announced`(
+    direction: MessageMeter.Direction,
+    text: String
+) {
+    var body = ScriptedBody(.grpc, direction, limit: 8)
+    body.comes((Vectors.message + "0000000009").unhexed)
+    #expect(body.parts == [.message(flags: 0, "0a0668656c6c6f21".unhexed), .fault(RPCError(.resourceExhausted, text))])
+}
+
+@Test func `messages that pass have no limit, but the end has`() {
+    let fault = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
+    var body = ScriptedBody(.connectStream, wantsMessages: false, limit: 1)
+    body.comes((Vectors.message + Vectors.connectEnd).unhexed)
+    #expect(body.parts == [.passed(Vectors.message.unhexed), .fault(fault)])
+}
+
+@Test func `nothing is told after a fault`() {
+    var body = ScriptedBody(.grpc)
+    body.comes("0200000000".unhexed)
+    body.comes(Vectors.message.unhexed)
+    #expect(body.parts.count == 1)
+}
+
+@Test(arguments: [true, false])
+func `text that is not base64 is a fault`(wantsMessages: Bool) {
+    var body = ScriptedBody(.grpcWebText, .request, wantsMessages: wantsMessages)
+    body.comes("AAAA!".bytes)
+    #expect(body.parts.last == .fault(RPCError(.invalidArgument, "the body of the request is not base64")))
+    #expect(!body.isBetweenMessages)
+}
+
+@Test func `text that breaks off within a group of base64 may not end there`() {
+    var body = ScriptedBody(.grpcWebText)
+    body.comes((Vectors.message.unhexed.base64 + "A").bytes)
+    #expect(body.parts.count == 1)
+    #expect(!body.isBetweenMessages)
+}
+
+@Test(arguments: [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText], [true, false])
+func `no bytes can crash a reader`(rpcProtocol: RPCProtocol, wantsMessages: Bool) {
+    var generator = SeededGenerator(seed: 5)
+    for _ in 0..<500 {
+        var body = ScriptedBody(rpcProtocol, wantsMessages: wantsMessages)
+        for _ in 0..<4 {
+            let bytes = generator.bytes(upTo: 12).map { $0 & 0x83 }
+            body.comes(rpcProtocol == .grpcWebText ? bytes.base64.bytes : bytes)
+        }
+        #expect(body.parts.count { if case .fault = $0 { true } else { false } } <= 1)
+    }
+}

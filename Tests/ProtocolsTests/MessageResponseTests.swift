@@ -1,0 +1,43 @@
+import Protocols
+import RPC
+import Testing
+
+private let json = #"{"sentence":"hi"}"#
+
+private func response(_ rpcProtocol: RPCProtocol, _ codec: Codec, _ contentType: String) throws -> LocalResponse {
+    try rpcProtocol.response(message: json.bytes, codec: codec, requestContentType: contentType.bytes.span)
+}
+
+@Test(arguments: [(RPCProtocol.connectUnary, Codec.json), (.connectGet, .json), (.http, .other)])
+func `a message for a bare protocol is bare JSON`(rpcProtocol: RPCProtocol, codec: Codec) throws {
+    let told = try response(rpcProtocol, codec, "application/json; charset=utf-8")
+    #expect(told.status == 200)
+    #expect(told.headerLines == ["content-type: application/json"])
+    #expect(told.body.text == json)
+}
+
+@Test func `a message for a Connect stream is followed by its end`() throws {
+    let told = try response(.connectStream, .json, "application/connect+json")
+    #expect(told.headerLines == ["content-type: application/connect+json"])
+    #expect(told.body == "0000000011".unhexed + json.bytes + Vectors.connectEnd.unhexed)
+}
+
+@Test func `a message for gRPC-Web is followed by a trailer frame`() throws {
+    let body = "0000000011".unhexed + json.bytes + Vectors.webEnd.unhexed
+    #expect(try response(.grpcWeb, .json, "application/grpc-web+json").body == body)
+    #expect(try response(.grpcWebText, .json, "application/grpc-web-text+json").body.text == body.base64)
+}
+
+@Test func `a message for gRPC has its status in the trailers`() throws {
+    let told = try response(.grpc, .json, "application/grpc+json")
+    #expect(told.body == "0000000011".unhexed + json.bytes)
+    #expect(told.trailers.map { "\($0.name.text): \($0.value.text)" } == ["grpc-status: 0"])
+}
+
+@Test(arguments: RPCProtocol.allCases.filter { $0 != .http })
+func `a caller that does not speak JSON is told so`(rpcProtocol: RPCProtocol) throws {
+    let error = #expect(throws: RPCError.self) { try response(rpcProtocol, .proto, "application/x") }
+    #expect(error?.code == .unimplemented)
+    #expect(error?.message == "this canned response is JSON; the caller asked for proto")
+    #expect(throws: RPCError.self) { try response(rpcProtocol, .other, "application/x") }
+}

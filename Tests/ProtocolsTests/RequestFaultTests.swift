@@ -1,0 +1,234 @@
+import Bytes
+import Protocols
+import RPC
+import Testing
+
+extension Request {
+    /// What is wrong with the head.
+    fileprivate func fault(encoding: String? = nil) -> RPCError? {
+        classification.fault(
+            compression: encoding.map { Compression(name: $0.bytes.span) } ?? .identity,
+            query: query.bytes.span
+        )
+    }
+
+    /// The response that tells the caller what is wrong: status, headers, and the body where it is text.
+    fileprivate func told(encoding: String? = nil) throws -> [String] {
+        let error = try #require(fault(encoding: encoding))
+        let response = classification.rpcProtocol.response(
+            to: error,
+            requestContentType: (contentType ?? "").bytes.span
+        )
+        let body =
+            response.body.first.map { $0 < 0x20 || $0 > 0x7e } == true ? response.body[5...].text : response.body.text
+        return ["\(response.status)"] + response.headerLines + (body.isEmpty ? [] : [body])
+    }
+}
+
+private let getQuery = "connect=v1&encoding=json&message=%7B%7D"
+private let calls = [
+    Request(contentType: "application/json"), Request(method: "GET", query: getQuery),
+    Request(contentType: "application/connect+json"), Request(contentType: "application/grpc+json"),
+    Request(contentType: "application/grpc-web+json"), Request(contentType: "application/grpc-web-text+json"),
+]
+
+@Test(arguments: calls)
+func `a good head has no fault`(call: Request) {
+    #expect(call.classification.misfit == nil)
+    #expect(call.fault() == nil)
+    #expect(call.fault(encoding: "identity") == nil)
+}
+
+@Test(arguments: [
+    Request(method: "GET"), Request(method: "DELETE", path: "/api/users"), Request(method: "OPTIONS"),
+    Request(contentType: "text/plain", path: "/api/users"), Request(method: "HEAD", contentType: "image/jpeg"),
+    Request(method: "PUT", contentType: "application/json"),
+])
+func `plain HTTP that is not meant as RPC has no fault`(request: Request) {
+    #expect(request.classification.rpcProtocol == .http)
+    #expect(request.fault(encoding: "gzip") == nil)
+}
+
+private let wrongVerb = #"{"code":"unknown","message":"calls of this kind are made by "#
+
+@Test(arguments: ["DELETE", "PUT", "PATCH", "HEAD"])
+func `a wrong verb is told in the form of the protocol`(verb: String) throws {
+    let unary = Request(method: verb, contentType: "application/json", isConnectVersion1: true)
+    #expect(
+        try unary.told() == [
+            "405", "content-type: application/json", "allow: GET, POST", wrongVerb + #"GET, POST"}"#,
+        ]
+    )
+    for method in [verb, "GET"] {
+        let stream = Request(method: method, contentType: "application/connect+json")
+        #expect(
+            try stream.told() == ["405", "content-type: application/json", "allow: POST", wrongVerb + #"POST"}"#]
+        )
+    }
+    let grpc = Request(method: verb, contentType: "application/grpc")
+    #expect(
+        try grpc.told() == [
+            "200", "content-type: application/grpc", "grpc-status: 2",
+            "grpc-message: calls of this kind are made by POST",
+        ]
+    )
+    let web = Request(method: verb, contentType: "application/grpc-web")
+    #expect(
+        try web.told() == [
+            "200", "content-type: application/grpc-web",
+            "grpc-status: 2\r\ngrpc-message: calls of this kind are made by POST\r\n",
+        ]
+    )
+    #expect(Request(method: verb, contentType: "application/grpc-web-text").fault()?.httpStatus == 405)
+}
+
+@Test(arguments: [
+    Request(contentType: "image/jpeg", isConnectVersion1: true, path: "/api/users"), Request(contentType: "image/jpeg"),
+    Request(contentType: nil), Request(contentType: "application/json", contentTypeCount: 2),
+    Request(contentType: "application/x-www-form-urlencoded"), Request(method: "GET", isConnectVersion1: true),
+    Request(contentType: "application/foo"), Request(contentType: "application/grpc", contentTypeCount: 2),
+])
+func `a content type that no protocol has is told with 415`(request: Request) throws {
+    #expect(request.classification.rpcProtocol == .http)
+    #expect(
+        try request.told() == [
+            "415", "content-type: application/json",
+            #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#,
+        ]
+    )
+}
+
+private let wrongCodec = "this codec is not supported here; json is"
+private let wrongCodecJSON = #"{"code":"unknown","message":"this codec is not supported here; json is"}"#
+
+@Test func `an unknown codec is told in the form of the protocol`() throws {
+    for request in [
+        Request(contentType: "application/foo", isConnectVersion1: true),
+        Request(method: "GET", query: "connect=v1&encoding=foo&message=x"),
+        Request(contentType: "application/connect+foo"),
+    ] { #expect(try request.told() == ["415", "content-type: application/json", wrongCodecJSON]) }
+    #expect(
+        try Request(contentType: "application/grpc+foo").told() == [
+            "200", "content-type: application/grpc+foo", "grpc-status: 2", "grpc-message: \(wrongCodec)",
+        ]
+    )
+    #expect(
+        try Request(contentType: "application/grpc-web+foo").told() == [
+            "200", "content-type: application/grpc-web+foo",
+            "grpc-status: 2\r\ngrpc-message: \(wrongCodec)\r\n",
+        ]
+    )
+    let text = try Request(contentType: "application/grpc-web-text+foo").told()
+    let frame = Base64.decode(text[2].bytes.span)
+    #expect(frame?[5...].text == "grpc-status: 2\r\ngrpc-message: \(wrongCodec)\r\n")
+}
+
+private let compressed = "this compression is not supported here; supported: identity, gzip, br, zstd, deflate, snappy"
+
+@Test(arguments: ["lz4", "x-custom"])
+func `a request that is compressed in an unknown way is told what is supported`(encoding: String) throws {
+    let json = #"{"code":"unimplemented","message":"\#(compressed)"}"#
+    for request in calls where request.method == "POST" {
+        #expect(request.fault(encoding: encoding) == RPCError(.unimplemented, compressed))
+    }
+    let get = Request(method: "GET", query: getQuery + "&base64=1&compression=" + encoding)
+    for request in [get, Request(contentType: "application/json")] {
+        #expect(try request.told(encoding: encoding) == ["501", "content-type: application/json", json])
+    }
+    #expect(
+        try Request(contentType: "application/connect+json").told(encoding: encoding) == [
+            "200", "content-type: application/connect+json", #"{"error":\#(json)}"#,
+        ]
+    )
+    #expect(
+        try Request(contentType: "application/grpc").told(encoding: encoding) == [
+            "200", "content-type: application/grpc", "grpc-status: 12", "grpc-message: \(compressed)",
+        ]
+    )
+}
+
+@Test func `a time-out that cannot be read is an invalid argument`() {
+    #expect(
+        TimeoutField.connect.malformedError
+            == RPCError(.invalidArgument, "connect-timeout-ms is not 1 to 10 digits")
+    )
+    #expect(
+        TimeoutField.grpc.malformedError
+            == RPCError(.invalidArgument, "grpc-timeout is not 1 to 8 digits and one of H, M, S, m, u, n")
+    )
+}
+
+@Test func `of several faults the most basic one is told`() {
+    let request = Request(method: "PUT", contentType: "application/grpc+foo")
+    #expect(request.fault(encoding: "gzip")?.httpStatus == 405)
+    let codec = Request(contentType: "application/grpc+foo")
+    #expect(codec.fault(encoding: "gzip")?.httpStatus == 415)
+    #expect(calls[0].fault(encoding: "lz4")?.code == .unimplemented)
+}
+
+private func faultOfBody(_ rpcProtocol: RPCProtocol, _ hex: String, encoding: Compression = .identity) -> RPCError? {
+    var meter = MessageMeter(rpcProtocol, .request, limit: 100)
+    let bytes = hex.unhexed
+    meter.add((rpcProtocol == .grpcWebText ? bytes.base64.bytes : bytes).span)
+    meter.end()
+    return meter.faultOfOneMessage(compression: encoding)
+}
+
+@Test(arguments: [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText])
+func `a body of enveloped messages has to be one whole message`(rpcProtocol: RPCProtocol) {
+    #expect(faultOfBody(rpcProtocol, Vectors.message) == nil)
+    #expect(faultOfBody(rpcProtocol, Vectors.emptyMessage) == nil)
+    #expect(faultOfBody(rpcProtocol, Vectors.compressedMessage, encoding: .gzip) == nil)
+    #expect(
+        faultOfBody(rpcProtocol, "") == RPCError(.unimplemented, "the request has 0 messages; this method takes one")
+    )
+    #expect(
+        faultOfBody(rpcProtocol, Vectors.message + Vectors.emptyMessage)
+            == RPCError(.unimplemented, "the request has 2 messages; this method takes one")
+    )
+    #expect(
+        faultOfBody(rpcProtocol, Vectors.compressedMessage)
+            == RPCError(.internal, "a message of the request is compressed, and no header says how")
+    )
+    for broken in ["00000000", "00000000080a0668656c6c", "0400000000", Vectors.message + "00"] {
+        #expect(
+            faultOfBody(rpcProtocol, broken)
+                == RPCError(.invalidArgument, "the body of the request is not a run of whole messages")
+        )
+    }
+    #expect(faultOfBody(rpcProtocol, "0000000065")?.code == .resourceExhausted)
+}
+
+@Test(arguments: [RPCProtocol.connectUnary, .connectGet, .http])
+func `a bare body is one message`(rpcProtocol: RPCProtocol) {
+    #expect(faultOfBody(rpcProtocol, "") == nil)
+    #expect(faultOfBody(rpcProtocol, "7b7d") == nil)
+}
+
+@Test(arguments: [
+    ("connect=v1&encoding=json&message=%7B%22sentence%22%3A%22hello%21%22%7D", Codec.json, Compression.identity, 21),
+    ("connect=v1&base64=1&encoding=proto&message=CgZoZWxsbyE", .proto, .identity, 8),
+    ("message=CgZoZWxsbyE%3D&base64=1&compression=gzip&encoding=proto&connect=v1", .proto, .gzip, 8),
+    ("message=CgZoZWxsbyE=&base64=1&compression=zstd&connect=v1&x=y&&z", .other, .zstd, 8),
+    ("connect=v1&base64=2&message=abc%2", .other, .identity, 5), ("connect=v1", .other, .identity, 0),
+    ("connect=v1&compression=lz4&message=", .other, .unknown, 0),
+    ("connect=v1&base64=1&message=%3d%3D", .other, .identity, 0),
+])
+func `the query of a Connect GET tells codec, compression and size`(
+    text: String,
+    codec: Codec,
+    compression: Compression,
+    size: Int
+) throws {
+    let read = ConnectQuery(text.bytes.span)
+    let query = try #require(read)
+    #expect(query.codec == codec)
+    #expect(query.compression == compression)
+    #expect(query.messageSize == size)
+}
+
+@Test(arguments: ["", "connect=v2", "xconnect=v1", "connect=v1x", "a&b=c"])
+func `a query that does not say so is not that of a Connect GET`(text: String) {
+    let query = ConnectQuery(text.bytes.span)
+    #expect(query == nil)
+}
