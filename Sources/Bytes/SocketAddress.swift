@@ -16,7 +16,7 @@ public struct SocketAddress: Hashable, Sendable {
     public let family: Family
 
     /// The longest path or abstract name of a Unix socket, in bytes; a path needs one more for its final zero.
-    public static let longestUnixName = 107
+    public static let maxUnixName = 107
 
     /// Takes what the kernel wrote; none for a family that is not known here, or too few bytes for the family.
     public init?(bytes: Span<UInt8>) {
@@ -55,14 +55,14 @@ public struct SocketAddress: Hashable, Sendable {
     /// The Unix socket at `path`; none if the path is empty, too long or has a zero byte.
     public static func unix(path: String) -> SocketAddress? {
         let path = Array(path.utf8)
-        guard !path.isEmpty, path.count <= longestUnixName, !path.contains(0) else { return nil }
+        guard !path.isEmpty, path.count <= maxUnixName, !path.contains(0) else { return nil }
         return SocketAddress(.unix, path + [0])
     }
 
     /// The Unix socket with `name` in the abstract namespace; none if the name is empty or too long.
     public static func abstract(name: String) -> SocketAddress? {
         let name = Array(name.utf8)
-        guard !name.isEmpty, name.count <= longestUnixName else { return nil }
+        guard !name.isEmpty, name.count <= maxUnixName else { return nil }
         return SocketAddress(.unix, [0] + name)
     }
 

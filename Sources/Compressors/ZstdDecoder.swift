@@ -19,9 +19,9 @@ final class ZstdDecoder: StreamDecoder {
     /// A frame asks for its window before there is any content. It gets as much as the content may have, or the 8 MiB
     /// that RFC 9659 lets each sender count on; never more than 128 MiB.
     func starting(limit: Int) -> ZstdDecoder {
-        let largest = Int32(Int.bitWidth - max(limit - 1, 0).leadingZeroBitCount)
+        let maxWindowLog = Int32(Int.bitWidth - max(limit - 1, 0).leadingZeroBitCount)
         unsafe ZSTD_DCtx_reset(context, ZSTD_reset_session_only)
-        unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, min(max(largest, 23), 27))
+        unsafe ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, min(max(maxWindowLog, 23), 27))
         return self
     }
 

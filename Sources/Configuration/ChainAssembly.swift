@@ -16,9 +16,9 @@ struct ChainAssembly {
     private var path: [String] = []
 
     /// More than any chain can use: chains that include others twice double at each step.
-    private static let longest = 256
+    private static let maxItems = 256
     /// How deep inclusions go: each level is one of the stack as well.
-    private static let deepest = 64
+    private static let maxDepth = 64
 
     /// Reads the chains of the file and reports what is wrong.
     init(_ section: Section) {
@@ -74,8 +74,8 @@ struct ChainAssembly {
         case .item(let item): return [item]
         case .inclusion(let name):
             let items = included(name)
-            if count + items.count <= Self.longest { return items }
-            let problem = "with \(Diagnostic.quote(name.text)) this chain has over \(Self.longest) interceptors"
+            if count + items.count <= Self.maxItems { return items }
+            let problem = "with \(Diagnostic.quote(name.text)) this chain has over \(Self.maxItems) interceptors"
             fail("\(problem); include less", at: name.mark)
             return []
         }
@@ -92,8 +92,8 @@ struct ChainAssembly {
             fail("the chain \(quoted) would include itself (\(ring)); remove one of the inclusions", at: name.mark)
             return []
         }
-        guard path.count < Self.deepest || finished[name.text] != nil else {
-            fail("\(quoted) is included more than \(Self.deepest) levels deep; include it directly", at: name.mark)
+        guard path.count < Self.maxDepth || finished[name.text] != nil else {
+            fail("\(quoted) is included more than \(Self.maxDepth) levels deep; include it directly", at: name.mark)
             return []
         }
         return items(named: name.text)

@@ -88,8 +88,8 @@ private struct DecimalValue: Equatable, Sendable {
         if !isNegative { _ = take("+", from: &rest) }
         let digits = takeDigits(from: &rest)
         guard !digits.isEmpty else { return nil }
-        let most = Int.max / 4
-        let power = min(Int(String(decoding: digits, as: UTF8.self)) ?? most, most)
+        let maxExponent = Int.max / 4
+        let power = min(Int(String(decoding: digits, as: UTF8.self)) ?? maxExponent, maxExponent)
         return isNegative ? -power : power
     }
 }

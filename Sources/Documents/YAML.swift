@@ -6,11 +6,11 @@ public import Configuration
 /// keys that are not scalars are refused.
 public enum YAML {
     /// The most bytes of a file, and of all its scalars after aliases were followed.
-    public static let largestText = 16 << 20
+    public static let maxText = 16 << 20
     /// The most values of a file after aliases were followed.
-    public static let mostNodes = 200_000
+    public static let maxNodes = 200_000
     /// The deepest nesting of values.
-    public static let deepest = 64
+    public static let maxDepth = 64
 
     /// Reads one document with the place of every value.
     ///
@@ -19,7 +19,7 @@ public enum YAML {
     ///   - diagnostics: where errors go, each with its position.
     /// - Returns: the document; none if the text is empty or cannot be read as YAML.
     public static func parse(_ text: [UInt8], into diagnostics: Diagnostics) -> Node? {
-        guard text.count <= largestText else {
+        guard text.count <= maxText else {
             diagnostics.report("the file is longer than 16MiB; split it", at: .start)
             return nil
         }

@@ -144,15 +144,15 @@ struct YAMLComposer {
     }
 
     private func limit(depth: Int, at mark: Mark) throws(Diagnostic) {
-        guard depth > YAML.deepest else { return }
-        throw Diagnostic(mark: mark, message: "values are nested more than \(YAML.deepest) levels deep; flatten them")
+        guard depth > YAML.maxDepth else { return }
+        throw Diagnostic(mark: mark, message: "values are nested more than \(YAML.maxDepth) levels deep; flatten them")
     }
 
     private mutating func spend(nodes: Int, bytes: Int, at mark: Mark) throws(Diagnostic) {
         spent.nodes += nodes
         spent.bytes += bytes
-        guard spent.nodes > YAML.mostNodes || spent.bytes > YAML.largestText else { return }
-        let bound = "\(YAML.mostNodes) values and 16MiB of text"
+        guard spent.nodes > YAML.maxNodes || spent.bytes > YAML.maxText else { return }
+        let bound = "\(YAML.maxNodes) values and 16MiB of text"
         throw Diagnostic(mark: mark, message: "more than \(bound), with aliases written out; make the file smaller")
     }
 }

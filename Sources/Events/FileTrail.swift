@@ -8,7 +8,7 @@ struct FileTrail {
     private(set) var directories: Set<String> = []
 
     /// As many links as Linux follows before it calls the path a loop.
-    private static let longestChain = 40
+    private static let maxChain = 40
 
     init(of path: String) {
         var current = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
@@ -20,7 +20,7 @@ struct FileTrail {
             case .link(let target):
                 directories.insert(current)
                 links += 1
-                guard links <= Self.longestChain else { return }
+                guard links <= Self.maxChain else { return }
                 if target.utf8.first == UInt8(ascii: "/") { current = "/" }
                 rest += Self.steps(target)
             case .file where !rest.isEmpty:

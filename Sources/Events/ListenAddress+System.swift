@@ -44,7 +44,7 @@ extension ListenAddress {
     private func unixFault(_ text: String, _ noun: String) -> String {
         if text.isEmpty { return "the \(noun) is empty" }
         let length = text.utf8.count
-        guard length > SocketAddress.longestUnixName else { return "the \(noun) has a zero byte" }
-        return "the \(noun) has \(length) bytes, Linux takes at most \(SocketAddress.longestUnixName)"
+        guard length > SocketAddress.maxUnixName else { return "the \(noun) has a zero byte" }
+        return "the \(noun) has \(length) bytes, Linux takes at most \(SocketAddress.maxUnixName)"
     }
 }

@@ -314,11 +314,11 @@ public final class HTTPHead {
     /// How often something has been changed since the changes began to be noted.
     package var editCount: Int { edits.count }
 
-    /// The changes from `first` on, at most `most` of them: each kind, and its name, which is added to `names`; `:path` and
+    /// The changes from `first` on, at most `maxCount` of them: each kind, and its name, which is added to `names`; `:path` and
     /// `:authority` for what is no field.
-    package func readEdits(_ first: Int, most: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
+    package func readEdits(_ first: Int, maxCount: Int, names: ByteArena, _ read: (HTTPEdit.Kind, ByteRange) -> Void) {
         let (path, authority) = (HTTPEdit.path, HTTPEdit.authority)
-        for index in first..<max(first, min(edits.count, first + most)) {
+        for index in first..<max(first, min(edits.count, first + maxCount)) {
             switch edits[index].subject {
             case .path: read(edits[index].kind, names.add(path.span))
             case .authority: read(edits[index].kind, names.add(authority.span))

@@ -9,7 +9,7 @@ internal import Glibc
 @safe
 public final class Pattern {
     /// The longest subject that is looked at, in bytes: as much as a head may have by default.
-    public static let longestSubject = 64 * 1024
+    public static let maxSubject = 64 * 1024
 
     /// The number of capturing groups.
     public let groupCount: Int
@@ -24,13 +24,13 @@ public final class Pattern {
     // PCRE2 counts the work from each starting point alone, and the interpreter does not count all of it. So a long
     // subject is searched some starting points at a time, with a look at the clock in between: few at first, and more
     // as long as they take no time to speak of.
-    private let mostStarts: Int
+    private let maxStarts: Int
     private var runs = 0
     private var lastLook = 0
     private var deadline = 0
     private static let firstStarts = 16
     private static let quickRunInNanoseconds = 500_000
-    private static let longestSearchInNanoseconds = 20_000_000
+    private static let maxSearchInNanoseconds = 20_000_000
     private static let matchLimit: UInt32 = 20_000
     private static let heapLimitInKiB: UInt32 = 4 * 1024
     private static let stackLimit = 512 * 1024
@@ -56,7 +56,7 @@ public final class Pattern {
         _ = unsafe pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_JITSIZE), &jitSize)
         unsafe stack = jitSize > 0 ? pcre2_jit_stack_create_8(32 * 1024, Self.stackLimit, nil) : nil
         unsafe pcre2_jit_stack_assign_8(limits, nil, UnsafeMutableRawPointer(stack))
-        mostStarts = jitSize > 0 ? 1024 : 4
+        maxStarts = jitSize > 0 ? 1024 : 4
         var groups: UInt32 = 0
         _ = unsafe pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_CAPTURECOUNT), &groups)
         groupCount = Int(groups)
@@ -102,14 +102,14 @@ public final class Pattern {
     }
 
     private func find(in subject: Span<UInt8>, from start: Int, options: UInt32) -> Bool {
-        let status = subject.count <= Self.longestSubject ? search(subject, start, options) : PCRE2_ERROR_MATCHLIMIT
+        let status = subject.count <= Self.maxSubject ? search(subject, start, options) : PCRE2_ERROR_MATCHLIMIT
         if status < 0, status != PCRE2_ERROR_NOMATCH { limitHits += 1 }
         return status > 0
     }
 
     private func search(_ subject: Span<UInt8>, _ start: Int, _ options: UInt32) -> Int32 {
         var next = start
-        var starts = min(Self.firstStarts, mostStarts)
+        var starts = min(Self.firstStarts, maxStarts)
         while next <= subject.count {
             guard hasTime(for: &starts) else { return PCRE2_ERROR_MATCHLIMIT }
             let status = run(subject, next, before: next + starts, next == start ? options : 0)
@@ -127,11 +127,11 @@ public final class Pattern {
         if runs == 1 { return true }
         let now = Self.threadTime
         if runs == 2 {
-            deadline = now + Self.longestSearchInNanoseconds
+            deadline = now + Self.maxSearchInNanoseconds
         } else if now - lastLook < Self.quickRunInNanoseconds {
-            starts = min(mostStarts, 2 * starts)
+            starts = min(maxStarts, 2 * starts)
         } else {
-            starts = min(mostStarts, max(1, starts / 2))
+            starts = min(maxStarts, max(1, starts / 2))
         }
         lastLook = now
         return now < deadline

@@ -13,7 +13,7 @@ package struct Notice: Sendable {
 final class Notices {
     private static let pause = 10 * Nanoseconds.second
     /// The most subjects that are remembered.
-    private static let mostSubjects = 256
+    private static let maxSubjects = 256
 
     private let loop: EventLoop
     private let tell: @Sendable (Notice) -> Void
@@ -32,7 +32,7 @@ final class Notices {
             told[key] = (last.until, last.more + 1)
             return
         }
-        if told.count >= Self.mostSubjects { told.removeAll() }
+        if told.count >= Self.maxSubjects { told.removeAll() }
         told[key] = (loop.now + Self.pause, 0)
         var fields = fields
         if let more = last?.more, more > 0 { fields.append(("more", "\(more)")) }

@@ -4,7 +4,7 @@ public struct Timeout: Comparable, Sendable {
     public let nanoseconds: Int64
 
     /// The longest there is, some 292 years: what a field says that names more, and as good as none.
-    public static let longest = Timeout(nanoseconds: .max)
+    public static let maximum = Timeout(nanoseconds: .max)
 
     /// Takes a time; a negative one is over already.
     public init(nanoseconds: Int64) {

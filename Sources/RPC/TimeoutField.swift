@@ -32,27 +32,27 @@ public enum TimeoutField: UInt8, CaseIterable, Sendable {
     public func text(of remaining: Timeout) -> TimeoutText {
         let milliseconds = max(1, remaining.nanoseconds / 1_000_000)
         guard self == .grpc else { return TimeoutText(number: min(milliseconds, 9_999_999_999), unit: nil) }
-        if milliseconds < Self.most { return TimeoutText(number: milliseconds, unit: UInt8(ascii: "m")) }
+        if milliseconds < Self.maxValue { return TimeoutText(number: milliseconds, unit: UInt8(ascii: "m")) }
         let seconds = milliseconds / 1000
-        if seconds < Self.most { return TimeoutText(number: seconds, unit: UInt8(ascii: "S")) }
+        if seconds < Self.maxValue { return TimeoutText(number: seconds, unit: UInt8(ascii: "S")) }
         let minutes = seconds / 60
-        if minutes < Self.most { return TimeoutText(number: minutes, unit: UInt8(ascii: "M")) }
+        if minutes < Self.maxValue { return TimeoutText(number: minutes, unit: UInt8(ascii: "M")) }
         return TimeoutText(number: minutes / 60, unit: UInt8(ascii: "H"))
     }
 
     /// The first number with more than 8 digits.
-    private static let most: Int64 = 100_000_000
+    private static let maxValue: Int64 = 100_000_000
 
     private func readGRPC(_ value: Span<UInt8>) -> Timeout? {
         guard value.count > 1, let unit = Self.nanoseconds(ofUnit: value[value.count - 1]),
             let number = Self.number(value.extracting(0..<value.count - 1), atMost: 8)
         else { return nil }
         let (nanoseconds, isTooLong) = Int64(number).multipliedReportingOverflow(by: unit)
-        return isTooLong ? .longest : Timeout(nanoseconds: nanoseconds)
+        return isTooLong ? .maximum : Timeout(nanoseconds: nanoseconds)
     }
 
-    private static func number(_ digits: Span<UInt8>, atMost most: Int) -> Int? {
-        digits.count <= most ? digits.decimal : nil
+    private static func number(_ digits: Span<UInt8>, atMost maxValue: Int) -> Int? {
+        digits.count <= maxValue ? digits.decimal : nil
     }
 
     private static func nanoseconds(ofUnit unit: UInt8) -> Int64? {

@@ -10,12 +10,12 @@ public enum SigningAlgorithm: String, CaseIterable, Sendable {
     /// The keys that it takes, in words.
     var fittingKey: String {
         switch self {
-        case .rs256: "an RSA key of at least \(Self.smallestRSAKey) bits"
+        case .rs256: "an RSA key of at least \(Self.minRSAKeyBits) bits"
         case .es256: "an EC key on the curve P-256"
         case .edDSA: "an Ed25519 key"
         }
     }
 
     /// The smallest RSA key that may sign, in bits (RFC 7518 §3.3).
-    static let smallestRSAKey = 2048
+    static let minRSAKeyBits = 2048
 }

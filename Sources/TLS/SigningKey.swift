@@ -78,7 +78,7 @@ extension PrivateKey {
         switch algorithm {
         case .rs256:
             let bits = unsafe Int(EVP_PKEY_get_bits(raw))
-            return bits < SigningAlgorithm.smallestRSAKey ? "the private key has \(bits) bits" : nil
+            return bits < SigningAlgorithm.minRSAKeyBits ? "the private key has \(bits) bits" : nil
         case .es256:
             return curve == "prime256v1" ? nil : "the private key is on the curve \(curve)"
         case .edDSA:

@@ -16,10 +16,10 @@ public final class TLSSession {
     ///
     /// New keys, tickets and attempts at another handshake come after it (RFC 8446 §4.6, RFC 5246 §7.4.1.1). Each new key costs as much as
     /// a small call and brings no byte. The owner allows more as time passes.
-    public var allowedMessages = mostMessages
+    public var allowedMessages = maxMessages
 
     /// How many messages of the handshake are allowed at first.
-    public static let mostMessages = 100
+    public static let maxMessages = 100
 
     /// Why the session failed; nil while it has not.
     public private(set) var failure: TLSFailure?

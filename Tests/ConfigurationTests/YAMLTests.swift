@@ -128,7 +128,7 @@ struct YAMLTests {
     }
 
     @Test func `a file of more than 16 MiB is refused`() {
-        let errors = document([UInt8](repeating: UInt8(ascii: "#"), count: YAML.largestText + 1)).errors
+        let errors = document([UInt8](repeating: UInt8(ascii: "#"), count: YAML.maxText + 1)).errors
         #expect(errors == ["1:1: the file is longer than 16MiB; split it"])
     }
 

@@ -22,7 +22,7 @@ func `a grpc-timeout is up to eight digits and a unit`(text: String, nanoseconds
 @Test(arguments: ["2562048H", "99999999H", "99999999M"])
 func `a grpc-timeout beyond 292 years is the longest there is`(text: String) {
     let timeout = TimeoutField.grpc.read(text.bytes.span)
-    #expect(timeout == (text == "99999999M" ? Timeout(nanoseconds: 5_999_999_940_000_000_000) : .longest))
+    #expect(timeout == (text == "99999999M" ? Timeout(nanoseconds: 5_999_999_940_000_000_000) : .maximum))
 }
 
 @Test(arguments: [
@@ -67,8 +67,8 @@ func `what remains is rounded down, and never to nothing`(nanoseconds: Int64) {
 }
 
 @Test func `the longest time-out can be written`() {
-    #expect(TimeoutField.grpc.text(of: .longest).bytes.string == "2562047H")
-    #expect(TimeoutField.connect.text(of: .longest).bytes.string == "9999999999")
+    #expect(TimeoutField.grpc.text(of: .maximum).bytes.string == "2562047H")
+    #expect(TimeoutField.connect.text(of: .maximum).bytes.string == "9999999999")
 }
 
 @Test(arguments: TimeoutField.allCases)

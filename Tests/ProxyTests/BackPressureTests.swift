@@ -4,7 +4,7 @@ import Testing
 @Suite struct BackPressureTests {
     private static let mebibyte = [UInt8](repeating: 0x61, count: 1 << 20)
     /// What is read ahead of a paused side, what may wait behind it, and one read more.
-    private static let most = 4 * 128 * 1024 + 64 * 1024
+    private static let maxBytes = 4 * 128 * 1024 + 64 * 1024
     /// What the buffers of two sockets hold.
     private static let kernel = 24 << 20
 
@@ -20,7 +20,7 @@ import Testing
             for _ in 0..<count { caller.send(Self.mebibyte) }
             scene.settle()
             let taken = (count << 20) - caller.unsentBytes
-            #expect(taken <= (stage == .memory ? Self.most : Self.kernel))
+            #expect(taken <= (stage == .memory ? Self.maxBytes : Self.kernel))
             #expect(taken > 64 * 1024)
             upstream.startReading()
             #expect(upstream.take(count << 20).count == count << 20)
@@ -42,7 +42,7 @@ import Testing
             for _ in 0..<count { upstream.send(Self.mebibyte) }
             scene.settle()
             let taken = (count << 20) - upstream.unsentBytes
-            #expect(taken <= (stage == .memory ? Self.most : Self.kernel))
+            #expect(taken <= (stage == .memory ? Self.maxBytes : Self.kernel))
             #expect(taken > 64 * 1024)
             upstream.close()
             caller.startReading()
@@ -59,7 +59,7 @@ import Testing
             caller.send(http("POST /p HTTP/1.1", "host: a", "content-length: \(48 << 20)"))
             for _ in 0..<48 { caller.send(Self.mebibyte) }
             scene.settle()
-            #expect((48 << 20) - caller.unsentBytes <= (stage == .memory ? Self.most : Self.kernel))
+            #expect((48 << 20) - caller.unsentBytes <= (stage == .memory ? Self.maxBytes : Self.kernel))
             caller.reset()
             scene.pass(.seconds(3))
         }

@@ -21,7 +21,7 @@ import Testing
     func `one that is marked is marked each time it comes back, and is a loop at last`(_ joins: Bool) {
         let head = HTTPHead()
         #expect(!LoopGuard.findsLoop(in: head, isSample: true))
-        for returns in 1..<LoopGuard.mostReturns {
+        for returns in 1..<LoopGuard.maxReturns {
             #expect(marks(head) == (joins ? 1 : returns))
             #expect(!LoopGuard.findsLoop(in: head, isSample: false))
             if joins { join(head) }

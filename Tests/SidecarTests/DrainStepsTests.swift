@@ -4,8 +4,8 @@ import Testing
 
 /// The order of a stop: which sockets close when, and who is cut off.
 struct DrainStepsTests {
-    private static func steps(most: Int64? = 100, handover: Int64? = 20, holds: Bool) -> DrainSteps {
-        DrainSteps(at: 1000, least: 10, most: most, handover: handover, holds: holds)
+    private static func steps(maxTime: Int64? = 100, handover: Int64? = 20, holds: Bool) -> DrainSteps {
+        DrainSteps(at: 1000, minTime: 10, maxTime: maxTime, handover: handover, holds: holds)
     }
 
     @Test(arguments: [true, false])
@@ -51,7 +51,7 @@ struct DrainStepsTests {
     }
 
     @Test func `no limits wait for ever`() {
-        var steps = Self.steps(most: nil, handover: nil, holds: true)
+        var steps = Self.steps(maxTime: nil, handover: nil, holds: true)
         #expect(steps.next(at: 1010, leaving: 1, open: 1, lingering: 0) == .closeOwn)
         #expect(steps.next(at: 1 << 60, leaving: 1, open: 1, lingering: 0) == .wait)
         #expect(steps.next(at: 1 << 61, leaving: 0, open: 1, lingering: 0) == .closeHeld)
@@ -60,7 +60,7 @@ struct DrainStepsTests {
 
     @Test func `callers that do not close their connections hold nothing up`() {
         let millisecond: Int64 = 1_000_000
-        var steps = DrainSteps(at: 0, least: 0, most: nil, handover: nil, holds: true)
+        var steps = DrainSteps(at: 0, minTime: 0, maxTime: nil, handover: nil, holds: true)
         #expect(steps.next(at: 0, leaving: 0, open: 2, lingering: 0) == .closeOwn)
         #expect(steps.next(at: 0, leaving: 0, open: 2, lingering: 0) == .closeHeld)
         #expect(steps.next(at: 300 * millisecond, leaving: 2, open: 2, lingering: 1) == .wait)

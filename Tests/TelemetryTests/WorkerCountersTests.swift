@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `a path of unreasonable length is not counted by name`() {
-        counters.call("s", String(repeating: "m", count: MethodTable.longestPath))
+        counters.call("s", String(repeating: "m", count: MethodTable.maxPath))
         #expect(started("", "_OTHER") == 1)
     }
 

@@ -58,8 +58,8 @@ enum Codecs {
             guard let last = digits.popLast(), let found = units[last] else { return nil }
             unit = found
         }
-        let most = field == .grpc ? 8 : 10
-        guard 1...most ~= digits.count, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        let maxDigits = field == .grpc ? 8 : 10
+        guard 1...maxDigits ~= digits.count, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         let number = digits.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
         return number.multipliedReportingOverflow(by: unit).overflow ? .max : number * unit
     }

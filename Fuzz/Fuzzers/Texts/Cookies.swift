@@ -12,9 +12,9 @@ enum Cookies {
         let here = CookieJar.Origin(host: Array("a.example.org".utf8), path: Array("/x/y".utf8), isSecure: true)
         let sets = input.array.split(separator: 0x0a).prefix(400)
         for set in sets { jar.store(Array(set).span, from: here, at: now) }
-        demand(jar.count <= CookieJar.most && jar.count <= sets.count, "a jar has its limits")
+        demand(jar.count <= CookieJar.maxCookies && jar.count <= sets.count, "a jar has its limits")
         let sent = cookies(&jar, here)
-        demand(sent.count <= CookieJar.mostBytesSent + 2, "a request has its limits")
+        demand(sent.count <= CookieJar.maxBytesSent + 2, "a request has its limits")
         demand(!sent.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }, "a field has no controls")
         let ends = sent.count { $0 == UInt8(ascii: ";") }
         demand(ends < max(jar.count, 1), "no cookie looks like several: \(String(latin1: sent))")

@@ -61,8 +61,8 @@ enum Credentials {
         for ahead in [0, 60 * Nanoseconds.second, .max] {
             let schedule = RefreshSchedule(ahead: ahead)
             guard let pause = schedule.pause(fetched: now, expiry: expiry, random: 0.99) else { fail("it ends") }
-            let isInTime = pause <= max(RefreshSchedule.shortestPause, expiry - now)
-            demand(pause >= RefreshSchedule.shortestPause && isInTime, "the next is fetched before the end")
+            let isInTime = pause <= max(RefreshSchedule.minPause, expiry - now)
+            demand(pause >= RefreshSchedule.minPause && isInTime, "the next is fetched before the end")
         }
     }
 

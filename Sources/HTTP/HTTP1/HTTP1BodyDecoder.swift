@@ -40,7 +40,7 @@ struct HTTP1BodyDecoder {
     }
 
     /// The longest line with a chunk size and extensions, which are read over.
-    private static let longestSizeLine = 256
+    private static let maxSizeLine = 256
 
     private var state: State
     /// Whether a trailer section may follow the body; then `next` needs a head for it.
@@ -110,10 +110,10 @@ struct HTTP1BodyDecoder {
     /// Reads `1*HEXDIG [ ";" extension ] CRLF`; space before the `;` is refused, as a place to hide.
     private func readSize(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Int? {
         guard let lineFeed = bytes.firstIndex(of: 0x0a, from: position) else {
-            guard bytes.count - position <= Self.longestSizeLine else { throw .chunkSize }
+            guard bytes.count - position <= Self.maxSizeLine else { throw .chunkSize }
             return nil
         }
-        guard lineFeed - position <= Self.longestSizeLine, lineFeed > position, bytes[lineFeed - 1] == 0x0d else {
+        guard lineFeed - position <= Self.maxSizeLine, lineFeed > position, bytes[lineFeed - 1] == 0x0d else {
             throw .chunkSize
         }
         let line = bytes.extracting(position..<lineFeed - 1)

@@ -7,7 +7,7 @@ internal import Bytes
 /// is left to the parser, which knows what is wrong with it.
 struct HTTP1FieldLine {
     /// Longer lines go the slow way; a line is copied before its end is known.
-    private static let longest = 1024
+    private static let maxLength = 1024
 
     /// Where the copy of the line begins in the arena.
     let start: Int
@@ -23,7 +23,7 @@ struct HTTP1FieldLine {
 
     /// Recognises a line that begins at `start` and copies it to the arena; copies nothing if it does not.
     init?(_ bytes: Span<UInt8>, from start: Int, to arena: ByteArena) {
-        let available = min(bytes.count - start, Self.longest)
+        let available = min(bytes.count - start, Self.maxLength)
         guard available > 0 else { return nil }
         var copier = Copier(count: available)
         let range = unsafe bytes.withUnsafeBytes { source in

@@ -12,7 +12,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private enum Writing { case head, body, done }
 
     /// How much of the responses may wait before no further request is begun, however many have been sent ahead.
-    private static let mostQueued = 256 * 1024
+    private static let maxQueued = 256 * 1024
 
     /// Whose connection it is; nil between two connections.
     private var owner: (any HTTPServerOwner)?
@@ -94,7 +94,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
             while position < bytes.count, !closed {
                 switch reading {
                 case .head:
-                    guard output.count <= Self.mostQueued else {
+                    guard output.count <= Self.maxQueued else {
                         isHeldBack = true
                         return position
                     }

@@ -7,7 +7,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let scheme: StaticString
     package private(set) var isPinging = false
     private var takesNoMore = false
-    private var mostStreams = 0
+    private var maxStreams = 0
     /// Whether the settings of the peer have come.
     ///
     /// A stream that is opened before may be one more than the peer allows, and servers take that for an attack.
@@ -44,7 +44,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     // MARK: Exchanges
 
     package var room: Int {
-        isReady && !isRetired ? max(0, mostStreams - streams.count) : 0
+        isReady && !isRetired ? max(0, maxStreams - streams.count) : 0
     }
 
     package func open(for user: any HTTPStreamUser) -> any HTTPStream {
@@ -99,7 +99,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     override func receivedSettings() {
         isReady = true
         let allowed = unsafe nghttp2_session_get_remote_settings(engine, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-        mostStreams = min(Int(allowed), limits.streams)
+        maxStreams = min(Int(allowed), limits.streams)
         upstream.sessionHasRoom()
     }
 

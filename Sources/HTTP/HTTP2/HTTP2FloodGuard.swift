@@ -33,7 +33,7 @@ struct HTTP2FloodGuard {
     private var continuations = 0
 
     /// The most CONTINUATION frames of one head.
-    private static let mostContinuations = 8
+    private static let maxContinuations = 8
 
     init(resets: Int) {
         self.resets = Bucket(burst: resets, perSecond: max(1, resets / 30))
@@ -62,7 +62,7 @@ struct HTTP2FloodGuard {
     /// Counts a CONTINUATION frame; the limit, if that was one too many.
     mutating func headContinued() -> HTTP2Limit? {
         continuations += 1
-        return continuations > Self.mostContinuations ? .continuation : nil
+        return continuations > Self.maxContinuations ? .continuation : nil
     }
 
     /// DATA of ours went out, for which the peer may open windows, and send a PING to see how fast it comes.

@@ -16,16 +16,16 @@ struct HTTP2HeadReader {
     private(set) var head: HTTPHead?
     /// The same, as it is lent for each field.
     private var lent: Unmanaged<HTTPHead>?
-    private let mostBytes: Int
-    private let mostFields: Int
+    private let maxBytes: Int
+    private let maxFields: Int
     private var taken = 0
     private var hosts = 0
     /// What is wrong with the head; what comes behind it is not looked at any more.
     private(set) var fault: HTTPFault?
 
     init(limits: HTTPLimits) {
-        mostBytes = limits.head
-        mostFields = limits.fields
+        maxBytes = limits.head
+        maxFields = limits.fields
     }
 
     /// A head begins.
@@ -66,8 +66,8 @@ struct HTTP2HeadReader {
 
     private mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) {
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
-        guard taken - 32 * head.count <= mostBytes else { return refuse(.headTooLarge) }
-        guard head.count < mostFields else { return refuse(.tooManyFields) }
+        guard taken - 32 * head.count <= maxBytes else { return refuse(.headTooLarge) }
+        guard head.count < maxFields else { return refuse(.tooManyFields) }
         do throws(HTTPFault) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
                 try addControl(name, value, to: head)

@@ -4,7 +4,7 @@ private import Glibc
 /// Where nghttp2's objects of one thread live.
 ///
 /// A call costs nghttp2 a dozen of them, and many calls at once make the allocator split and join its blocks all the time.
-/// Here a small block that is freed waits for the next object of its size; beyond `mostKept` bytes it goes back to the allocator.
+/// Here a small block that is freed waits for the next object of its size; beyond `maxKept` bytes it goes back to the allocator.
 /// Belongs to one thread; must outlive the sessions, which hold it.
 @safe
 final class HTTP2Memory {
@@ -13,9 +13,9 @@ final class HTTP2Memory {
     /// The sizes of blocks are multiples of this.
     private static let step = 32
     /// Larger blocks are not kept.
-    private static let largest = 1024
+    private static let maxBlock = 1024
     /// How many bytes are kept in free blocks.
-    private static let mostKept = 1024 * 1024
+    private static let maxKept = 1024 * 1024
 
     /// Where a block lies.
     private enum Home: Int {
@@ -40,7 +40,7 @@ final class HTTP2Memory {
 
     /// Makes an empty store.
     init() {
-        unsafe free = .allocate(capacity: Self.largest / Self.step + 1)
+        unsafe free = .allocate(capacity: Self.maxBlock / Self.step + 1)
         unsafe free.initialize(repeating: nil)
     }
 
@@ -129,7 +129,7 @@ final class HTTP2Memory {
     /// Takes a block back.
     func release(_ block: UnsafeMutableRawPointer) {
         let place = unsafe Self.place(of: block)
-        guard unsafe place < free.count, kept < Self.mostKept else { return unsafe discard(block - Self.header) }
+        guard unsafe place < free.count, kept < Self.maxKept else { return unsafe discard(block - Self.header) }
         unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)
         unsafe free[place] = block
         kept += place * Self.step

@@ -44,7 +44,7 @@ extension HTTP2Session {
 
     /// Sends an interim response, unless so many frames wait to be read that it would only be held.
     func submit(informational head: HTTPHead, on stream: HTTP2Stream) {
-        guard isServer, !isClosed, stream.position >= 0, waitingFrames <= mostFrames / 2 else { return }
+        guard isServer, !isClosed, stream.position >= 0, waitingFrames <= maxFrames / 2 else { return }
         let (engine, id) = unsafe (engine, stream.id)
         unsafe HTTP2FieldBlock.lend(head, .response) { fields, count in
             let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
@@ -58,7 +58,7 @@ extension HTTP2Session {
     /// - Returns: how many went.
     func sendDirectly(_ body: Span<UInt8>, on stream: HTTP2Stream) -> Int {
         guard body.count >= Self.large, !isReading, !isWriting, !isClosed, stream.queuedBytes == 0,
-            stream.position >= 0, output.count < Self.mostQueued
+            stream.position >= 0, output.count < Self.maxQueued
         else { return 0 }
         let queued = output.count
         return unsafe body.withUnsafeBufferPointer { bytes in
@@ -144,7 +144,7 @@ extension HTTP2Session {
             refused = []
             for stream in told { stream.end(telling: .unprocessed) }
         }
-        while !isClosed, output.count < Self.mostQueued {
+        while !isClosed, output.count < Self.maxQueued {
             var bytes: UnsafePointer<UInt8>?
             let count = unsafe nghttp2_session_mem_send(engine, &bytes)
             guard count > 0 else {
@@ -202,7 +202,7 @@ extension HTTP2Session {
     }
 
     private func sendData(of stream: HTTP2Stream, header: Span<UInt8>, count: Int) -> Int32 {
-        guard output.count < Self.mostQueued else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
+        guard output.count < Self.maxQueued else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
         // The stream was reset while the frame waited for room: its bytes are released, and RST_STREAM is queued.
         guard !stream.isReset else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
         output.append(header)

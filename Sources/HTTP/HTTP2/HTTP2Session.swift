@@ -21,13 +21,13 @@ package class HTTP2Session: HTTPSession {
     /// How many bytes may wait for users before the connection is one that holds much.
     static let maxHeld = 1024 * 1024
     /// How much may wait in all streams before each of them is to be sent no more.
-    static let mostWaiting = 8 * 1024 * 1024
+    static let maxWaiting = 8 * 1024 * 1024
     /// How many frames may wait to be read beside four for each stream that may be open.
-    private static let mostReplies = 4000
+    private static let maxReplies = 4000
     /// How many heads are read before it is looked whether that takes long.
     private static let headsBeforeYield = 4
     /// How much of the output may wait before streams have to.
-    static let mostQueued = 128 * 1024
+    static let maxQueued = 128 * 1024
 
     let isServer: Bool
     let output: ByteQueue
@@ -137,7 +137,7 @@ package class HTTP2Session: HTTPSession {
         isReading = true
         let result = process(bytes)
         isReading = false
-        if result < 0 { broke(result) } else if waitingFrames > mostFrames { flooded() }
+        if result < 0 { broke(result) } else if waitingFrames > maxFrames { flooded() }
         hasOutput()
         guard yields, !isClosed, !isBroken else { return bytes.count }
         owner.sessionYields()
@@ -156,7 +156,7 @@ package class HTTP2Session: HTTPSession {
     /// How many of them may wait: more than the streams account for.
     ///
     /// What a peer brings us to send while it reads nothing, resets above all, would else be held without bound.
-    var mostFrames: Int { 4 * max(limits.streams, streams.count) + Self.mostReplies }
+    var maxFrames: Int { 4 * max(limits.streams, streams.count) + Self.maxReplies }
 
     package func receiveEnd(errno: Int32?) {
         close(.orderly, telling: .connectionLost(errno: errno))

@@ -68,7 +68,7 @@ final class HTTP2Stream: HTTPStream {
 
     var queuedBytes: Int { outbound?.count ?? 0 }
 
-    var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.mostWaiting }
+    var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.maxWaiting }
 
     var heldBytes: Int { (outbound?.capacity ?? 0) + (inbound?.capacity ?? 0) }
 

@@ -6,7 +6,7 @@ internal import Telemetry
 /// A request that is not let in: it meets no route and no interceptor.
 extension Call {
     /// The most that the log is told of what a caller has named.
-    private static let mostNamed = 256
+    private static let maxNamed = 256
 
     /// Ends the call before it has begun, in the caller's protocol.
     func refuse(_ reason: RefusalLabel) {
@@ -37,7 +37,7 @@ extension Call {
     }
 
     private static func shortened(_ text: Span<UInt8>) -> String {
-        text.extracting(0..<min(text.count, mostNamed)).string
+        text.extracting(0..<min(text.count, maxNamed)).string
     }
 }
 

@@ -99,9 +99,9 @@ final class DescriptorKeeper: EndOfTurn {
     func closeIdle(_ wanted: Int, new: Bool = false, atOnce: Bool = false) -> Int {
         var idle = acceptors().flatMap { $0.connections(idleBefore: loop.now - Self.grace, new: new) }
         idle.sort { $0.idleSince < $1.idleSince }
-        let most = max(wanted, idle.count / Self.part)
+        let target = max(wanted, idle.count / Self.part)
         var count = 0
-        for connection in idle where count < most && connection.closeIfIdle(atOnce: atOnce) { count += 1 }
+        for connection in idle where count < target && connection.closeIfIdle(atOnce: atOnce) { count += 1 }
         if count > 0 { closed(count) }
         return count
     }

@@ -10,7 +10,7 @@ enum LoopGuard {
     /// While a worker has no more calls under way, none is looked at.
     static let few = 16
     /// How often a request may come back: somebody may mean one listener to call another.
-    static let mostReturns = 8
+    static let maxReturns = 8
 
     /// The field of RFC 8586, which proxies pass on.
     private static let field = FieldName("cdn-loop")
@@ -34,7 +34,7 @@ enum LoopGuard {
             returns += request.value(at: index).count(of: mark)
             next = request.first(field, from: index + 1)
         }
-        guard returns < mostReturns else { return true }
+        guard returns < maxReturns else { return true }
         let mark = mark
         if returns > 0 || isSample { request.add(field, mark.span) }
         return false

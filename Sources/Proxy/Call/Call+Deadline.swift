@@ -18,7 +18,7 @@ extension Call {
         guard request.first(field.known, from: index + 1) == nil,
             let timeout = field.read(request.value(at: index))
         else { return field.malformedError }
-        guard timeout != .longest else { return nil }
+        guard timeout != .maximum else { return nil }
         let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(timeout.nanoseconds)
         guard !isBeyond else { return nil }
         guard timeout.nanoseconds > 0 else { return Self.overDeadline }

@@ -8,7 +8,7 @@ public import Telemetry
 /// through what runs for each attempt.
 extension Call {
     /// How often a call is tried at most, whoever would have it tried again.
-    static let mostTries = 32
+    static let maxTries = 32
 
     /// Why the call cannot be tried once more, if it cannot.
     public var retryObstacle: RetryObstacle? {
@@ -16,7 +16,7 @@ extension Call {
         guard isForwarded else { return .unsent }
         if let replayObstacle { return replayObstacle }
         guard keepsRequest else { return .buffer }
-        if record.attempts >= Self.mostTries { return .attempts }
+        if record.attempts >= Self.maxTries { return .attempts }
         if case .callTimeout = failure { return .deadline }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }
         // Last, as a head goes out at once where something else is in the way, which is what people want to know.

@@ -178,7 +178,7 @@ extension Call {
         }
         attempt.count(failure.result)
         if let limit = failure.limit { worker.counters.limitHit(limit) }
-        if attempt.canBeResent(after: failure), isReplayable, record.attempts < SentRequest.mostAttempts {
+        if attempt.canBeResent(after: failure), isReplayable, record.attempts < SentRequest.maxAttempts {
             worker.counters.resend(attempt.upstream.counter)
             return tryAgain(attempt.upstream)
         }

@@ -10,8 +10,8 @@ final class RecentCalls {
     /// The wall time in nanoseconds at which a call ended, and its line.
     typealias Line = (time: Nanoseconds, text: [UInt8])
 
-    private var failed = Ring(most: 64, mostPerSecond: 100)
-    private var others = Ring(most: 16, mostPerSecond: 5)
+    private var failed = Ring(maxCount: 64, maxPerSecond: 100)
+    private var others = Ring(maxCount: 16, maxPerSecond: 5)
     private let formatter = TimestampFormatter()
     private let queue = ByteQueue()
 
@@ -41,26 +41,26 @@ final class RecentCalls {
 
     /// The last of some lines, and not so many in a second that a storm of calls costs much.
     private struct Ring {
-        let most: Int
-        let mostPerSecond: Int
+        let maxCount: Int
+        let maxPerSecond: Int
         private(set) var lines: [Line] = []
         private var next = 0
         private var second: Nanoseconds = 0
         private var taken = 0
 
-        init(most: Int, mostPerSecond: Int) {
-            self.most = most
-            self.mostPerSecond = mostPerSecond
+        init(maxCount: Int, maxPerSecond: Int) {
+            self.maxCount = maxCount
+            self.maxPerSecond = maxPerSecond
         }
 
         /// Adds a line at this monotonic time, if there were not too many in this second.
         mutating func add(at now: Nanoseconds, _ text: () -> [UInt8]) {
             if now - second >= .second { (second, taken) = (now, 0) }
-            guard taken < mostPerSecond else { return }
+            guard taken < maxPerSecond else { return }
             taken += 1
             let line = (Clock.wall, text())
-            if lines.count < most { lines.append(line) } else { lines[next] = line }
-            next = (next + 1) % most
+            if lines.count < maxCount { lines.append(line) } else { lines[next] = line }
+            next = (next + 1) % maxCount
         }
     }
 }

@@ -33,14 +33,14 @@ package struct ChainCompiler {
     mutating func step() -> Bool {
         guard compiled.count < chains.count else { return false }
         let items = chains[compiled.count].items
-        if count < min(items.count, CompiledChain.longest) {
+        if count < min(items.count, CompiledChain.maxLength) {
             if let link = compile(items[count]) { links.append(link) }
             count += 1
             return true
         }
-        if items.count > CompiledChain.longest {
-            let mark = items[CompiledChain.longest].mark
-            diagnostics.report("a chain has at most \(CompiledChain.longest) interceptors; split it", at: mark)
+        if items.count > CompiledChain.maxLength {
+            let mark = items[CompiledChain.maxLength].mark
+            diagnostics.report("a chain has at most \(CompiledChain.maxLength) interceptors; split it", at: mark)
         }
         compiled.append(CompiledChain(links))
         (links, count) = ([], 0)

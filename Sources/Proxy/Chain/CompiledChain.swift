@@ -32,7 +32,7 @@ final class CompiledChain {
     }
 
     /// The most interceptors of a chain; those a call has entered are kept as bits of a word.
-    static let longest = 64
+    static let maxLength = 64
 
     let links: [Link]
     /// Whether some interceptor makes an instance for each call.
@@ -55,7 +55,7 @@ final class CompiledChain {
     private let masks: [UInt64]
 
     init(_ links: [Link]) {
-        precondition(links.count <= Self.longest)
+        precondition(links.count <= Self.maxLength)
         self.links = links
         masks = (0..<EventSet.RawValue.bitWidth).map { bit in
             let event = EventSet(rawValue: 1 << EventSet.RawValue(bit))

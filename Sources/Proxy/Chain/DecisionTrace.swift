@@ -34,8 +34,8 @@ final class DecisionTrace {
     }
 
     /// The most that is noted of one call.
-    static let mostNotes = 32
-    static let mostChanges = 64
+    static let maxNotes = 32
+    static let maxChanges = 64
 
     private(set) var notes: [Note] = []
     /// What was not noted any more.
@@ -61,7 +61,7 @@ final class DecisionTrace {
     }
 
     private func add(_ note: Note) {
-        guard notes.count < Self.mostNotes else {
+        guard notes.count < Self.maxNotes else {
             dropped += 1
             return
         }
@@ -71,7 +71,7 @@ final class DecisionTrace {
     /// Keeps the changes of a head that does not stay.
     private func keep(_ head: HTTPHead?, from first: Int) -> Range<Int> {
         let start = changes.count
-        head?.readEdits(first, most: Self.mostChanges - start, names: names) { kind, name in
+        head?.readEdits(first, maxCount: Self.maxChanges - start, names: names) { kind, name in
             changes.append(Change(kind: kind, name: name))
         }
         return start..<changes.count
@@ -101,9 +101,9 @@ final class DecisionTrace {
             return changes[note.changes].map { Self.text($0.kind, names[$0.name]) }
         }
         var texts: [[UInt8]] = []
-        let most = min(note.changes.count, Self.mostChanges)
+        let maxCount = min(note.changes.count, Self.maxChanges)
         let kept = ByteArena(capacity: 256)
-        request.readEdits(note.changes.lowerBound, most: most, names: kept) { kind, name in
+        request.readEdits(note.changes.lowerBound, maxCount: maxCount, names: kept) { kind, name in
             texts.append(Self.text(kind, kept[name]))
         }
         return texts

@@ -16,7 +16,7 @@ package final class CredentialKeeper {
     /// A program costs the machine more than a request.
     private let programs = FetchTurns(32)
     /// The most credentials that are kept, beside those that the configuration names.
-    private static let most = 1000
+    private static let maxCredentials = 1000
 
     /// Makes a keeper of nothing.
     ///
@@ -106,7 +106,7 @@ package final class CredentialKeeper {
 
     private func keep(_ source: CredentialSource) -> KeptCredential? {
         if let known = kept[source] { return known }
-        if names[source] == nil, kept.count >= Self.most + names.count, !dropOldest() { return nil }
+        if names[source] == nil, kept.count >= Self.maxCredentials + names.count, !dropOldest() { return nil }
         let name = names[source]?.first ?? source.kind
         let credential = KeptCredential(
             source,

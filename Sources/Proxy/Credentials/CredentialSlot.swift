@@ -32,7 +32,7 @@ final class CredentialSlot {
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
 
-    private static let mostFormer = 4
+    private static let maxFormer = 4
 
     init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
         self.source = source
@@ -109,7 +109,7 @@ final class CredentialSlot {
     }
 
     private func change(_ new: [UInt8]?) {
-        if let value { former = former.suffix(Self.mostFormer - 1) + [value] }
+        if let value { former = former.suffix(Self.maxFormer - 1) + [value] }
         value = new
         version += 1
     }

@@ -10,7 +10,7 @@ final class CredentialStore {
     /// Those that interceptors have named, in the order of the file.
     private(set) var named: [NamedCredential] = []
     /// The most slots that are kept of credentials that nobody waits for.
-    private static let most = 1000
+    private static let maxCredentials = 1000
 
     /// Makes a store; without a loop it is one for looking at a configuration, where nothing is ordered.
     init(on loop: EventLoop? = nil, order: @escaping (CredentialOrder) -> Void = { _ in }) {
@@ -46,7 +46,9 @@ final class CredentialStore {
     /// The slot of a credential.
     func slot(_ source: CredentialSource) -> CredentialSlot {
         if let known = slots[source] { return known }
-        if slots.count >= Self.most + named.count { slots = slots.filter { $0.value.isNamed || $0.value.isAwaited } }
+        if slots.count >= Self.maxCredentials + named.count {
+            slots = slots.filter { $0.value.isNamed || $0.value.isAwaited }
+        }
         let slot = CredentialSlot(source, on: loop, order: order)
         slots[source] = slot
         return slot

@@ -166,17 +166,17 @@ final class KeptCredential {
 final class FetchTurns {
     /// How long one that has to wait does so.
     static let pause = 20 * Nanoseconds.millisecond
-    private let most: Int
+    private let maxCount: Int
     private var taken = 0
 
     /// Makes turns for so many at once.
-    init(_ most: Int) {
-        self.most = most
+    init(_ maxCount: Int) {
+        self.maxCount = maxCount
     }
 
     /// Takes a turn, if there is one or it is taken anyway.
     func take(always: Bool) -> Bool {
-        guard always || taken < most else { return false }
+        guard always || taken < maxCount else { return false }
         taken += 1
         return true
     }

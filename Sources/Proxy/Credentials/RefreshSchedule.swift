@@ -12,13 +12,13 @@ package struct RefreshSchedule: Equatable, Sendable {
     /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
     package static let shortLifetime: Nanoseconds = 300 * .second
     /// The shortest time between two fetches that succeed.
-    package static let shortestPause: Nanoseconds = 100 * .millisecond
-    /// What the first failed fetch is followed by; doubled by each that follows, up to `longestBackOff`.
+    package static let minPause: Nanoseconds = 100 * .millisecond
+    /// What the first failed fetch is followed by; doubled by each that follows, up to `maxBackOff`.
     package static let firstBackOff: Nanoseconds = 250 * .millisecond
     /// The longest time until a fetch is tried again.
-    package static let longestBackOff: Nanoseconds = 30 * .second
+    package static let maxBackOff: Nanoseconds = 30 * .second
     /// The longest `Retry-After` that is obeyed.
-    package static let longestRetryAfter: Nanoseconds = 300 * .second
+    package static let maxRetryAfter: Nanoseconds = 300 * .second
 
     /// Makes a schedule that has seen no failure.
     package init(ahead: Nanoseconds) {
@@ -42,7 +42,7 @@ package struct RefreshSchedule: Equatable, Sendable {
         if lifetime <= Self.shortLifetime { lead = max(lead, lifetime / 5) }
         // Nobody uses it that long before its end any more.
         lead = max(lead, min(CredentialState.margin, lifetime / 10))
-        return max(Self.shortestPause, lifetime - lead - Nanoseconds(clamping: Double(lead) * 0.1 * random))
+        return max(Self.minPause, lifetime - lead - Nanoseconds(clamping: Double(lead) * 0.1 * random))
     }
 
     /// Notes a fetch that has succeeded.
@@ -58,9 +58,9 @@ package struct RefreshSchedule: Equatable, Sendable {
     /// - Returns: the pause.
     package mutating func failed(random: Double, retryAfter: Nanoseconds? = nil) -> Nanoseconds {
         // The seventh doubling is beyond the longest.
-        let full = min(Self.longestBackOff, Self.firstBackOff << Nanoseconds(min(failures, 7)))
+        let full = min(Self.maxBackOff, Self.firstBackOff << Nanoseconds(min(failures, 7)))
         failures += 1
         let pause = full / 2 + Nanoseconds(clamping: Double(full / 2) * random)
-        return max(pause, min(retryAfter ?? 0, Self.longestRetryAfter))
+        return max(pause, min(retryAfter ?? 0, Self.maxRetryAfter))
     }
 }

@@ -32,7 +32,7 @@ package final class Fetcher {
     private lazy var tasks = LoopTasks(on: context.loop)
     private var upstreams: [(server: FetchServer, upstream: Upstream)] = []
     /// The servers that connections are kept to.
-    private static let mostServers = 64
+    private static let maxServers = 64
 
     init(context: WireContext, network: any Network, names: NameService, notices: Notices) {
         self.context = context
@@ -78,7 +78,7 @@ package final class Fetcher {
 
     private func upstream(_ server: FetchServer) -> Upstream {
         if let known = upstreams.first(where: { $0.server == server }) { return known.upstream }
-        if upstreams.count >= Self.mostServers { upstreams.removeFirst().upstream.drain() }
+        if upstreams.count >= Self.maxServers { upstreams.removeFirst().upstream.drain() }
         let upstream = Upstream(
             server.settings,
             context: context,

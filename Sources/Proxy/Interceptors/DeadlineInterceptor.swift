@@ -70,7 +70,7 @@ final class DeadlineInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         let times = times(for: call)
         // The caller's own time is in force already.
-        if let limit = call.deadline == nil ? times.withoutCallers : times.most { call.limitTime(to: limit) }
+        if let limit = call.deadline == nil ? times.withoutCallers : times.maximum { call.limitTime(to: limit) }
         return .next
     }
 
@@ -89,7 +89,7 @@ final class DeadlineInterceptor: Interceptor {
 /// The times that some calls get; nil is without end.
 private struct Times {
     private(set) var usual: Nanoseconds?
-    private(set) var most: Nanoseconds?
+    private(set) var maximum: Nanoseconds?
 
     init() {}
 
@@ -97,14 +97,14 @@ private struct Times {
     init(_ section: Section, else other: Times) {
         let time = { (key: String) in section.duration(key).map { Nanoseconds($0) } }
         usual = section.has("default") ? time("default") : other.usual
-        most = section.has("max") ? time("max") : other.most
-        guard section.has("default"), section.has("max"), let usual, let most, usual > most else { return }
+        maximum = section.has("max") ? time("max") : other.maximum
+        guard section.has("default"), section.has("max"), let usual, let maximum, usual > maximum else { return }
         section.report("\"default\" is longer than \"max\"; make it shorter", at: "default")
     }
 
     /// The time of a call whose caller brings none.
     var withoutCallers: Nanoseconds? {
-        guard let usual, let most else { return usual ?? most }
-        return min(usual, most)
+        guard let usual, let maximum else { return usual ?? maximum }
+        return min(usual, maximum)
     }
 }

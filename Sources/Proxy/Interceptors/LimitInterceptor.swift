@@ -23,11 +23,11 @@ final class LimitInterceptor: Interceptor {
             ),
             Option(
                 "burst",
-                .integer(in: 1...Rate.most),
+                .integer(in: 1...Rate.maxCount),
                 example: "20",
                 "How many of them may come at once; as many as the rate says if absent."
             ),
-            Option("concurrency", .integer(in: 1...Rate.most), example: "50", "How many calls may be under way."),
+            Option("concurrency", .integer(in: 1...Rate.maxCount), example: "50", "How many calls may be under way."),
             Option(
                 "key",
                 .string,
@@ -36,7 +36,7 @@ final class LimitInterceptor: Interceptor {
             ),
             Option(
                 "keys",
-                .integer(in: 1...Rate.most),
+                .integer(in: 1...Rate.maxCount),
                 default: "10000",
                 "How many values are remembered; calls with others are counted together."
             ),
@@ -114,7 +114,7 @@ final class LimitInterceptor: Interceptor {
         guard let text = section.marked("rate") else { return nil }
         let rate = Rate(text: text.text)
         if rate == nil {
-            let advice = "write 1 to \(Rate.most), and /s, /m or /h, for example 100/s"
+            let advice = "write 1 to \(Rate.maxCount), and /s, /m or /h, for example 100/s"
             section.report("\(Diagnostic.quote(text.text)) is no rate; \(advice)", at: "rate")
         }
         return rate
@@ -135,8 +135,11 @@ final class LimitInterceptor: Interceptor {
             if settings.concurrency != nil { taken[ObjectIdentifier(call)] = admission.slot }
             return .next
         case .tooMany:
-            let most = settings.concurrency ?? 0
-            return refusal(most == 1 ? "another call is under way" : "\(most) calls are under way, and no more may be")
+            let maxConcurrency = settings.concurrency ?? 0
+            return refusal(
+                maxConcurrency == 1
+                    ? "another call is under way" : "\(maxConcurrency) calls are under way, and no more may be"
+            )
         case .tooFast(let wait):
             let seconds = (wait + .second - 1) / .second
             return refusal("calls come too fast; try again in \(seconds)s", metadata: [("retry-after", "\(seconds)")])

@@ -8,7 +8,7 @@ internal import Telemetry
 /// Lines that find no room there are dropped and counted. Belongs to the worker's thread.
 final class LineSink: EndOfTurn {
     /// So many bytes do not wait for the end of the turn.
-    private static let most = 256 * 1024
+    private static let maxBytes = 256 * 1024
 
     private let writer: LineWriter?
     private let formatter = TimestampFormatter()
@@ -65,7 +65,7 @@ final class LineSink: EndOfTurn {
         fill(&line)
         line.end()
         count += 1
-        if lines.count > Self.most { endOfTurn() }
+        if lines.count > Self.maxBytes { endOfTurn() }
     }
 
     /// Hands the lines of this turn to the writer.

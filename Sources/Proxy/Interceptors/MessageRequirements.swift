@@ -29,18 +29,18 @@ final class MessageRequirements {
         let test: Test
     }
 
-    private let most: Int?
-    private let least: Int?
+    private let maxSize: Int?
+    private let minSize: Int?
     private let pattern: Pattern?
     private let places: [Place]?
 
     /// Reads what must hold and reports what is wrong.
     init(_ section: Section) {
-        most = section.integer(ifGiven: "max")
-        least = section.integer(ifGiven: "min")
+        maxSize = section.integer(ifGiven: "max")
+        minSize = section.integer(ifGiven: "min")
         pattern = Self.pattern(section)
         places = section.node("json").map { Self.places($0, section) }
-        if most == nil, least == nil, !section.has("pattern"), places == nil {
+        if maxSize == nil, minSize == nil, !section.has("pattern"), places == nil {
             let advice = "add \"max\", \"min\", \"pattern\" or \"json\""
             section.diagnostics.report("nothing is required here; \(advice)", at: section.mark)
         }
@@ -83,8 +83,8 @@ final class MessageRequirements {
 
     /// What is wrong with a message: the end of a sentence about it, in which nothing of the message is quoted.
     func fault(of payload: Span<UInt8>) -> String? {
-        if let most, payload.count > most { return "is too large: \(payload.count) B, at most \(most) B" }
-        if let least, payload.count < least { return "is too small: \(payload.count) B, at least \(least) B" }
+        if let maxSize, payload.count > maxSize { return "is too large: \(payload.count) B, at most \(maxSize) B" }
+        if let minSize, payload.count < minSize { return "is too small: \(payload.count) B, at least \(minSize) B" }
         if let pattern, !pattern.matches(payload) { return "does not match what is required" }
         guard let places else { return nil }
         guard let value = try? JSON.parse(payload) else { return "is not JSON" }

@@ -5,7 +5,7 @@ internal import Events
 /// Pure: whoever asks says what time it is.
 struct Pace {
     /// Timers are no finer; what is less adds up until it is worth one.
-    private static let least = 10 * Nanoseconds.millisecond
+    private static let minPause = 10 * Nanoseconds.millisecond
 
     private let bytesPerSecond: Int
     /// When all that has been asked for until now has gone on.
@@ -20,6 +20,6 @@ struct Pace {
         let (seconds, rest) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
         let part = Double(rest) / Double(bytesPerSecond) * Double(Nanoseconds.second)
         free = max(free, now) + Nanoseconds(seconds) * .second + Nanoseconds(part)
-        return free - now < Self.least ? 0 : free - now
+        return free - now < Self.minPause ? 0 : free - now
     }
 }

@@ -23,7 +23,7 @@ struct LimitBuckets {
     }
 
     /// A key that is longer, in bytes, is not remembered.
-    static let longestKey = 256
+    static let maxKey = 256
     /// How often all buckets are looked through for those that can go, at most.
     static let sweepPause: Nanoseconds = 10 * .millisecond
 
@@ -66,7 +66,7 @@ struct LimitBuckets {
     }
 
     private mutating func take(_ slot: Int, at now: Nanoseconds) -> Admission.Response {
-        if let most = settings.concurrency, buckets[slot].calls >= most { return .tooMany }
+        if let maxCalls = settings.concurrency, buckets[slot].calls >= maxCalls { return .tooMany }
         if let rate = settings.rate {
             fill(slot, at: now)
             let missing = price - buckets[slot].level
@@ -90,7 +90,7 @@ struct LimitBuckets {
     // MARK: Keys
 
     private mutating func slot(of key: Span<UInt8>, at now: Nanoseconds) -> Int {
-        guard key.count <= Self.longestKey else { return 0 }
+        guard key.count <= Self.maxKey else { return 0 }
         let key = key.array
         if let known = slots[key] { return known }
         if slots.count >= settings.keys { sweep(at: now) }

@@ -7,17 +7,17 @@ private import Synchronization
 /// each worker.
 package final class MemoryBudget: Sendable {
     private let taken = Atomic(0)
-    private let most: Atomic<Int>
+    private let maxBytes: Atomic<Int>
 
     /// Makes a budget of `limit` bytes.
     package init(limit: Int = .max) {
-        most = Atomic(limit)
+        maxBytes = Atomic(limit)
     }
 
     /// The bytes that may be held; what is held already stays when it becomes less.
     package var limit: Int {
-        get { most.load(ordering: .relaxed) }
-        set { most.store(newValue, ordering: .relaxed) }
+        get { maxBytes.load(ordering: .relaxed) }
+        set { maxBytes.store(newValue, ordering: .relaxed) }
     }
 
     /// The bytes that are held.

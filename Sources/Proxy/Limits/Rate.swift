@@ -3,7 +3,7 @@ internal import Events
 /// So many calls in a second, a minute or an hour, as the configuration writes it: `100/s`.
 struct Rate: Hashable, Sendable {
     /// The highest number that a rate may have.
-    static let most = 1_000_000
+    static let maxCount = 1_000_000
 
     /// How many.
     let count: Int
@@ -14,7 +14,7 @@ struct Rate: Hashable, Sendable {
     init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
-            let count = Int(parts[0]), 1...Self.most ~= count, let seconds = Self.seconds[String(parts[1])]
+            let count = Int(parts[0]), 1...Self.maxCount ~= count, let seconds = Self.seconds[String(parts[1])]
         else { return nil }
         self.count = count
         period = seconds * .second

@@ -38,7 +38,7 @@ package final class RouteTable: @unchecked Sendable {
     /// All tables name places in here: a list for each key would be thousands of objects.
     private var entries: [(route: Int32, next: Int32)] = []
     /// How many slashes the longest prefix has: what is behind so many of a path is no key.
-    private var deepest = 0
+    private var maxDepth = 0
     /// The first of those that have nothing exact.
     private var general: Int32 = -1
 
@@ -81,7 +81,7 @@ package final class RouteTable: @unchecked Sendable {
     private func add(_ route: Int32, path: String) {
         guard path.last == "/" else { return add(route, path, to: &byPath) }
         add(route, path, to: &byPrefix)
-        deepest = max(deepest, path.utf8.count { $0 == UInt8(ascii: "/") })
+        maxDepth = max(maxDepth, path.utf8.count { $0 == UInt8(ascii: "/") })
     }
 
     private func add(_ route: Int32, _ key: String, to table: inout [UInt64: Int32]) {
@@ -137,7 +137,7 @@ package final class RouteTable: @unchecked Sendable {
     private func considerPrefixes(of path: Span<UInt8>, _ call: Call, _ best: inout Int32) {
         var hash = FNV1a()
         var slashes = 0
-        for index in 0..<path.count where slashes < deepest {
+        for index in 0..<path.count where slashes < maxDepth {
             hash.add(path[index])
             guard path[index] == UInt8(ascii: "/") else { continue }
             slashes += 1

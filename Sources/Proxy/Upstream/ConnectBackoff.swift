@@ -4,24 +4,24 @@ internal import Events
 ///
 /// Pure. The pauses are 50 ms, and double up to 1 s.
 struct ConnectBackoff {
-    static let shortest = 50 * Nanoseconds.millisecond
-    static let longest = Nanoseconds.second
+    static let minPause = 50 * Nanoseconds.millisecond
+    static let maxPause = Nanoseconds.second
 
     /// Why the last one could not be made.
     private(set) var failure: UpstreamFailure
     private(set) var retryAt: Nanoseconds
-    private var pause = shortest
+    private var pause = minPause
 
     init(after failure: UpstreamFailure, at now: Nanoseconds) {
         self.failure = failure
-        retryAt = now + Self.shortest
+        retryAt = now + Self.minPause
     }
 
     /// Another could not be made; one that was begun with the one before it makes the pause no longer.
     mutating func failed(_ failure: UpstreamFailure, at now: Nanoseconds) {
         self.failure = failure
         guard now >= retryAt else { return }
-        pause = min(2 * pause, Self.longest)
+        pause = min(2 * pause, Self.maxPause)
         retryAt = now + pause
     }
 }

@@ -16,11 +16,11 @@ struct CookieJar {
     }
 
     /// A field that is longer, in bytes, is not kept.
-    static let longest = 4096
-    static let mostOfDomain = 50
-    static let most = 300
+    static let maxLength = 4096
+    static let maxPerDomain = 50
+    static let maxCookies = 300
     /// The most bytes of cookies that go with one request.
-    static let mostBytesSent = 8 * 1024
+    static let maxBytesSent = 8 * 1024
 
     private struct Cookie {
         let name: [UInt8]
@@ -55,7 +55,7 @@ struct CookieJar {
 
     /// Keeps what the value of a `Set-Cookie` field says, or forgets a cookie that it ends.
     mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: Int64) {
-        guard field.count <= Self.longest, let set = SetCookie(field) else { return }
+        guard field.count <= Self.maxLength, let set = SetCookie(field) else { return }
         var domain = origin.host
         var isHostOnly = true
         if let wanted = set.domain, !wanted.isEmpty {
@@ -96,11 +96,11 @@ struct CookieJar {
     }
 
     private mutating func makeRoom(for domain: [UInt8], at now: Int64) {
-        let isFull = { (cookies: [Cookie]) in cookies.count { $0.domain == domain } >= Self.mostOfDomain }
-        guard isFull(cookies) || cookies.count >= Self.most else { return }
+        let isFull = { (cookies: [Cookie]) in cookies.count { $0.domain == domain } >= Self.maxPerDomain }
+        guard isFull(cookies) || cookies.count >= Self.maxCookies else { return }
         cookies.removeAll { $0.isExpired(at: now) }
         if isFull(cookies) { removeOldest { $0.domain == domain } }
-        if cookies.count >= Self.most { removeOldest { _ in true } }
+        if cookies.count >= Self.maxCookies { removeOldest { _ in true } }
     }
 
     /// Removes the one that has not been used for the longest time.
@@ -144,7 +144,7 @@ struct CookieJar {
             }
             let cookie = cookies[index]
             // One that does not fit is left out: many servers refuse large heads.
-            guard queue.count + cookie.name.count + cookie.value.count < Self.mostBytesSent else { continue }
+            guard queue.count + cookie.name.count + cookie.value.count < Self.maxBytesSent else { continue }
             if queue.count > 0 { queue.append("; ") }
             queue.append(cookie.name.span, "=", cookie.value.span, "")
             cookies[index].lastUsed = uses

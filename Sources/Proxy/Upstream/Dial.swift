@@ -16,7 +16,7 @@ final class Dial: UpstreamConnection.Owner {
 
     /// How often it is waited for a descriptor, and how long: until idle connections of callers are closed, here or on
     /// another worker.
-    private static let mostWaits = 5
+    private static let maxWaits = 5
     private static let wait = Nanoseconds.millisecond
 
     init(for pool: Pool, of upstream: Upstream) {
@@ -64,7 +64,7 @@ final class Dial: UpstreamConnection.Owner {
 
     /// Has idle connections of callers closed, and tries the address again then.
     private func awaitDescriptor(for address: SocketAddress) -> Bool {
-        guard let descriptors = upstream.context.descriptors, waits < Self.mostWaits else { return false }
+        guard let descriptors = upstream.context.descriptors, waits < Self.maxWaits else { return false }
         waits += 1
         addresses = [address] + addresses
         descriptors.makeRoomSoon()

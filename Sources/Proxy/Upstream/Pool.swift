@@ -182,8 +182,8 @@ final class Pool: UpstreamConnection.Owner {
         let timer = retryTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
         retryTimer = timer
         if let backoff { timer.arm(at: backoff.retryAt) }
-        let most = upstream.settings.limits.waiting + dials.count * callsPerDial
-        let excess = waiting.suffix(max(0, waiting.count - most))
+        let maxWaiting = upstream.settings.limits.waiting + dials.count * callsPerDial
+        let excess = waiting.suffix(max(0, waiting.count - maxWaiting))
         waiting.removeLast(excess.count)
         for attempt in excess { attempt.failed(failure) }
         failOverdue()

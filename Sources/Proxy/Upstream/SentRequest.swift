@@ -5,7 +5,7 @@ internal import HTTP
 /// Pure: the same rule for calls and for requests of our own.
 struct SentRequest {
     /// How often a request is sent at most, where this rule lets it be sent again.
-    static let mostAttempts = 3
+    static let maxAttempts = 3
 
     /// Something of a response has come, be it an interim one.
     let hasResponse: Bool

@@ -4,7 +4,7 @@ internal import TLS
 
 /// Reads the files that settings of TLS name, and reports what is wrong with them at the place that names them.
 struct TLSFiles {
-    private static let largest = 4 << 20
+    private static let maxSize = 4 << 20
 
     let diagnostics: Diagnostics
     private var contents: [[UInt8]] = []
@@ -64,7 +64,7 @@ struct TLSFiles {
     }
 
     private mutating func read(_ file: MarkedString) -> [UInt8]? {
-        switch SmallFile.read(file.text, limit: Self.largest) {
+        switch SmallFile.read(file.text, limit: Self.maxSize) {
         case .success(let content):
             contents.append(content)
             return content

@@ -153,7 +153,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
             // Whoever can cut the connection must not be able to make the part look like the whole.
             return outcome == .end ? .cutOff : outcome
         }
-        session.allowedMessages = TLSSession.mostMessages + Int((context.loop.now - openedAt) / Self.messageInterval)
+        session.allowedMessages = TLSSession.maxMessages + Int((context.loop.now - openedAt) / Self.messageInterval)
         session.receive(ciphertext.readable, into: queue, room: room)
         ciphertext.removeAll()
         sendOutput()

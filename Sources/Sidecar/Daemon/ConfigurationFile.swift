@@ -96,7 +96,7 @@ struct ConfigurationFile {
 
     private func text() throws(Refusal) -> [UInt8] {
         guard let path else { return Array(Demo.configuration.utf8) }
-        switch SmallFile.read(path, limit: YAML.largestText) {
+        switch SmallFile.read(path, limit: YAML.maxText) {
         case .success(let bytes): return bytes
         case .failure(let error): throw Refusal(lines: ["\(path): cannot be read: \(error.text)"])
         }

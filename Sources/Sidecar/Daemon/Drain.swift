@@ -43,13 +43,13 @@ final class Drain {
         self.then = then
         let held = listeners.held
         self.held = held
-        let (least, most) = (Nanoseconds(settings.min), settings.max.map { Nanoseconds($0) })
+        let (minTime, maxTime) = (Nanoseconds(settings.min), settings.max.map { Nanoseconds($0) })
         let handover = settings.handover.map { Nanoseconds($0) }
-        limit = held.isEmpty ? most : most.flatMap { most in handover.map { most + $0 } }
-        steps = DrainSteps(at: loop.now, least: least, most: most, handover: handover, holds: !held.isEmpty)
+        limit = held.isEmpty ? maxTime : maxTime.flatMap { maxTime in handover.map { maxTime + $0 } }
+        steps = DrainSteps(at: loop.now, minTime: minTime, maxTime: maxTime, handover: handover, holds: !held.isEmpty)
         workers.tell { $0.announceClose(held: held) }
         timer = Timer(on: loop.timers) { [unowned self] in look() }
-        timer?.arm(after: least)
+        timer?.arm(after: minTime)
     }
 
     /// Asks the workers how far they are, and takes the next step.

@@ -42,13 +42,13 @@ struct DrainSteps {
     ///
     /// - Parameters:
     ///   - now: when it begins.
-    ///   - least: how long all sockets stay open.
-    ///   - most: when the calls are cut off that began before the stop; nil is never.
+    ///   - minTime: how long all sockets stay open.
+    ///   - maxTime: when the calls are cut off that began before the stop; nil is never.
     ///   - handover: how long those may take that are left when the held sockets have been closed; nil is for ever.
     ///   - holds: whether systemd holds sockets.
-    init(at now: Nanoseconds, least: Nanoseconds, most: Nanoseconds?, handover: Nanoseconds?, holds: Bool) {
-        closing = now + least
-        deadline = most.map { now + max($0, least) } ?? .max
+    init(at now: Nanoseconds, minTime: Nanoseconds, maxTime: Nanoseconds?, handover: Nanoseconds?, holds: Bool) {
+        closing = now + minTime
+        deadline = maxTime.map { now + max($0, minTime) } ?? .max
         self.handover = handover ?? .max
         self.holds = holds
     }

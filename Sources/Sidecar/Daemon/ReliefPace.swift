@@ -2,7 +2,7 @@ internal import Events
 
 /// How long `MemoryRelief` waits between two rounds: twice as long after each round that finds nothing to end.
 struct ReliefPace {
-    private static let most = Nanoseconds.second
+    private static let maxPause = Nanoseconds.second
 
     private var pause: Nanoseconds = 0
     /// What was held in the last round, if that found nothing to end.
@@ -25,7 +25,7 @@ struct ReliefPace {
     /// - Returns: how long the next round is waited for.
     mutating func foundNothing(holding held: Int, usual: Nanoseconds) -> Nanoseconds {
         heldInVain = held
-        pause = min(max(2 * pause, usual), Self.most)
+        pause = min(max(2 * pause, usual), Self.maxPause)
         return pause
     }
 

@@ -9,7 +9,7 @@ final class SettledFiles: Watcher {
     private static let pollInterval = 10 * Nanoseconds.second
     private static let calm = 50 * Nanoseconds.millisecond
     /// Files that are never left in peace are told of after this time all the same.
-    private static let longestWait = 500 * Nanoseconds.millisecond
+    private static let maxWait = 500 * Nanoseconds.millisecond
 
     private let loop: EventLoop
     private let files = FileWatch()
@@ -80,7 +80,7 @@ final class SettledFiles: Watcher {
         guard !touched.isEmpty else { return }
         if unsettled.isEmpty { unsettledSince = loop.now }
         unsettled.formUnion(touched)
-        calmTimer?.arm(at: min(loop.now + Self.calm, unsettledSince + Self.longestWait))
+        calmTimer?.arm(at: min(loop.now + Self.calm, unsettledSince + Self.maxWait))
     }
 
     private func tell() {

@@ -4,12 +4,12 @@ internal import Events
 ///
 /// Pure: who waits has the timer.
 struct StartRetry {
-    private static let longest = 30 * Nanoseconds.second
+    private static let maxPause = 30 * Nanoseconds.second
     private var next = Nanoseconds.second
 
     /// The time until the next attempt.
     mutating func pause() -> Nanoseconds {
-        defer { next = min(next * 2, Self.longest) }
+        defer { next = min(next * 2, Self.maxPause) }
         return next
     }
 }

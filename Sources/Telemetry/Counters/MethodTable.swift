@@ -5,7 +5,7 @@ internal import Bytes
 /// Callers choose the paths, so only `admit` adds one; method 0 stands for all others and no path finds it.
 struct MethodTable {
     /// A path longer than this, in bytes, is never counted by name.
-    static let longestPath = 256
+    static let maxPath = 256
 
     private struct Key {
         let hash: UInt64
@@ -47,7 +47,7 @@ struct MethodTable {
         method: Span<UInt8>
     ) -> Int32 {
         let known = find(path, hash: hash)
-        guard known == 0, keys.count - 1 < limit, path.count <= Self.longestPath else { return known }
+        guard known == 0, keys.count - 1 < limit, path.count <= Self.maxPath else { return known }
         if keys.count * 2 >= slots.count { grow() }
         let new = Int32(keys.count)
         slots[slot(of: path, hash: hash)] = new

@@ -233,7 +233,7 @@ import Testing
         #expect(stand.value != nil)
         while stand.kept.state.credential?.expiry ?? 0 > Clock.wall { stand.pass(100 * .millisecond) }
         stand.kept.want()
-        stand.pass(RefreshSchedule.longestBackOff)
+        stand.pass(RefreshSchedule.maxBackOff)
         #expect(stand.value == nil)
     }
 

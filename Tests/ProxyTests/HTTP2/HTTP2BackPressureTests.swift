@@ -5,7 +5,7 @@ import Testing
 /// What happens when one side of a call over HTTP/2 takes nothing.
 @Suite struct HTTP2BackPressureTests {
     /// What one stream may hold here, both sides of it together.
-    private static let most = 400 * 1024
+    private static let maxBytes = 400 * 1024
     private static let much = 16 << 20
 
     /// A call whose response has begun, with a caller that allows so much to be sent.
@@ -29,7 +29,7 @@ import Testing
             upstream.send(.response(1))
             _ = caller.next()
             let sent = upstream.send(body: Self.much, on: 1)
-            #expect(sent <= Self.most && sent >= 128 * 1024, "\(sent)")
+            #expect(sent <= Self.maxBytes && sent >= 128 * 1024, "\(sent)")
             #expect(caller.bodyBytes(1) == 0)
             caller.send(.window(1, Self.much))
             scene.until { caller.bodyBytes(1) == sent }
@@ -45,7 +45,7 @@ import Testing
         play(stage, http2Plain) { scene in
             let (caller, upstream) = begin(scene, window: 0, end: false)
             let sent = caller.send(body: Self.much, on: 1)
-            #expect(sent <= Self.most && sent >= 128 * 1024, "\(sent)")
+            #expect(sent <= Self.maxBytes && sent >= 128 * 1024, "\(sent)")
             #expect(upstream.bodyBytes(1) == 0)
             upstream.send(.window(1, Self.much))
             scene.until { upstream.bodyBytes(1) == sent }
@@ -60,7 +60,7 @@ import Testing
             _ = caller.next()
             caller.peer.stopReading(room: 64 * 1024)
             let sent = upstream.send(body: Self.much, on: 1)
-            #expect(sent <= Self.most + 64 * 1024 && sent >= 128 * 1024, "\(sent)")
+            #expect(sent <= Self.maxBytes + 64 * 1024 && sent >= 128 * 1024, "\(sent)")
             caller.peer.startReading()
             scene.until { caller.bodyBytes(1) == sent }
             #expect(caller.bodyBytes(1) == sent)
@@ -72,7 +72,7 @@ import Testing
             let (caller, upstream) = begin(scene, window: 1 << 30, end: false)
             upstream.peer.stopReading(room: 64 * 1024)
             let sent = caller.send(body: Self.much, on: 1)
-            #expect(sent <= Self.most + 64 * 1024 && sent >= 128 * 1024, "\(sent)")
+            #expect(sent <= Self.maxBytes + 64 * 1024 && sent >= 128 * 1024, "\(sent)")
             upstream.peer.startReading()
             scene.until { upstream.bodyBytes(1) == sent }
             #expect(upstream.bodyBytes(1) == sent)

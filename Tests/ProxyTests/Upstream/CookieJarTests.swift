@@ -126,14 +126,14 @@ import Testing
     // MARK: Bounds
 
     @Test func `R29 a cookie of more than 4 KiB is not kept`() {
-        let value = String(repeating: "x", count: CookieJar.longest - 2)
+        let value = String(repeating: "x", count: CookieJar.maxLength - 2)
         #expect(sent(["a=\(value)"], "http://a.example/") == "a=\(value)")
         #expect(sent(["a=\(value)x"], "http://a.example/") == "")
     }
 
     @Test func `R29 of a domain those go that were not used for the longest time`() {
         var jar = CookieJar()
-        let (from, most) = (Self.origin("http://a.example/"), CookieJar.mostOfDomain)
+        let (from, most) = (Self.origin("http://a.example/"), CookieJar.maxPerDomain)
         for index in 0..<most {
             jar.store(Array("c\(index)=; Path=/\(index)".utf8).span, from: from, at: Self.now)
         }
@@ -148,7 +148,7 @@ import Testing
     @Test func `R29 those that are over go before others`() {
         var jar = CookieJar()
         let from = Self.origin("http://a.example/")
-        for index in 0..<CookieJar.mostOfDomain {
+        for index in 0..<CookieJar.maxPerDomain {
             let life = index == 7 ? "; Max-Age=1" : ""
             jar.store(Array("c\(index)=; Path=/\(index)\(life)".utf8).span, from: from, at: Self.now)
         }
@@ -159,10 +159,10 @@ import Testing
 
     @Test func `R29 a jar has 300 cookies at most`() {
         var jar = CookieJar()
-        for index in 0...CookieJar.most {
+        for index in 0...CookieJar.maxCookies {
             jar.store(Array("c=\(index)".utf8).span, from: Self.origin("http://\(index).example/"), at: Self.now)
         }
-        #expect(jar.count == CookieJar.most)
+        #expect(jar.count == CookieJar.maxCookies)
         #expect(sent(by: &jar, "http://0.example/") == "")
         #expect(sent(by: &jar, "http://1.example/") == "c=1")
     }

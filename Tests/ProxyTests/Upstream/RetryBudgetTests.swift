@@ -68,8 +68,8 @@ import Testing
             } else if budget.withdraw(at: now) {
                 retries.append(now)
                 let isRecent = { (time: Nanoseconds) in time > now - 10 * .second }
-                let most = Double(calls.count(where: isRecent)) * 0.5 + 20
-                try #require(Double(retries.count(where: isRecent)) <= most)
+                let maxRetries = Double(calls.count(where: isRecent)) * 0.5 + 20
+                try #require(Double(retries.count(where: isRecent)) <= maxRetries)
             }
         }
         #expect(retries.count > 20)

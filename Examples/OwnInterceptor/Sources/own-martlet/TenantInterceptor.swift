@@ -59,8 +59,10 @@ final class TenantInterceptor: Interceptor {
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         messages += 1
-        guard let most = tenant?.messages, messages > most else { return .next }
-        return .reject(RPCError(.resourceExhausted, "\(most) messages are all that this tenant may send in a call"))
+        guard let maxMessages = tenant?.messages, messages > maxMessages else { return .next }
+        return .reject(
+            RPCError(.resourceExhausted, "\(maxMessages) messages are all that this tenant may send in a call")
+        )
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {

@@ -73,7 +73,7 @@ struct RetryPlan {
     let taskTimeout: Nanoseconds?
     let captures: [RetryCapture]
     let set: [(name: FieldName, value: Placeholders)]
-    let mostAlternates: Int
+    let maxAlternates: Int
     private let methods: [String]
     private let allowsAll: Bool
 
@@ -92,7 +92,7 @@ struct RetryPlan {
             let name = HeaderName.checked(entry.name, at: entry.nameMark, into: section.diagnostics)
             return (name, Placeholders(entry.text, at: entry.mark, into: section.diagnostics))
         }
-        mostAlternates = section.integer(ifGiven: "max_alt") ?? .max
+        maxAlternates = section.integer(ifGiven: "max_alt") ?? .max
         methods = section.strings("methods")
         allowsAll = section.bool("allow_non_idempotent")
         if let program = command.first, !program.text.hasPrefix("/") {

@@ -14,7 +14,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     let isSerial = true
     let redactions: Redactions
     private let rules: [ValidateRule]
-    private let mostRetries: Int
+    private let maxRetries: Int
 
     // MARK: What is known of one call
 
@@ -33,17 +33,17 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private var wait: RetryWait?
 
     /// The most rules, with those that come with Martlet; they are kept as bits of a word.
-    private static let mostRules = 64
+    private static let maxRules = 64
 
     init(_ section: Section, _ context: CompileContext) {
         let shared = SharedRetry(section, "retry", context)
         let all = section.sections("rules").flatMap { ValidateRule.rules($0, shared) }
-        mostRetries = section.integer("max_retries")
+        maxRetries = section.integer("max_retries")
         if all.isEmpty { section.report("there is no rule here; add one", at: "rules") }
-        if all.count > Self.mostRules {
-            section.report("there are more than \(Self.mostRules) rules; make two interceptors of them", at: "rules")
+        if all.count > Self.maxRules {
+            section.report("there are more than \(Self.maxRules) rules; make two interceptors of them", at: "rules")
         }
-        rules = Array(all.prefix(Self.mostRules))
+        rules = Array(all.prefix(Self.maxRules))
         Self.check(section, rules)
         var events: EventSet = .responseHead
         if rules.contains(where: { $0.needsMessage || $0.condition.asksMessage }) {
@@ -52,7 +52,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         if rules.contains(where: { $0.condition.asksEnd }) { events.insert(.responseEnd) }
         if rules.contains(where: { $0.condition.asksFailure }) { events.insert(.responseErrors) }
         let plans = rules.compactMap { if case .retry(let plan) = $0.outcome { plan } else { nil } }
-        if !plans.isEmpty, mostRetries > 0 { events.insert(.retries) }
+        if !plans.isEmpty, maxRetries > 0 { events.insert(.retries) }
         if plans.contains(where: { !$0.set.isEmpty }) { events.insert(.requestHead) }
         self.events = events
         redactions = Redactions(headers: plans.flatMap { $0.set.map(\.name) })
@@ -72,7 +72,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     private init(_ shared: ValidateInterceptor) {
         (events, redactions) = (shared.events, shared.redactions)
-        (rules, mostRetries) = (shared.rules, shared.mostRetries)
+        (rules, maxRetries) = (shared.rules, shared.maxRetries)
     }
 
     func forCall() -> any Interceptor { ValidateInterceptor(self) }
@@ -197,7 +197,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             return .next
         }
         if let alternate = plan.alternate {
-            guard alternates < plan.mostAlternates else {
+            guard alternates < plan.maxAlternates else {
                 let name = alternate.call.settings.name
                 return .failing(RPCError(.unavailable, "the call \(name) was made as often as max_alt allows"), end)
             }
@@ -219,7 +219,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     /// How long to wait, and what is in the way of another attempt.
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetryObstacle?) {
-        if call.retries >= mostRetries { return (0, .attempts) }
+        if call.retries >= maxRetries { return (0, .attempts) }
         if let obstacle = call.retryObstacle { return (0, obstacle) }
         if call.failure?.endsCall == true { return (0, .deadline) }
         let status = call.failure == nil ? status : 0

@@ -134,7 +134,7 @@ struct ValidateFailure {
     )
 
     /// What an upstream says is told so far, in bytes.
-    private static let longestMessage = 1024
+    private static let maxMessage = 1024
 
     private init(_ code: RPCCode, _ message: Placeholders) {
         (self.code, self.message) = (code, message)
@@ -159,7 +159,7 @@ struct ValidateFailure {
             if name == "status" { return Array("\(status)".utf8) }
             return Self.pointer(name).flatMap { json?.value(at: $0) }?.text ?? []
         }
-        return RPCError(code, String(decoding: (text ?? []).prefix(Self.longestMessage), as: UTF8.self))
+        return RPCError(code, String(decoding: (text ?? []).prefix(Self.maxMessage), as: UTF8.self))
     }
 }
 
