@@ -145,8 +145,8 @@ import Testing
     private static let logged = "\ninterceptors: [{respond: {status: 204}}]\n"
 
     @Test func `a refused call meets no interceptor and no upstream, and its connection goes on`() {
-        play(Self.yaml(#"hosts: ["localhost:8080"]"#) + Self.logged) { scene in
-            let caller = scene.caller()
+        runProxy(Self.yaml(#"hosts: ["localhost:8080"]"#) + Self.logged) { harness in
+            let caller = harness.caller()
             let request = { (host: String, origin: String) in
                 http("POST /pkg.Service/Say HTTP/1.1", "host: \(host)", origin, "content-length: 2", body: "{}")
             }
@@ -161,19 +161,19 @@ import Testing
             caller.send(request("localhost:8080", "origin: http://localhost:8080"))
             #expect(caller.head().hasPrefix("HTTP/1.1 204 "))
             #expect(
-                scene.metrics("martlet_refused_total") == [
+                harness.metrics("martlet_refused_total") == [
                     #"martlet_refused_total{reason="host"} 1"#, #"martlet_refused_total{reason="origin"} 1"#,
                     #"martlet_refused_total{reason="loop"} 0"#,
                 ]
             )
             let verdicts = #"martlet_interceptor_verdicts_total{interceptor="respond",verdict="respond"} "#
-            #expect(scene.metrics("martlet_interceptor_verdicts_total").contains(verdicts + "1"))
+            #expect(harness.metrics("martlet_interceptor_verdicts_total").contains(verdicts + "1"))
         }
     }
 
     @Test func `a preflight is refused like what it asks for`() {
-        play(Self.yaml("allow_remote: false") + Self.logged) { scene in
-            let caller = scene.caller()
+        runProxy(Self.yaml("allow_remote: false") + Self.logged) { harness in
+            let caller = harness.caller()
             caller.send(
                 http(
                     "OPTIONS /pkg.Service/Say HTTP/1.1",
@@ -189,8 +189,8 @@ import Testing
     }
 
     @Test func `callers of gRPC are told in their way`() {
-        play(Self.yaml("hosts: localhost") + Self.logged) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.yaml("hosts: localhost") + Self.logged) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
             let response = caller.rest().first { $0.hasPrefix("1 ") } ?? ""
             #expect(response.contains("grpc-status: 7"), "\(response)")
@@ -199,8 +199,8 @@ import Testing
     }
 
     @Test func `whoever is told who decided is told that it was martlet`() {
-        play("listen: '127.0.0.1:8080'\nupstream: http://127.0.0.1:9000\n") { scene in
-            let caller = scene.caller()
+        runProxy("listen: '127.0.0.1:8080'\nupstream: http://127.0.0.1:9000\n") { harness in
+            let caller = harness.caller()
             caller.send(http("GET / HTTP/1.1", "host: app", "origin: null"))
             let head = caller.head()
             #expect(

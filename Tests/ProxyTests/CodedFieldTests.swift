@@ -9,58 +9,58 @@ import Testing
     private static let errors = "{when: {code: [aborted, unavailable]}, applies: unary, \(rules)}"
     private static let successes = "{when: {code: ok}, applies: unary, \(rules)}"
 
-    private func ask(_ talk: Conversation) {
-        talk.begin()
-        talk.say("{}", end: true)
-        talk.accept()
-        talk.upstreamHears("head", "message {}", "end")
+    private func ask(_ call: CallScript) {
+        call.begin()
+        call.say("{}", end: true)
+        call.accept()
+        call.upstreamReceives("head", "message {}", "end")
     }
 
-    private func expectRules(_ hold: Bool, _ talk: Conversation, sourceLocation: SourceLocation = #_sourceLocation) {
-        let found = [talk.callerEar.head["x-b"], talk.callerEar.trailers["x-t"]]
+    private func expectRules(_ hold: Bool, _ call: CallScript, sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = [call.callerFrames.head["x-b"], call.callerFrames.trailers["x-t"]]
         #expect(found == (hold ? ["1", "1"] : [nil, nil]), sourceLocation: sourceLocation)
     }
 
     @Test func `rules for an error change its head and its trailers, and those of no success`() {
-        converse(Self.errors, in: [.connectUnary]) { talk in
-            ask(talk)
-            talk.fail("aborted", "no", 10, status: 409)
-            talk.callerHears("head", "end aborted no")
-            expectRules(true, talk)
+        runCall(Self.errors, in: [.connectUnary]) { call in
+            ask(call)
+            call.fail("aborted", "no", 10, status: 409)
+            call.callerReceives("head", "end aborted no")
+            expectRules(true, call)
         }
-        converse(Self.errors, in: [.connectUnary]) { talk in
-            ask(talk)
-            talk.respond()
-            talk.reply("hi")
-            talk.conclude()
-            talk.callerHears("head", "message hi", "end ok")
-            expectRules(false, talk)
+        runCall(Self.errors, in: [.connectUnary]) { call in
+            ask(call)
+            call.respond()
+            call.reply("hi")
+            call.conclude()
+            call.callerReceives("head", "message hi", "end ok")
+            expectRules(false, call)
         }
     }
 
     @Test func `the outcome is the one that the interceptors behind have made`() {
         let fails = "{validate: {rules: [{when: {json: {/a: 1}}, fail: {code: aborted, message: bad}}]}}"
         for (chain, holds) in [("\(Self.errors), \(fails)", true), ("\(Self.successes), \(fails)", false)] {
-            converse(chain, in: [.connectUnary]) { talk in
-                ask(talk)
-                talk.respond()
-                talk.reply(#"{"a":1}"#)
-                talk.conclude()
-                talk.callerHears("head", "end aborted bad")
-                expectRules(holds, talk)
+            runCall(chain, in: [.connectUnary]) { call in
+                ask(call)
+                call.respond()
+                call.reply(#"{"a":1}"#)
+                call.conclude()
+                call.callerReceives("head", "end aborted bad")
+                expectRules(holds, call)
             }
         }
     }
 
     @Test func `rules for a success hold however large the message is`() {
         let large = String(repeating: "x", count: 3000)
-        converse(Self.successes, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
-            ask(talk)
-            talk.respond()
-            talk.reply(large)
-            talk.conclude()
-            talk.callerHears("head", "message \(large)", "end ok")
-            expectRules(true, talk)
+        runCall(Self.successes, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { call in
+            ask(call)
+            call.respond()
+            call.reply(large)
+            call.conclude()
+            call.callerReceives("head", "message \(large)", "end ok")
+            expectRules(true, call)
         }
     }
 
@@ -68,24 +68,24 @@ import Testing
         let chain =
             "{headers: {trailers: {set: {x-t: '1'}}}}, {validate: {rules: [{when: {trailer: {x-n: present}}, fail: {}}]}}"
         let large = String(repeating: "x", count: 3000)
-        converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
-            ask(talk)
-            talk.respond()
-            talk.reply(large)
-            talk.conclude()
-            talk.callerHears("head", "message \(large)", "end ok")
-            #expect(talk.callerEar.trailers["x-t"] == "1")
+        runCall(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { call in
+            ask(call)
+            call.respond()
+            call.reply(large)
+            call.conclude()
+            call.callerReceives("head", "message \(large)", "end ok")
+            #expect(call.callerFrames.trailers["x-t"] == "1")
         }
     }
 
     @Test func `a rule about a trailer of unary Connect holds however large the message is`() {
         let chain = "{validate: {rules: [{when: {trailer: {x-n: present}}, fail: {code: aborted, message: bad}}]}}"
-        converse(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { talk in
-            ask(talk)
-            talk.respond(("trailer-x-n", "1"))
-            talk.reply(String(repeating: "x", count: 3000))
-            talk.conclude()
-            talk.callerHears("head", "end aborted bad")
+        runCall(chain, in: [.connectUnary], listener: "limits: {held_message: 1KiB}") { call in
+            ask(call)
+            call.respond(("trailer-x-n", "1"))
+            call.reply(String(repeating: "x", count: 3000))
+            call.conclude()
+            call.callerReceives("head", "end aborted bad")
         }
     }
 
@@ -96,16 +96,16 @@ import Testing
             upstream: http://127.0.0.1:9000
             interceptors: [\(Self.successes), \(looks)]
             """
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /page HTTP/1.1", "host: app", "te: trailers"))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             let body = "\"\(String(repeating: "x", count: 0xffe))\""
             let head = http("HTTP/1.1 200 OK", "content-type: application/json", "transfer-encoding: chunked")
             upstream.send("\(head)1000\r\n\(body)\r\n0\r\nx-u: 1\r\n\r\n")
             #expect(caller.head().contains("x-b: 1\r\n"))
-            scene.settle()
+            harness.settle()
             let rest = String(decoding: caller.takeAll(), as: UTF8.self)
             #expect(rest.contains(body) && rest.hasSuffix("0\r\nx-u: 1\r\nx-t: 1\r\n\r\n"))
         }
@@ -113,17 +113,17 @@ import Testing
 
     @Test func `in plain HTTP the status is the outcome`() {
         for (status, chain) in [("503 Unavailable", Self.errors), ("200 OK", Self.successes)] {
-            play(plain + "\ninterceptors: [\(chain)]") { scene in
-                let caller = scene.caller()
+            runProxy(plain + "\ninterceptors: [\(chain)]") { harness in
+                let caller = harness.caller()
                 caller.send(http("GET /page HTTP/1.1", "host: app"))
-                scene.upstream().accept()
+                harness.upstream().accept()
                     .send(after: http("GET /page HTTP/1.1", "host: 127.0.0.1:9000"), bare(status))
                 #expect(caller.head().contains("x-b: 1\r\n"))
             }
         }
-        play(plain + "\ninterceptors: [\(Self.errors)]") { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(plain + "\ninterceptors: [\(Self.errors)]") { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(http("GET /page HTTP/1.1", "host: app"))
             #expect(caller.head().contains("x-b: 1\r\n"))
         }

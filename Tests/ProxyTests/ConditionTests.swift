@@ -20,8 +20,8 @@ import Testing
               - respond: {body: "no"}
             """
         var response: [UInt8] = []
-        play(yaml) { scene in
-            let caller = scene.caller(on: address)
+        runProxy(yaml) { harness in
+            let caller = harness.caller(on: address)
             caller.send(request)
             _ = caller.head()
             response = caller.take(2)
@@ -171,23 +171,23 @@ import Testing
               - {when: {header: {x-a: "1"}}, respond: {body: "yes"}}
               - reject: {code: aborted}
             """
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             caller.send(get)
             caller.expect(http("HTTP/1.1 200 OK", "content-length: 3", body: "yes"))
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `the user of a Unix socket's peer is known`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `the user of a Unix socket's peer is known`(_ transport: Transport) {
         let yaml = """
             listen: unix:/run/a.sock
             interceptors:
               - {when: {peer: {uid: \(getuid()), gid: \(getgid())}}, respond: {body: "yes"}}
               - reject: {code: aborted}
             """
-        play(stage, yaml) { scene in
-            let caller = scene.caller(on: "unix:/run/a.sock")
+        runProxy(transport, yaml) { harness in
+            let caller = harness.caller(on: "unix:/run/a.sock")
             caller.send(get)
             caller.expect(http("HTTP/1.1 200 OK", "content-length: 3", body: "yes"))
         }

@@ -19,14 +19,14 @@ import Testing
         after time: Duration = .zero
     ) -> [String] {
         var told: [String] = []
-        play(Self.deadline(options)) { scene in
-            scene.upstream().behaviour = .hangs
+        runProxy(Self.deadline(options)) { harness in
+            harness.upstream().behaviour = .hangs
             let head = [(":method", "POST"), (":scheme", "http"), (":authority", "a"), (":path", "/pkg.Service/Say")]
             let all = (head + [("content-type", type)] + fields).flatMap { HPACK.literal($0.0, $0.1) }
-            scene.http2Caller().send(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, all))
-            scene.pass(time)
-            scene.upstream().admit()
-            let came = scene.upstream().acceptHTTP2(in: scene).next().split(separator: " | ")
+            harness.http2Caller().send(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, all))
+            harness.pass(time)
+            harness.upstream().admit()
+            let came = harness.upstream().acceptHTTP2(in: harness).next().split(separator: " | ")
             told = came.filter { $0.contains("timeout") }.map(String.init)
         }
         return told
@@ -76,29 +76,29 @@ import Testing
         #expect(told("default: 9s}\n  - deadline: {max: 4s") == ["grpc-timeout: 4000m"])
     }
 
-    @Test(arguments: Stage.allCases)
-    func `it is over like that of a caller`(_ stage: Stage) {
-        play(stage, Self.deadline("max: 1s")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `it is over like that of a caller`(_ transport: Transport) {
+        runProxy(transport, Self.deadline("max: 1s")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("grpc-timeout", "1H")), .data(1, envelope("{}"), end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
-            scene.pass(.milliseconds(980))
+            harness.pass(.milliseconds(980))
             caller.expectNothing()
-            scene.pass(.milliseconds(40))
+            harness.pass(.milliseconds(40))
             #expect(caller.next().contains("grpc-status: 4 | grpc-message: request exceeded allowed timeout"))
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
     @Test func `plain HTTP is over, too`() {
-        play(Self.deadline("default: 1s").replacing("h2c", with: "http")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.deadline("default: 1s").replacing("h2c", with: "http")) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1", "host: a"))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(http("GET /p HTTP/1.1", "host: 127.0.0.1:9000", "x-trace: probe"))
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             #expect(caller.head().hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
             upstream.expectGone()
         }

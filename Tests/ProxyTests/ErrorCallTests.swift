@@ -16,18 +16,18 @@ import Testing
 
     private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
 
-    private func begin(_ scene: Scene, type: String = "application/grpc") -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller()
+    private func begin(_ harness: ProxyHarness, type: String = "application/grpc") -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller()
         caller.send(.say(1, type), .data(1, envelope("hello"), end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         _ = (upstream.next(), upstream.next())
         return (caller, upstream)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an error of gRPC behind messages becomes another, and the trailers stay`(_ stage: Stage) {
-        play(stage, Self.http2()) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `an error of gRPC behind messages becomes another, and the trailers stay`(_ transport: Transport) {
+        runProxy(transport, Self.http2()) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("one"))")
@@ -37,14 +37,14 @@ import Testing
             for field in ["grpc-status: 8", "grpc-message: later: down", "x-t: u", "x-why: busy"] {
                 #expect(trailers.contains(field), "\(trailers)")
             }
-            #expect(scene.diary.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
+            #expect(harness.eventLog.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an error of gRPC that is nothing but a head becomes another`(_ stage: Stage) {
-        play(stage, Self.http2()) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `an error of gRPC that is nothing but a head becomes another`(_ transport: Transport) {
+        runProxy(transport, Self.http2()) { harness in
+            let (caller, upstream) = begin(harness)
             let fields: Frame.Fields = [
                 "content-type": "application/grpc", "grpc-status": "14", "grpc-message": "down",
             ]
@@ -57,11 +57,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `what is no error, or another, is let be`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `what is no error, or another, is let be`(_ transport: Transport) {
         for status in ["0", "5"] {
-            play(stage, Self.http2()) { scene in
-                let (caller, upstream) = begin(scene)
+            runProxy(transport, Self.http2()) { harness in
+                let (caller, upstream) = begin(harness)
                 upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
                 _ = (caller.next(), caller.next())
                 upstream.send(.headers(1, ["grpc-status": status, "grpc-message": "m"], end: true))
@@ -70,12 +70,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an error of unary Connect becomes another, with its status and its details`(_ stage: Stage) {
-        play(stage, Self.http1()) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `an error of unary Connect becomes another, with its status and its details`(_ transport: Transport) {
+        runProxy(transport, Self.http1()) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             let error = #"{"code":"unavailable","message":"down","details":[{"type":"pkg.Why","value":"AQ"}]}"#
             upstream.send(
@@ -93,15 +93,15 @@ import Testing
             caller.expect(
                 #"{"code":"resource_exhausted","message":"later: down","details":[{"type":"pkg.Why","value":"AQ"}]}"#
             )
-            #expect(scene.diary.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
+            #expect(harness.eventLog.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a failure behind the chain becomes another error`(_ stage: Stage) {
-        play(stage, Self.http1()) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a failure behind the chain becomes another error`(_ transport: Transport) {
+        runProxy(transport, Self.http1()) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
             let head = caller.head()
             #expect(head.hasPrefix("HTTP/1.1 429 Too Many Requests\r\n"))
@@ -111,10 +111,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an error of a Connect stream becomes another`(_ stage: Stage) {
-        play(stage, Self.http2("{map: [{from: aborted, code: internal}, {code: data_loss}]}")) { scene in
-            let (caller, upstream) = begin(scene, type: "application/connect+json")
+    @Test(arguments: Transport.allCases)
+    func `an error of a Connect stream becomes another`(_ transport: Transport) {
+        runProxy(transport, Self.http2("{map: [{from: aborted, code: internal}, {code: data_loss}]}")) { harness in
+            let (caller, upstream) = begin(harness, type: "application/connect+json")
             upstream.send(.response(1, 200, ["content-type": "application/connect+json"]))
             let end = envelope(#"{"error":{"code":"not_found","message":"m"}}"#, flags: 2)
             upstream.send(.data(1, envelope("{}") + end, end: true))

@@ -12,11 +12,11 @@ import Testing
     /// The fields that the upstream gets for these, without the host.
     private func request(_ rules: String, _ fields: String..., on listener: String? = nil) -> [String] {
         var got: [String] = []
-        play(Self.headers("request: {\(rules)}")) { scene in
-            scene.caller().send(
+        runProxy(Self.headers("request: {\(rules)}")) { harness in
+            harness.caller().send(
                 (["GET /pkg.Service/Look?q=1 HTTP/1.1", "host: App:80"] + fields + ["", ""]).joined(separator: "\r\n")
             )
-            got = self.fields(scene.upstream().accept().head()).filter { !$0.hasPrefix("host:") }
+            got = self.fields(harness.upstream().accept().head()).filter { !$0.hasPrefix("host:") }
         }
         return got
     }
@@ -81,12 +81,12 @@ import Testing
         #expect(request(#"set: {x-a: "{call.id}"}"#).map { $0.dropFirst(5) } != [id[0]])
     }
 
-    @Test(arguments: Stage.allCases)
-    func `responses are changed by their own rules`(_ stage: Stage) {
-        play(stage, Self.headers("response: {set: {x-by: martlet}, remove: [server]}")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `responses are changed by their own rules`(_ transport: Transport) {
+        runProxy(transport, Self.headers("response: {set: {x-by: martlet}, remove: [server]}")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(http("HTTP/1.1 200 OK", "server: x", "content-length: 0"))
             caller.expect(http("HTTP/1.1 200 OK", "x-by: martlet", "content-length: 0"))
@@ -94,8 +94,8 @@ import Testing
     }
 
     @Test func `trailers are changed, and made where there are none`() {
-        play(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug]}")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug]}")) { harness in
+            let caller = harness.caller()
             caller.send(
                 http(
                     "POST /pkg.Service/Say HTTP/1.1",
@@ -104,7 +104,7 @@ import Testing
                     "content-length: 0"
                 )
             )
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             let head = http("HTTP/1.1 200 OK", "content-type: application/grpc-web", "transfer-encoding: chunked")
             upstream.send(head + "0\r\nx-b: 0\r\nx-debug: 1\r\n\r\n")
@@ -125,10 +125,10 @@ import Testing
 
     @Test func `in Connect unary trailers are changed once, also where somebody asks for the end`() {
         let rules = "{headers: {trailers: {add: {x-a: new}}}}, {error: {code: aborted}}"
-        play(plain + "\ninterceptors: [\(rules)]") { scene in
-            let caller = scene.caller()
+        runProxy(plain + "\ninterceptors: [\(rules)]") { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             let type = "content-type: application/json"
             upstream.send(
@@ -147,10 +147,10 @@ import Testing
     }
 
     @Test func `in Connect unary trailers are headers with a prefix`() {
-        play(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug], rename: {x-b: x-c}}")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.headers("trailers: {set: {x-a: new}, remove: [x-debug], rename: {x-b: x-c}}")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             let fields = ["trailer-x-debug: 1", "x-debug: 2", "trailer-x-b: 3"]
             upstream.send((["HTTP/1.1 200 OK"] + fields + ["content-length: 2", "", "{}"]).joined(separator: "\r\n"))

@@ -12,8 +12,8 @@ import Testing
     }
 
     /// What a call of somebody gets: the code of its response.
-    private func call(_ scene: Scene, _ tenant: String? = nil) -> String {
-        let caller = scene.caller()
+    private func call(_ harness: ProxyHarness, _ tenant: String? = nil) -> String {
+        let caller = harness.caller()
         caller.send(http("GET /pkg.Service/Look HTTP/1.1", "host: app", "x-tenant: \(tenant ?? "t")", "x-call: 1"))
         return String(caller.head().dropFirst("HTTP/1.1 ".count).prefix(3))
     }
@@ -21,23 +21,23 @@ import Testing
     private static let responding = "  - respond: {status: 204}\n"
 
     @Test func `calls that come too fast are told when to try again`() {
-        play(Self.limit("rate: 6/m, burst: 2", more: Self.responding)) { scene in
-            #expect([call(scene), call(scene), call(scene)] == ["204", "204", "429"])
-            scene.pass(.seconds(2))
-            let caller = scene.caller()
+        runProxy(Self.limit("rate: 6/m, burst: 2", more: Self.responding)) { harness in
+            #expect([call(harness), call(harness), call(harness)] == ["204", "204", "429"])
+            harness.pass(.seconds(2))
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().contains("\r\nretry-after: 8\r\n"))
             caller.expect(#"{"code":"resource_exhausted","message":"calls come too fast; try again in 8s"}"#)
-            scene.pass(.seconds(8))
-            #expect([call(scene), call(scene)] == ["204", "429"])
+            harness.pass(.seconds(8))
+            #expect([call(harness), call(harness)] == ["204", "429"])
             let name = #"martlet_interceptor_verdicts_total{interceptor="limit",verdict="reject"} "#
-            #expect(scene.metrics("martlet_interceptor_verdicts_total").contains(name + "3"))
+            #expect(harness.metrics("martlet_interceptor_verdicts_total").contains(name + "3"))
         }
     }
 
     @Test func `callers of gRPC get it as a trailer`() {
-        play(Self.limit("rate: 1/s", more: Self.responding)) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.limit("rate: 1/s", more: Self.responding)) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true), .say(3, "application/grpc", end: true))
             let refused = caller.rest().first { $0.hasPrefix("3 ") } ?? ""
             #expect(refused.contains("grpc-status: 8"))
@@ -46,9 +46,9 @@ import Testing
     }
 
     @Test func `code and text are those that are given`() {
-        play(Self.limit("rate: 1/h, code: unavailable, text: not so fast", more: Self.responding)) { scene in
-            _ = call(scene)
-            let caller = scene.caller()
+        runProxy(Self.limit("rate: 1/h, code: unavailable, text: not so fast", more: Self.responding)) { harness in
+            _ = call(harness)
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             caller.expect(#"{"code":"unavailable","message":"not so fast"}"#)
@@ -59,35 +59,37 @@ import Testing
 
     @Test func `each value of the key has its own limit`() {
         let options = #"rate: 1/h, key: "{header:x-tenant}", keys: 2"#
-        play(Self.limit(options, more: Self.responding)) { scene in
-            #expect([call(scene, "a"), call(scene, "b"), call(scene, "a")] == ["204", "204", "429"])
-            #expect([call(scene, "c"), call(scene, "d")] == ["204", "429"])
-            #expect(scene.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 2") == true)
+        runProxy(Self.limit(options, more: Self.responding)) { harness in
+            #expect([call(harness, "a"), call(harness, "b"), call(harness, "a")] == ["204", "204", "429"])
+            #expect([call(harness, "c"), call(harness, "d")] == ["204", "429"])
+            #expect(harness.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 2") == true)
         }
     }
 
     @Test func `a key that is the same for all calls is none`() {
-        play(Self.limit("rate: 1/h, key: all, keys: 1", more: Self.responding)) { scene in
-            #expect([call(scene), call(scene)] == ["204", "429"])
-            #expect(scene.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 0") == true)
+        runProxy(Self.limit("rate: 1/h, key: all, keys: 1", more: Self.responding)) { harness in
+            #expect([call(harness), call(harness)] == ["204", "429"])
+            #expect(harness.metrics(#"martlet_limit_hits_total{limit="keys"}"#).first?.hasSuffix(" 0") == true)
         }
     }
 
     @Test func `all workers share a limit`() {
         let limits = LimitStore()
-        let scenes = (0..<2).map { _ in Scene(.memory, Self.limit("rate: 3/h", more: Self.responding), limits: limits) }
-        #expect([0, 1, 0, 1].map { call(scenes[$0]) } == ["204", "204", "204", "429"])
-        for scene in scenes { scene.finish() }
+        let harnesses = (0..<2).map { _ in
+            ProxyHarness(.memory, Self.limit("rate: 3/h", more: Self.responding), limits: limits)
+        }
+        #expect([0, 1, 0, 1].map { call(harnesses[$0]) } == ["204", "204", "204", "429"])
+        for harness in harnesses { harness.finish() }
     }
 
     @Test func `a limit stays through a reload with its name and its settings`() {
         let file = Self.limit("rate: 1/h", more: Self.responding)
-        play(file) { scene in
-            #expect(call(scene) == "204")
-            scene.use(file.replacing("204", with: "205"))
-            #expect(call(scene) == "429")
-            scene.use(file.replacing("1/h", with: "2/h"))
-            #expect([call(scene), call(scene), call(scene)] == ["204", "204", "429"])
+        runProxy(file) { harness in
+            #expect(call(harness) == "204")
+            harness.use(file.replacing("204", with: "205"))
+            #expect(call(harness) == "429")
+            harness.use(file.replacing("1/h", with: "2/h"))
+            #expect([call(harness), call(harness), call(harness)] == ["204", "204", "429"])
         }
     }
 
@@ -99,25 +101,25 @@ import Testing
               c: [{name: y, limit: {rate: 1/h}}, {respond: {status: 204}}]
             routes: [{match: {header: {x-tenant: a}}, chain: a}, {match: {header: {x-tenant: b}}, chain: b}, {chain: c}]
             """
-        play(plain + "\n" + chains) { scene in
-            #expect([call(scene, "a"), call(scene, "b"), call(scene, "c")] == ["204", "429", "204"])
+        runProxy(plain + "\n" + chains) { harness in
+            #expect([call(harness, "a"), call(harness, "b"), call(harness, "c")] == ["204", "429", "204"])
         }
     }
 
     // MARK: Calls at a time
 
-    private func begin(_ scene: Scene, _ fields: String...) -> ScriptedPeer {
-        let caller = scene.caller()
+    private func begin(_ harness: ProxyHarness, _ fields: String...) -> ScriptedPeer {
+        let caller = harness.caller()
         let lines = ["POST /pkg.Service/Say HTTP/1.1", "host: app", "content-type: application/json"]
         caller.send((lines + fields + ["content-length: 2", "", "{}"]).joined(separator: "\r\n"))
         return caller
     }
 
     /// Whether one call finds room, and no second one.
-    private func expectRoomForOne(_ scene: Scene, sourceLocation: SourceLocation = #_sourceLocation) {
-        let first = begin(scene)
+    private func expectRoomForOne(_ harness: ProxyHarness, sourceLocation: SourceLocation = #_sourceLocation) {
+        let first = begin(harness)
         first.expectNothing(sourceLocation: sourceLocation)
-        let second = begin(scene)
+        let second = begin(harness)
         #expect(second.head().hasPrefix("HTTP/1.1 429 "), sourceLocation: sourceLocation)
         second.expect(
             #"{"code":"resource_exhausted","message":"another call is under way"}"#,
@@ -129,74 +131,74 @@ import Testing
     private static let one = limit("concurrency: 1")
 
     @Test func `a call that has been answered makes room`() {
-        play(Self.one) { scene in
-            let caller = begin(scene)
-            let upstream = scene.upstream().accept()
+        runProxy(Self.one) { harness in
+            let caller = begin(harness)
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expect(fine)
-            expectRoomForOne(scene)
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call that was refused room gives none back`() {
-        play(Self.one) { scene in
-            let caller = begin(scene)
-            for _ in 0..<3 { #expect(begin(scene).head().hasPrefix("HTTP/1.1 429 ")) }
+        runProxy(Self.one) { harness in
+            let caller = begin(harness)
+            for _ in 0..<3 { #expect(begin(harness).head().hasPrefix("HTTP/1.1 429 ")) }
             caller.close()
-            expectRoomForOne(scene)
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call that its caller has left makes room`() {
-        play(Self.one) { scene in
-            for _ in 0..<3 { begin(scene).reset() }
-            expectRoomForOne(scene)
+        runProxy(Self.one) { harness in
+            for _ in 0..<3 { begin(harness).reset() }
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call that is rejected further on makes room`() {
         let reject = "  - {when: {header: {x-no: present}}, reject: {code: aborted}}\n"
-        play(Self.limit("concurrency: 1", more: reject)) { scene in
-            for _ in 0..<3 { #expect(begin(scene, "x-no: 1").head().hasPrefix("HTTP/1.1 409 ")) }
-            expectRoomForOne(scene)
+        runProxy(Self.limit("concurrency: 1", more: reject)) { harness in
+            for _ in 0..<3 { #expect(begin(harness, "x-no: 1").head().hasPrefix("HTTP/1.1 409 ")) }
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call whose time is over makes room`() {
-        play(Self.one) { scene in
-            let caller = begin(scene, "connect-timeout-ms: 100")
-            scene.pass(.milliseconds(120))
+        runProxy(Self.one) { harness in
+            let caller = begin(harness, "connect-timeout-ms: 100")
+            harness.pass(.milliseconds(120))
             #expect(caller.head().hasPrefix("HTTP/1.1 504 "))
-            #expect(begin(scene, "connect-timeout-ms: 0").head().hasPrefix("HTTP/1.1 504 "))
-            expectRoomForOne(scene)
+            #expect(begin(harness, "connect-timeout-ms: 0").head().hasPrefix("HTTP/1.1 504 "))
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call whose upstream has failed makes room`() {
-        play(Self.one) { scene in
-            scene.upstream().behaviour = .refuses
-            for _ in 0..<3 { #expect(begin(scene).head().hasPrefix("HTTP/1.1 503 ")) }
-            scene.upstream().behaviour = .accepts
-            expectRoomForOne(scene)
+        runProxy(Self.one) { harness in
+            harness.upstream().behaviour = .refuses
+            for _ in 0..<3 { #expect(begin(harness).head().hasPrefix("HTTP/1.1 503 ")) }
+            harness.upstream().behaviour = .accepts
+            expectRoomForOne(harness)
         }
     }
 
     @Test func `a call of an old configuration counts until it is over`() {
-        play(Self.one) { scene in
-            let caller = begin(scene)
-            scene.use(Self.one + "workers: 1\n")
-            #expect(begin(scene).head().hasPrefix("HTTP/1.1 429 "))
+        runProxy(Self.one) { harness in
+            let caller = begin(harness)
+            harness.use(Self.one + "workers: 1\n")
+            #expect(begin(harness).head().hasPrefix("HTTP/1.1 429 "))
             caller.close()
-            expectRoomForOne(scene)
+            expectRoomForOne(harness)
         }
     }
 
     // MARK: Sizes
 
     @Test func `names and values of headers are counted together`() {
-        play(Self.limit("header: 39", more: Self.responding)) { scene in
-            let caller = scene.caller()
+        runProxy(Self.limit("header: 39", more: Self.responding)) { harness in
+            let caller = harness.caller()
             // The host is none of them.
             caller.send(
                 http(
@@ -217,10 +219,10 @@ import Testing
     }
 
     @Test func `a bare message is measured without its head`() {
-        play(Self.limit("message: 2")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.limit("message: 2")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expect(fine)
@@ -233,10 +235,10 @@ import Testing
     }
 
     @Test func `each message of a stream is measured without its envelope`() {
-        play(Self.limit("message: 5").replacing("http:", with: "h2c:")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.limit("message: 5").replacing("http:", with: "h2c:")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("12345")))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.expect("1 DATA \(envelope("12345"))")
             caller.send(.data(1, envelope("123456")))

@@ -14,8 +14,8 @@ import Testing
     private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
 
     /// A call of gRPC with these messages.
-    private func call(_ scene: Scene, _ messages: String...) -> HTTP2Peer {
-        let caller = scene.http2Caller()
+    private func call(_ harness: ProxyHarness, _ messages: String...) -> HTTP2Peer {
+        let caller = harness.http2Caller()
         caller.send(.say(1, "application/grpc"), .data(1, messages.map { envelope($0) }.joined(), end: true))
         return caller
     }
@@ -26,23 +26,23 @@ import Testing
         return peer.frames.filter { $0.kind == .data }.map { $0.payload.latin1 }.joined()
     }
 
-    @Test(arguments: Stage.allCases)
-    func `each message of a request is replaced`(_ stage: Stage) {
-        play(stage, Self.http2("{message: {on: request, replace: {hex: 6869 21}}}")) { scene in
-            let caller = call(scene, "hello", "there")
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+    @Test(arguments: Transport.allCases)
+    func `each message of a request is replaced`(_ transport: Transport) {
+        runProxy(transport, Self.http2("{message: {on: request, replace: {hex: 6869 21}}}")) { harness in
+            let caller = call(harness, "hello", "there")
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(body(upstream) == envelope("hi!") + envelope("hi!"))
             upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("kept")))
             #expect(body(caller) == envelope("kept"))
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `the length of a bare message fits what it is replaced by`(_ stage: Stage) {
-        play(stage, Self.http1("{message: {on: response, replace: {json: {sentence: hi}}}}")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `the length of a bare message fits what it is replaced by`(_ transport: Transport) {
+        runProxy(transport, Self.http1("{message: {on: response, replace: {json: {sentence: hi}}}}")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             let head = caller.head()
@@ -51,15 +51,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `no length is told of a body whose messages are replaced`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `no length is told of a body whose messages are replaced`(_ transport: Transport) {
         let items = ["request", "response"].map { "{message: {on: \($0), replace: {text: longer}}}" }
-        play(stage, Self.http1(items[0], items[1])) { scene in
+        runProxy(transport, Self.http1(items[0], items[1])) { harness in
             let type = "content-type: application/grpc-web"
-            let caller = scene.caller()
+            let caller = harness.caller()
             let request = envelope("one")
             caller.send(http("POST /s/m HTTP/1.1", "host: a", type, "content-length: 8", body: request))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             #expect(!upstream.head().contains("content-length"))
             upstream.expect("5\r\n\0\0\0\0\u{6}\r\n6\r\nlonger\r\n0\r\n\r\n")
             upstream.send(http("HTTP/1.1 200 OK", type, "content-length: 8", body: envelope("one")))
@@ -68,11 +68,11 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `dropped messages go no further`(_ stage: Stage) {
-        play(stage, Self.http2("{message: {on: response, drop: true}}")) { scene in
-            let caller = call(scene, "hello")
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+    @Test(arguments: Transport.allCases)
+    func `dropped messages go no further`(_ transport: Transport) {
+        runProxy(transport, Self.http2("{message: {on: response, drop: true}}")) { harness in
+            let caller = call(harness, "hello")
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one") + envelope("two")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
@@ -81,10 +81,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a bare message that is not as required gets nowhere`(_ stage: Stage) {
-        play(stage, Self.http1("{message: {on: request, require: {json: {/sentence: present}}}}")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a bare message that is not as required gets nowhere`(_ transport: Transport) {
+        runProxy(transport, Self.http1("{message: {on: request, require: {json: {/sentence: present}}}}")) { harness in
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             let text = "message 1 of the request does not have what is required at /sentence"
@@ -92,12 +92,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a message of a response that is not as required ends it, behind those before`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `a message of a response that is not as required ends it, behind those before`(_ transport: Transport) {
         let options = "on: response, require: {max: 3}, text: too long"
-        play(stage, Self.http2("{message: {\(options)}}")) { scene in
-            let caller = call(scene, "hello")
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+        runProxy(transport, Self.http2("{message: {\(options)}}")) { harness in
+            let caller = call(harness, "hello")
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("one")))
             _ = caller.next()
@@ -108,13 +108,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `messages are written down as they come, without what is redacted`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `messages are written down as they come, without what is redacted`(_ transport: Transport) {
         let log = TemporaryLog()
         let tee = "{message: {on: request, tee: \(log.path), tee_limit: 24B, replace: {text: x}}}"
-        play(stage, Self.http1(tee, "{redact: {json: /pin}}").replacing("http://", with: "h2c://")) { scene in
-            _ = call(scene, #"{"pin":1234}"#, "no JSON: 1234", #"{"more":"than there is room for","pin":1234}"#)
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+        runProxy(transport, Self.http1(tee, "{redact: {json: /pin}}").replacing("http://", with: "h2c://")) { harness in
+            _ = call(harness, #"{"pin":1234}"#, "no JSON: 1234", #"{"more":"than there is room for","pin":1234}"#)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(body(upstream) == envelope("x") + envelope("x") + envelope("x"))
         }
         #expect(log.lines.count == 3)

@@ -13,59 +13,59 @@ import Testing
     }
 
     /// A call to a path, over connections of its own.
-    private func call(_ scene: Scene, _ path: String, upstream address: String = "127.0.0.1:9000") {
-        let caller = scene.caller()
+    private func call(_ harness: ProxyHarness, _ path: String, upstream address: String = "127.0.0.1:9000") {
+        let caller = harness.caller()
         caller.send(http("GET \(path) HTTP/1.1", "host: a"))
-        let upstream = scene.upstream(address).accept()
+        let upstream = harness.upstream(address).accept()
         _ = upstream.head()
         upstream.send(fine)
         caller.expect(fine)
         upstream.close()
         caller.close()
-        scene.settle()
+        harness.settle()
     }
 
-    private func handled(_ scene: Scene) -> [String] {
-        scene.metrics("martlet_rpc_handled_total").map { line in
+    private func handled(_ harness: ProxyHarness) -> [String] {
+        harness.metrics("martlet_rpc_handled_total").map { line in
             "\(line.split(separator: "\"")[1]) \(line.split(separator: " ").last!)"
         }
     }
 
     @Test func `a route with a name keeps its series when a reload moves it, and others go by their numbers`() {
         let (users, rest) = ("name: users, match: {path: /users/}", "match: {path: /}")
-        play(file(users, "match: {path: /a/}", rest)) { scene in
-            call(scene, "/users/1")
-            call(scene, "/a/1")
-            #expect(handled(scene) == ["1 1", "users 1"])
-            scene.use(file("match: {path: /a/}", "name: new, match: {path: /new}", rest, users))
-            call(scene, "/a/1")
-            call(scene, "/new")
-            scene.use(file("match: {path: /a/}", users))
-            call(scene, "/users/1")
-            #expect(handled(scene) == ["0 1", "1 1", "new 1", "users 2"])
+        runProxy(file(users, "match: {path: /a/}", rest)) { harness in
+            call(harness, "/users/1")
+            call(harness, "/a/1")
+            #expect(handled(harness) == ["1 1", "users 1"])
+            harness.use(file("match: {path: /a/}", "name: new, match: {path: /new}", rest, users))
+            call(harness, "/a/1")
+            call(harness, "/new")
+            harness.use(file("match: {path: /a/}", users))
+            call(harness, "/users/1")
+            #expect(handled(harness) == ["0 1", "1 1", "new 1", "users 2"])
         }
     }
 
     @Test func `a call under way when its route moves counts for the name`() {
-        play(file("name: users, match: {path: /users}")) { scene in
-            let caller = scene.caller()
+        runProxy(file("name: users, match: {path: /users}")) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /users HTTP/1.1", "host: a"))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
-            scene.use(file("match: {path: /a}", "name: other, match: {path: /users}", "name: users"))
+            harness.use(file("match: {path: /a}", "name: other, match: {path: /users}", "name: users"))
             upstream.send(fine)
             caller.expect(fine)
-            scene.settle()
-            #expect(handled(scene) == ["users 1"])
+            harness.settle()
+            #expect(handled(harness) == ["users 1"])
         }
     }
 
     @Test func `the log has the name of a route, or its number`() {
         let log = TemporaryLog()
         let routes = "routes: [{match: {path: /a}}, {name: users.v1, match: {path: /users}}]\n"
-        play(plain + "\ninterceptors: [{log: {to: \(log.path)}}]\n\(routes)") { scene in
-            call(scene, "/a")
-            call(scene, "/users")
+        runProxy(plain + "\ninterceptors: [{log: {to: \(log.path)}}]\n\(routes)") { harness in
+            call(harness, "/a")
+            call(harness, "/users")
         }
         #expect(log.lines.count == 2)
         #expect(log.lines[0].contains(#","route":0,"#))
@@ -73,95 +73,95 @@ import Testing
     }
 
     @Test func `the calls of an upstream are counted by code and timed from when they leave the chain`() {
-        play(file("match: {path: /}")) { scene in
-            let caller = scene.caller()
+        runProxy(file("match: {path: /}")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            scene.pass(.microseconds(300))
+            harness.pass(.microseconds(300))
             upstream.send(http("HTTP/1.1 503 Service Unavailable", "content-length: 0"))
             _ = caller.head()
-            let calls = scene.metrics("martlet_upstream_calls_total")
+            let calls = harness.metrics("martlet_upstream_calls_total")
             #expect(calls == [#"martlet_upstream_calls_total{upstream="default",code="unavailable"} 1"#])
             let name = #"martlet_upstream_call_duration_seconds_bucket{upstream="default",le="#
-            #expect(scene.metrics(name + "\"0.00025\"").first?.hasSuffix(" 0") == true)
-            #expect(scene.metrics(name + "\"0.0005\"").first?.hasSuffix(" 1") == true)
+            #expect(harness.metrics(name + "\"0.00025\"").first?.hasSuffix(" 0") == true)
+            #expect(harness.metrics(name + "\"0.0005\"").first?.hasSuffix(" 1") == true)
         }
     }
 
     @Test func `a call that is answered in the chain is none of its upstream`() {
         let chain = "interceptors: [{metrics: {}}, {when: {path: /no}, reject: {code: aborted}}]"
-        play(plain + "\n" + chain) { scene in
-            let caller = scene.caller()
+        runProxy(plain + "\n" + chain) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /no HTTP/1.1", "host: a"))
             _ = caller.head()
-            #expect(scene.metrics("martlet_rpc_handled_total").count == 1)
-            #expect(scene.metrics("martlet_upstream_calls_total").isEmpty)
+            #expect(harness.metrics("martlet_rpc_handled_total").count == 1)
+            #expect(harness.metrics("martlet_upstream_calls_total").isEmpty)
         }
     }
 
     // MARK: Pools
 
-    private func pools(_ scene: Scene, _ upstream: String = "default") -> [String] {
-        let connections = scene.metrics("martlet_upstream_connections{upstream=\"\(upstream)\"")
-        let waiting = scene.metrics("martlet_upstream_waiting{upstream=\"\(upstream)\"")
+    private func pools(_ harness: ProxyHarness, _ upstream: String = "default") -> [String] {
+        let connections = harness.metrics("martlet_upstream_connections{upstream=\"\(upstream)\"")
+        let waiting = harness.metrics("martlet_upstream_waiting{upstream=\"\(upstream)\"")
         return (connections + waiting).map { String($0.split(separator: " ").last!) }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `connections with and without a call and calls that wait are shown`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `connections with and without a call and calls that wait are shown`(_ transport: Transport) {
         let upstreams = #"{default: {url: "http://127.0.0.1:9000", limits: {connections: 1}}}"#
-        play(stage, file("match: {path: /}", upstreams: upstreams)) { scene in
-            #expect(pools(scene) == ["0", "0", "0"])
-            let callers = (scene.caller(), scene.caller())
+        runProxy(transport, file("match: {path: /}", upstreams: upstreams)) { harness in
+            #expect(pools(harness) == ["0", "0", "0"])
+            let callers = (harness.caller(), harness.caller())
             callers.0.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             callers.1.send(get)
-            scene.settle()
-            #expect(pools(scene) == ["0", "1", "1"])
+            harness.settle()
+            #expect(pools(harness) == ["0", "1", "1"])
             upstream.send(fine)
             callers.0.expect(fine)
             upstream.expect(gotUpstream)
-            #expect(pools(scene) == ["0", "1", "0"])
+            #expect(pools(harness) == ["0", "1", "0"])
             upstream.send(fine)
             callers.1.expect(fine)
-            #expect(pools(scene) == ["1", "0", "0"])
+            #expect(pools(harness) == ["1", "0", "0"])
             upstream.close()
-            scene.settle()
-            #expect(pools(scene) == ["0", "0", "0"])
+            harness.settle()
+            #expect(pools(harness) == ["0", "0", "0"])
         }
     }
 
     @Test func `an upstream that a reload removes is not shown any more, even while it has calls`() {
         let both = #"{default: "http://127.0.0.1:9000", other: "http://127.0.0.1:9001"}"#
-        play(file("match: {path: /}, upstream: default", upstreams: both)) { scene in
-            let caller = scene.caller()
+        runProxy(file("match: {path: /}, upstream: default", upstreams: both)) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            #expect(pools(scene) == ["0", "1", "0"])
-            #expect(pools(scene, "other") == ["0", "0", "0"])
-            scene.use(file("match: {path: /}", upstreams: #"{other: "http://127.0.0.1:9001"}"#))
-            #expect(pools(scene).isEmpty)
-            #expect(pools(scene, "other") == ["0", "0", "0"])
+            #expect(pools(harness) == ["0", "1", "0"])
+            #expect(pools(harness, "other") == ["0", "0", "0"])
+            harness.use(file("match: {path: /}", upstreams: #"{other: "http://127.0.0.1:9001"}"#))
+            #expect(pools(harness).isEmpty)
+            #expect(pools(harness, "other") == ["0", "0", "0"])
             upstream.send(fine)
             caller.expect(fine)
         }
     }
 
     @Test func `connections of calls that began before a reload still count for their upstream`() {
-        play(file("match: {path: /}")) { scene in
-            let caller = scene.caller()
+        runProxy(file("match: {path: /}")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            scene.use(file("match: {path: /}", upstreams: #"{default: "http://127.0.0.1:9001"}"#))
-            #expect(pools(scene) == ["0", "1", "0"])
+            harness.use(file("match: {path: /}", upstreams: #"{default: "http://127.0.0.1:9001"}"#))
+            #expect(pools(harness) == ["0", "1", "0"])
             upstream.send(fine)
             caller.expect(fine)
-            scene.settle()
-            #expect(pools(scene) == ["0", "0", "0"])
+            harness.settle()
+            #expect(pools(harness) == ["0", "0", "0"])
         }
     }
 
@@ -203,16 +203,16 @@ import Testing
 
     @Test func `a reload takes other buckets, and calls begin again to be counted in them`() {
         let chain = { (buckets: String) in plain + "\ninterceptors: [{metrics: {buckets: \(buckets)}}]\n" }
-        play(chain("[1ms]")) { scene in
-            call(scene, "/a")
+        runProxy(chain("[1ms]")) { harness in
+            call(harness, "/a")
             let name = "martlet_rpc_duration_seconds_bucket"
-            #expect(scene.metrics(name).map(\.last) == ["1", "1"])
-            scene.use(chain("[1ms]"))
-            #expect(scene.metrics(name).map(\.last) == ["1", "1"])
-            scene.use(chain("[1ms, 2ms]"))
-            #expect(scene.metrics(name).map(\.last) == ["0", "0", "0"])
-            call(scene, "/a")
-            #expect(scene.metrics(name).map(\.last) == ["1", "1", "1"])
+            #expect(harness.metrics(name).map(\.last) == ["1", "1"])
+            harness.use(chain("[1ms]"))
+            #expect(harness.metrics(name).map(\.last) == ["1", "1"])
+            harness.use(chain("[1ms, 2ms]"))
+            #expect(harness.metrics(name).map(\.last) == ["0", "0", "0"])
+            call(harness, "/a")
+            #expect(harness.metrics(name).map(\.last) == ["1", "1", "1"])
         }
     }
 }

@@ -11,8 +11,8 @@ import Testing
 
     /// What a call with this content type is answered by a chain that responds.
     private func expect(_ type: String?, _ yaml: String, request: String = "", head: String, body: String) {
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             let content = type.map { ["content-type: \($0)"] } ?? []
             let length = "content-length: \(request.utf8.count)"
             let lines = ["POST /pkg.Service/Say HTTP/1.1", "host: a"] + content + [length]
@@ -176,24 +176,24 @@ import Testing
     }
 
     @Test func `the response to HEAD has no body`() {
-        play(reject("code: not_found, message: no")) { scene in
-            let caller = scene.caller()
+        runProxy(reject("code: not_found, message: no")) { harness in
+            let caller = harness.caller()
             caller.send(http("HEAD /p HTTP/1.1", "host: a"))
             caller.expect(http("HTTP/1.1 404 Not Found", "content-type: application/json", "content-length: 35"))
             caller.expectNothing()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a request that is no request is refused as plain HTTP`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a request that is no request is refused as plain HTTP`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1"))
             let body = #"{"code":"invalid_argument","message":"there is no Host header"}"#
             let lines = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
             caller.expect(lines + "content-length: \(body.utf8.count)\r\n\r\n" + body)
             caller.expectEnd()
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 }

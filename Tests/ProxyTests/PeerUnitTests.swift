@@ -69,13 +69,13 @@ import Testing
             """
         var responses: [String] = []
         var reads = 0
-        play(yaml) { scene in
+        runProxy(yaml) { harness in
             let unit = PeerUnit(of: 4711) { _ in
                 reads += 1
                 return controlGroups.map { Array($0.utf8) }
             }
             let credentials = PeerCredentials(uid: 1000, gid: 1000, pid: 4711)
-            let caller = scene.caller(
+            let caller = harness.caller(
                 on: "unix:/run/a.sock",
                 as: Peer(address: nil, credentials: credentials, unit: unit)
             )
@@ -112,8 +112,8 @@ import Testing
         ("interceptors: [{when: {peer: {uid: 0}}, log: {}}]", false),
     ])
     func `units are read at once where the file asks for them`(_ yaml: String, _ asks: Bool) {
-        play("listen: unix:/run/a.sock\nupstream: http://127.0.0.1:9\n\(yaml)") { scene in
-            #expect(scene.worker.generation.asksForUnits == asks)
+        runProxy("listen: unix:/run/a.sock\nupstream: http://127.0.0.1:9\n\(yaml)") { harness in
+            #expect(harness.worker.generation.asksForUnits == asks)
         }
     }
 

@@ -17,35 +17,35 @@ import Testing
     }
 
     /// A caller, and a connection that has served it once and is idle now.
-    private func idle(_ scene: Scene) -> (ScriptedPeer, ScriptedPeer) {
-        let caller = scene.caller()
+    private func idle(_ harness: ProxyHarness) -> (ScriptedPeer, ScriptedPeer) {
+        let caller = harness.caller()
         caller.send(get)
-        let upstream = scene.upstream().accept()
+        let upstream = harness.upstream().accept()
         upstream.expect(gotUpstream)
         upstream.send(fine)
         caller.expect(fine)
         return (caller, upstream)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection is used again, by whoever comes`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `a connection is used again, by whoever comes`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             call(caller, upstream)
-            call(scene.caller(), upstream)
-            #expect(scene.upstream().connects == 1)
+            call(harness.caller(), upstream)
+            #expect(harness.upstream().connects == 1)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `calls at the same time have connections of their own`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let callers = (scene.caller(), scene.caller())
+    @Test(arguments: Transport.allCases)
+    func `calls at the same time have connections of their own`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let callers = (harness.caller(), harness.caller())
             callers.0.send(get)
-            let first = scene.upstream().accept()
+            let first = harness.upstream().accept()
             first.expect(gotUpstream)
             callers.1.send(say)
-            let second = scene.upstream().accept()
+            let second = harness.upstream().accept()
             second.expect(saidUpstream)
             second.send(fine)
             callers.1.expect(fine)
@@ -54,41 +54,41 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection that is idle too long is closed`(_ stage: Stage) {
-        play(stage, Self.limited("timeouts: {idle: 60s}")) { scene in
-            let (caller, upstream) = idle(scene)
-            scene.pass(.seconds(50))
+    @Test(arguments: Transport.allCases)
+    func `a connection that is idle too long is closed`(_ transport: Transport) {
+        runProxy(transport, Self.limited("timeouts: {idle: 60s}")) { harness in
+            let (caller, upstream) = idle(harness)
+            harness.pass(.seconds(50))
             call(caller, upstream)
-            scene.pass(.seconds(59))
+            harness.pass(.seconds(59))
             upstream.expectNothing()
-            scene.pass(.seconds(2))
+            harness.pass(.seconds(2))
             upstream.expectEnd()
             caller.send(get)
-            scene.upstream().accept().expect(gotUpstream)
+            harness.upstream().accept().expect(gotUpstream)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection that is to close is not used again`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a connection that is to close is not used again`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.send(http("HTTP/1.1 200 OK", "connection: close", "content-length: 0"))
             caller.expect(http("HTTP/1.1 200 OK", "content-length: 0"))
             upstream.expectGone()
             caller.send(get)
-            scene.upstream().accept().expect(gotUpstream)
+            harness.upstream().accept().expect(gotUpstream)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over the cap calls wait in turn, and over the limit of that they fail`(_ stage: Stage) {
-        play(stage, Self.limited("limits: {connections: 1, waiting: 1}")) { scene in
-            let callers = (scene.caller(), scene.caller(), scene.caller())
+    @Test(arguments: Transport.allCases)
+    func `over the cap calls wait in turn, and over the limit of that they fail`(_ transport: Transport) {
+        runProxy(transport, Self.limited("limits: {connections: 1, waiting: 1}")) { harness in
+            let callers = (harness.caller(), harness.caller(), harness.caller())
             callers.0.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             callers.1.send(say)
             callers.2.send(say)
@@ -100,85 +100,87 @@ import Testing
             upstream.expect(saidUpstream)
             upstream.send(fine)
             callers.1.expect(fine)
-            #expect(scene.upstream().connects == 1)
-            #expect(scene.metrics("martlet_limit_hits_total{limit=\"waiting\"}").first?.hasSuffix(" 1") == true)
+            #expect(harness.upstream().connects == 1)
+            #expect(harness.metrics("martlet_limit_hits_total{limit=\"waiting\"}").first?.hasSuffix(" 1") == true)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a caller that waited and is gone is passed over`(_ stage: Stage) {
-        play(stage, Self.limited("limits: {connections: 1}")) { scene in
-            let callers = (scene.caller(), scene.caller(), scene.caller())
+    @Test(arguments: Transport.allCases)
+    func `a caller that waited and is gone is passed over`(_ transport: Transport) {
+        runProxy(transport, Self.limited("limits: {connections: 1}")) { harness in
+            let callers = (harness.caller(), harness.caller(), harness.caller())
             callers.0.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             callers.1.send(http("GET /gone HTTP/1.1", "host: a"))
             callers.2.send(say)
-            scene.settle()
+            harness.settle()
             callers.1.close()
             upstream.send(fine)
             upstream.expect(saidUpstream)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `bytes behind a response do not become the next response`(_ stage: Stage) {
-        play(stage, Self.limited("limits: {connections: 1}")) { scene in
-            let callers = (scene.caller(), scene.caller())
+    @Test(arguments: Transport.allCases)
+    func `bytes behind a response do not become the next response`(_ transport: Transport) {
+        runProxy(transport, Self.limited("limits: {connections: 1}")) { harness in
+            let callers = (harness.caller(), harness.caller())
             callers.0.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             callers.1.send(get)
-            scene.settle()
+            harness.settle()
             upstream.send(fine + http("HTTP/1.1 200 OK", "content-length: 6", body: "poison"))
             callers.0.expect(fine)
             upstream.expectGone()
-            let next = scene.upstream().accept()
+            let next = harness.upstream().accept()
             next.expect(gotUpstream)
             next.send(fine)
             callers.1.expect(fine)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `bytes on an idle connection close it`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `bytes on an idle connection close it`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             upstream.send(fine)
             upstream.expectGone()
             caller.expectNothing()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `each address is tried until one takes the connection, and that is tried first from then on`(_ stage: Stage) {
-        play(stage, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { scene in
-            scene.know(["192.0.2.1:9000", "192.0.2.2:9000", "192.0.2.3:9000"], as: "default")
-            scene.upstream("192.0.2.1:9000").behaviour = .isUnreachable
-            scene.upstream("192.0.2.2:9000").behaviour = .refuses
+    @Test(arguments: Transport.allCases)
+    func `each address is tried until one takes the connection, and that is tried first from then on`(
+        _ transport: Transport
+    ) {
+        runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
+            harness.know(["192.0.2.1:9000", "192.0.2.2:9000", "192.0.2.3:9000"], as: "default")
+            harness.upstream("192.0.2.1:9000").behaviour = .isUnreachable
+            harness.upstream("192.0.2.2:9000").behaviour = .refuses
             for _ in 0..<2 {
-                scene.caller().send(get)
-                let upstream = scene.upstream("192.0.2.3:9000").accept()
+                harness.caller().send(get)
+                let upstream = harness.upstream("192.0.2.3:9000").accept()
                 #expect(upstream.head() == http("GET /pkg.Service/Look HTTP/1.1", "host: app.example:9000"))
                 upstream.send(http("HTTP/1.1 200 OK", "connection: close", "content-length: 0"))
             }
-            #expect(scene.upstream("192.0.2.1:9000").connects == 1)
-            #expect(scene.upstream("192.0.2.2:9000").connects == 1)
-            #expect(scene.upstream("192.0.2.3:9000").connects == 2)
+            #expect(harness.upstream("192.0.2.1:9000").connects == 1)
+            #expect(harness.upstream("192.0.2.2:9000").connects == 1)
+            #expect(harness.upstream("192.0.2.3:9000").connects == 2)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `each address has the time for a connect, and the last failure is told`(_ stage: Stage) {
-        play(stage, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { scene in
-            scene.know(["192.0.2.1:9000", "192.0.2.2:9000"], as: "default")
-            scene.upstream("192.0.2.1:9000").behaviour = .hangs
-            scene.upstream("192.0.2.2:9000").behaviour = .refuses
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `each address has the time for a connect, and the last failure is told`(_ transport: Transport) {
+        runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
+            harness.know(["192.0.2.1:9000", "192.0.2.2:9000"], as: "default")
+            harness.upstream("192.0.2.1:9000").behaviour = .hangs
+            harness.upstream("192.0.2.2:9000").behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
-            scene.pass(.milliseconds(1900))
+            harness.pass(.milliseconds(1900))
             caller.expectNothing()
-            scene.pass(.milliseconds(200))
+            harness.pass(.milliseconds(200))
             _ = caller.head()
             let text = "upstream default: cannot connect to 192.0.2.2:9000: Connection refused"
             caller.expect(#"{"code":"unavailable","message":"\#(text)"}"#)
@@ -187,26 +189,26 @@ import Testing
 
     // MARK: Dead connections
 
-    @Test(arguments: Stage.allCases)
-    func `an idle connection that ends is forgotten`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `an idle connection that ends is forgotten`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             upstream.close()
-            scene.settle()
+            harness.settle()
             caller.send(say)
-            scene.upstream().accept().expect(saidUpstream)
-            #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 0") == true)
+            harness.upstream().accept().expect(saidUpstream)
+            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 0") == true)
         }
     }
 
     @Test func `a response that was there before its request is nobody's`() {
-        play(plain) { scene in
-            let (caller, upstream) = idle(scene)
-            scene.stopTelling()
+        runProxy(plain) { harness in
+            let (caller, upstream) = idle(harness)
+            harness.stopTelling()
             upstream.send(http("HTTP/1.1 200 OK", "content-length: 6", body: "POISON"))
             caller.send(say)
-            scene.startTelling()
-            let next = scene.upstream().accept()
+            harness.startTelling()
+            let next = harness.upstream().accept()
             next.expect(saidUpstream)
             next.send(fine)
             caller.expect(fine)
@@ -214,28 +216,28 @@ import Testing
     }
 
     @Test func `a call that a dead connection took no byte of is sent again, body and all`() {
-        play(plain) { scene in
-            let (caller, upstream) = idle(scene)
-            scene.stopTelling()
+        runProxy(plain) { harness in
+            let (caller, upstream) = idle(harness)
+            harness.stopTelling()
             upstream.close()
             caller.send(say)
-            scene.startTelling()
-            let next = scene.upstream().accept()
+            harness.startTelling()
+            let next = harness.upstream().accept()
             next.expect(saidUpstream)
             next.send(fine)
             caller.expect(fine)
-            #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
+            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
         }
     }
 
     @Test func `a call that is sent again goes on where its caller is`() {
-        play(plain) { scene in
-            let (caller, upstream) = idle(scene)
-            scene.stopTelling()
+        runProxy(plain) { harness in
+            let (caller, upstream) = idle(harness)
+            harness.stopTelling()
             upstream.close()
             caller.send(http("POST /p HTTP/1.1", "host: a", "transfer-encoding: chunked", body: "3\r\none\r\n"))
-            scene.startTelling()
-            let next = scene.upstream().accept()
+            harness.startTelling()
+            let next = harness.upstream().accept()
             let head = http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "transfer-encoding: chunked")
             next.expect(head + "3\r\none\r\n")
             caller.send("3\r\ntwo\r\n0\r\nx-sum: 6\r\n\r\n")
@@ -246,13 +248,13 @@ import Testing
     }
 
     @Test func `a call is sent again no more than twice`() {
-        play(plain) { scene in
-            let callers = (0..<4).map { _ in scene.caller() }
+        runProxy(plain) { harness in
+            let callers = (0..<4).map { _ in harness.caller() }
             let upstreams = callers.map { caller in
                 caller.send(get)
-                return scene.upstream().accept()
+                return harness.upstream().accept()
             }
-            scene.settle()
+            harness.settle()
             for upstream in upstreams {
                 upstream.expect(gotUpstream)
                 upstream.send(fine)
@@ -260,62 +262,62 @@ import Testing
             for caller in callers { caller.expect(fine) }
             callers[0].send(get)
             for upstream in upstreams.reversed() {
-                scene.settle()
+                harness.settle()
                 if !upstream.received.isEmpty { upstream.close() }
             }
             #expect(callers[0].head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
-            #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 2") == true)
+            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 2") == true)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call that can be repeated is sent again if a connection dies that was idle`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call that can be repeated is sent again if a connection dies that was idle`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             caller.send(get)
             upstream.expect(gotUpstream)
             upstream.close()
-            let next = scene.upstream().accept()
+            let next = harness.upstream().accept()
             next.expect(gotUpstream)
             next.send(fine)
             caller.expect(fine)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call that cannot be repeated fails once a byte of it was sent`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call that cannot be repeated fails once a byte of it was sent`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             caller.send(say)
             upstream.expect(saidUpstream)
             upstream.close()
             #expect(caller.head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call is not sent again if its connection was new`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a call is not sent again if its connection was new`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            scene.upstream().accept().close()
+            harness.upstream().accept().close()
             #expect(caller.head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call is not sent again if a response had begun`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let (caller, upstream) = idle(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call is not sent again if a response had begun`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let (caller, upstream) = idle(harness)
             caller.send(get)
             upstream.expect(gotUpstream)
             upstream.send(http("HTTP/1.1 103 Early Hints"))
             _ = caller.head()
             upstream.close()
             #expect(caller.head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 }

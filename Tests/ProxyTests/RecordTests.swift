@@ -7,57 +7,57 @@ import Testing
 @Suite struct RecordTests {
     private static let counted = plain + "\ninterceptors: [{metrics: {methods: 1}}]\n"
 
-    private func call(_ scene: Scene, _ path: String, type: String? = nil, response: String = fine) {
-        let caller = scene.caller()
+    private func call(_ harness: ProxyHarness, _ path: String, type: String? = nil, response: String = fine) {
+        let caller = harness.caller()
         let content = type.map { ["content-type: \($0)"] } ?? []
         caller.send(
             (["POST \(path) HTTP/1.1", "host: a"] + content + ["content-length: 0", "", ""]).joined(separator: "\r\n")
         )
-        let upstream = scene.upstream().accept()
+        let upstream = harness.upstream().accept()
         _ = upstream.head()
         upstream.send(response)
         _ = caller.head()
         upstream.close()
         caller.close()
-        scene.settle()
+        harness.settle()
     }
 
     @Test func `a call that failed is kept, however many go well behind it`() {
-        play(plain + "\ninterceptors: [{when: {path: /no}, reject: {code: aborted}}]\n") { scene in
-            let caller = scene.caller()
-            let refused = scene.caller()
+        runProxy(plain + "\ninterceptors: [{when: {path: /no}, reject: {code: aborted}}]\n") { harness in
+            let caller = harness.caller()
+            let refused = harness.caller()
             refused.send(http("GET /no HTTP/1.1", "host: a"))
             _ = refused.head()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             for number in 1...16 * 70 {
                 if number > 1 { caller.send(get) }
                 _ = upstream.head()
                 upstream.send(fine)
                 caller.expect(fine)
-                scene.clock.now += 20_000_000
+                harness.clock.now += 20_000_000
             }
-            let kept = scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
+            let kept = harness.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
             #expect(kept.count { $0.contains(#""code":"aborted""#) } == 1)
             #expect(kept.count { $0.contains(#""code":"ok""#) } == 16)
         }
     }
 
     @Test func `a method is counted by name once a response has shown that it exists`() {
-        play(Self.counted) { scene in
+        runProxy(Self.counted) { harness in
             let unknown = http("HTTP/1.1 404 Not Found", "content-length: 0")
-            call(scene, "/made.Up/Name", type: "application/json", response: unknown)
-            call(scene, "/pkg.Service/Say", type: "application/json")
-            call(scene, "/pkg.Service/Say", type: "application/json")
-            call(scene, "/pkg.Service/Late", type: "application/json")
+            call(harness, "/made.Up/Name", type: "application/json", response: unknown)
+            call(harness, "/pkg.Service/Say", type: "application/json")
+            call(harness, "/pkg.Service/Say", type: "application/json")
+            call(harness, "/pkg.Service/Late", type: "application/json")
             let labels = { (service: String, method: String) in
                 #"protocol="connect",rpc_service="\#(service)",rpc_method="\#(method)""#
             }
-            let started = scene.metrics("martlet_rpc_started_total")
+            let started = harness.metrics("martlet_rpc_started_total")
             #expect(started.contains("martlet_rpc_started_total{\(labels("pkg.Service", "Say"))} 2"))
             #expect(started.contains("martlet_rpc_started_total{\(labels("", "_OTHER"))} 2"))
             #expect(started.count == 2)
-            let handled = scene.metrics("martlet_rpc_handled_total")
+            let handled = harness.metrics("martlet_rpc_handled_total")
             let route = #"route="0","#
             #expect(
                 handled.contains("martlet_rpc_handled_total{\(route)\(labels("pkg.Service", "Say")),code=\"ok\"} 2")
@@ -74,48 +74,48 @@ import Testing
             listen: 127.0.0.1:8080
             interceptors: [{metrics: {}}, {\(when)respond: {json: {}}}]
             """
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             caller.send(
                 http("POST /made.Up/Name HTTP/1.1", "host: a", "content-type: application/json", "content-length: 2")
             )
             caller.send("{}")
             _ = caller.head()
-            let handled = scene.metrics("martlet_rpc_handled_total")
+            let handled = harness.metrics("martlet_rpc_handled_total")
             #expect(handled.count == 1)
             #expect(handled[0].contains("rpc_method=\"\(method)\""))
         }
     }
 
     @Test func `calls are in flight until they end, and their time is that of the clock`() {
-        play(Self.counted) { scene in
-            let caller = scene.caller()
+        runProxy(Self.counted) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 1"])
-            scene.pass(.milliseconds(1500))
+            #expect(harness.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 1"])
+            harness.pass(.milliseconds(1500))
             upstream.send(fine)
             caller.expect(fine)
-            #expect(scene.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"])
-            #expect(scene.metrics("martlet_rpc_duration_seconds_sum").first?.hasSuffix(" 1.5") == true)
+            #expect(harness.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"])
+            #expect(harness.metrics("martlet_rpc_duration_seconds_sum").first?.hasSuffix(" 1.5") == true)
         }
     }
 
     @Test func `plain HTTP is counted without its paths`() {
-        play(Self.counted) { scene in
-            call(scene, "/index.html", response: http("HTTP/1.1 200 OK", "content-length: 0"))
+        runProxy(Self.counted) { harness in
+            call(harness, "/index.html", response: http("HTTP/1.1 200 OK", "content-length: 0"))
             let labels = #"protocol="http",rpc_service="",rpc_method="_OTHER""#
-            #expect(scene.metrics("martlet_rpc_started_total") == ["martlet_rpc_started_total{\(labels)} 1"])
+            #expect(harness.metrics("martlet_rpc_started_total") == ["martlet_rpc_started_total{\(labels)} 1"])
         }
     }
 
     // MARK: The log
 
     /// The lines that a script has left in the log, without their times and ids.
-    private func log(_ configuration: String = plain, _ script: (Scene) -> Void) -> [String] {
+    private func log(_ configuration: String = plain, _ script: (ProxyHarness) -> Void) -> [String] {
         let log = TemporaryLog()
-        play(configuration + "\ninterceptors: [{log: {to: \(log.path)}}]\n", script)
+        runProxy(configuration + "\ninterceptors: [{log: {to: \(log.path)}}]\n", script)
         return log.lines.map { line in
             #expect(line.contains(/^\{"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","call":"[0-9a-f]{32}",/))
             return "{" + line.drop { $0 != "," }.dropFirst(1 + 42)
@@ -123,12 +123,12 @@ import Testing
     }
 
     @Test func `the log has a line for a call that was answered`() {
-        let lines = log { scene in
-            let caller = scene.caller()
+        let lines = log { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
-            scene.pass(.milliseconds(20))
+            harness.pass(.milliseconds(20))
             upstream.send(fine)
             caller.expect(fine)
         }
@@ -142,10 +142,10 @@ import Testing
     }
 
     @Test func `the log says what the upstream said about a failure`() {
-        let lines = log { scene in
-            let caller = scene.caller()
+        let lines = log { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             let error = #"{"code":"not_found","message":"no \"such\" thing"}"#
             let length = "content-length: \(error.utf8.count)"
             upstream.send(http("HTTP/1.1 404 Not Found", "content-type: application/json", length, body: error))
@@ -157,13 +157,13 @@ import Testing
     }
 
     @Test func `the log says that nobody took a call, and that a caller has gone`() {
-        let lines = log(plain + "\nroutes: [{match: {path: /only}}]") { scene in
-            let caller = scene.caller()
+        let lines = log(plain + "\nroutes: [{match: {path: /only}}]") { harness in
+            let caller = harness.caller()
             caller.send(http("GET /x HTTP/1.1", "host: a"))
             _ = caller.head()
-            let other = scene.caller()
+            let other = harness.caller()
             other.send(http("GET /only HTTP/1.1", "host: a"))
-            _ = scene.upstream().accept().head()
+            _ = harness.upstream().accept().head()
             other.close()
         }
         #expect(lines.count == 2)
@@ -175,11 +175,11 @@ import Testing
 
     @Test func `a canned response counts as the failure that its status tells`() {
         let chain = "[{metrics: {}}, {respond: {status: 503}}]"
-        play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
-            let caller = scene.caller()
+        runProxy("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { harness in
+            let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1", "host: a"))
             _ = caller.head()
-            let handled = scene.metrics("martlet_rpc_handled_total")
+            let handled = harness.metrics("martlet_rpc_handled_total")
             #expect(handled.count == 1)
             #expect(handled[0].contains(#"code="unavailable""#))
         }
@@ -188,8 +188,8 @@ import Testing
     @Test func `the log says which interceptor has decided`() {
         let log = TemporaryLog()
         let chain = "[{log: {to: \(log.path)}}, {name: closed, reject: {code: aborted, message: no}}]"
-        play("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { scene in
-            let caller = scene.caller()
+        runProxy("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { harness in
+            let caller = harness.caller()
             caller.send(say)
             _ = caller.head()
         }

@@ -67,8 +67,8 @@ import Testing
     @Test func `the log shows headers, but not those that are redacted`() {
         let log = TemporaryLog()
         let chain = "{log: {to: \(log.path), headers: [X-Tenant, Authorization, x-session, x-none]}}"
-        play(plain + "\ninterceptors: [\(chain), {redact: {headers: x-session}}]\n") { scene in
-            let caller = scene.caller()
+        runProxy(plain + "\ninterceptors: [\(chain), {redact: {headers: x-session}}]\n") { harness in
+            let caller = harness.caller()
             caller.send(
                 http(
                     "GET /p HTTP/1.1",
@@ -78,7 +78,7 @@ import Testing
                     "x-session: 42"
                 )
             )
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             #expect(upstream.head().contains("\r\nauthorization: Bearer s3cret\r\nx-session: 42\r\n"))
             upstream.send(fine)
             caller.expect(fine)

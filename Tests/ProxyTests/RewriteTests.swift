@@ -17,9 +17,9 @@ import Testing
         more: String = ""
     ) -> [String] {
         var lines: [String] = []
-        play(Self.rewrite(options, more: more)) { scene in
-            scene.caller().send(http("GET \(target) HTTP/1.1", "host: app", "x-a: v/1 2"))
-            lines = scene.upstream().accept().head().split(separator: "\r\n").map(String.init)
+        runProxy(Self.rewrite(options, more: more)) { harness in
+            harness.caller().send(http("GET \(target) HTTP/1.1", "host: app", "x-a: v/1 2"))
+            lines = harness.upstream().accept().head().split(separator: "\r\n").map(String.init)
         }
         return lines
     }
@@ -63,9 +63,9 @@ import Testing
     }
 
     @Test func `what is asked of the server as a whole keeps having no path`() {
-        play(Self.rewrite("path: /other")) { scene in
-            scene.caller().send(http("OPTIONS * HTTP/1.1", "host: app"))
-            #expect(scene.upstream().accept().head().hasPrefix("OPTIONS * HTTP/1.1\r\n"))
+        runProxy(Self.rewrite("path: /other")) { harness in
+            harness.caller().send(http("OPTIONS * HTTP/1.1", "host: app"))
+            #expect(harness.upstream().accept().head().hasPrefix("OPTIONS * HTTP/1.1\r\n"))
         }
     }
 
@@ -74,12 +74,12 @@ import Testing
         #"authority: "{header:x-a}""#, #"authority: "{header:x-none}""#,
     ])
     func `what is no path or host when it is made rejects the call`(_ options: String) {
-        play(Self.rewrite(options)) { scene in
-            let caller = scene.caller()
+        runProxy(Self.rewrite(options)) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1", "host: app", "x-a: v/1 2"))
             #expect(caller.head().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
             #expect(String(decoding: caller.takeAll(), as: UTF8.self).contains("that was made for the request is none"))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 
@@ -127,8 +127,8 @@ import Testing
     }
 
     @Test func `a call stays what it is, and is counted and answered as such`() {
-        play(Self.rewrite("path: /x", more: "  - {when: {path: /x}, reject: {code: aborted}}\n")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.rewrite("path: /x", more: "  - {when: {path: /x}, reject: {code: aborted}}\n")) { harness in
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 409 Conflict\r\n"))
             caller.expect(#"{"code":"aborted"}"#)
@@ -137,17 +137,17 @@ import Testing
 
     @Test func `many paths that become one method are counted as one`() {
         let options = "metrics: {methods: 1}\n  - rewrite: {path: /pkg.Service/Say}\n"
-        play(plain + "\ninterceptors:\n  - \(options)") { scene in
+        runProxy(plain + "\ninterceptors:\n  - \(options)") { harness in
             var upstream: ScriptedPeer?
-            let caller = scene.caller()
+            let caller = harness.caller()
             for number in 0..<3 {
                 caller.send(say.replacing("Say", with: "Say\(number)"))
-                upstream = upstream ?? scene.upstream().accept()
+                upstream = upstream ?? harness.upstream().accept()
                 upstream?.expect(saidUpstream)
                 upstream?.send(fine)
                 caller.expect(fine)
             }
-            let lines = scene.metrics("martlet_rpc_started_total").filter { $0.contains("rpc_method") }
+            let lines = harness.metrics("martlet_rpc_started_total").filter { $0.contains("rpc_method") }
             #expect(lines.count == 1)
             #expect(lines.first?.contains(#"rpc_method="Say""#) == true)
             #expect(lines.first?.hasSuffix(" 3") == true)

@@ -9,8 +9,8 @@ import Testing
             "  - {\(match.map { "match: {\($0)}, " } ?? "")chain: c\(index)}\n"
         }
         var status = 0
-        play("listen: 127.0.0.1:8080\nchains:\n\(chains)routes:\n\(routes.joined())") { scene in
-            let caller = scene.caller()
+        runProxy("listen: 127.0.0.1:8080\nchains:\n\(chains)routes:\n\(routes.joined())") { harness in
+            let caller = harness.caller()
             caller.send(request)
             status = Int(caller.head().split(separator: " ")[1]) ?? 0
         }
@@ -87,8 +87,8 @@ import Testing
         #expect(route(matches, request("/s199.S/M")) == 199)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `routes lead to their upstreams`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `routes lead to their upstreams`(_ transport: Transport) {
         let yaml = """
             listen: 127.0.0.1:8080
             upstreams: {a: "http://127.0.0.1:9000", b: "http://127.0.0.1:9001"}
@@ -96,15 +96,15 @@ import Testing
               - {match: {service: pkg.Service, method: Say}, upstream: b}
               - {upstream: a}
             """
-        play(stage, yaml) { scene in
-            let caller = scene.caller()
+        runProxy(transport, yaml) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream("127.0.0.1:9001").accept()
+            let upstream = harness.upstream("127.0.0.1:9001").accept()
             #expect(upstream.head().hasPrefix("POST /pkg.Service/Say HTTP/1.1\r\nhost: 127.0.0.1:9001\r\n"))
             upstream.send(fine)
             caller.expect(fine)
             caller.send(get)
-            scene.upstream("127.0.0.1:9000").accept().expect(gotUpstream)
+            harness.upstream("127.0.0.1:9000").accept().expect(gotUpstream)
         }
     }
 }

@@ -28,14 +28,14 @@ import Testing
               - {name: auth, token: {oauth2: {token_url: "http://127.0.0.1:1/token", client_id: me}}}
               - {log: {to: stderr}}
             """
-        play(yaml) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S")), .data(1, envelope("{}"), end: true))
-            scene.pass(.milliseconds(300))
-            scene.deliver("one")
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            harness.pass(.milliseconds(300))
+            harness.deliver("one")
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
-            scene.pass(.milliseconds(720))
+            harness.pass(.milliseconds(720))
             let spent = "0.300 s waiting in interceptor auth, 0.720 s in an attempt on api"
             #expect(caller.next().contains("grpc-message: request exceeded allowed timeout: \(spent)"))
         }

@@ -9,7 +9,7 @@ import Testing
 
     private static let file = token("file: /run/token")
 
-    private func authorization(_ scene: Scene, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> [String] {
+    private func authorization(_ harness: ProxyHarness, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> [String] {
         caller.send(get)
         let head = upstream.head()
         upstream.send(fine)
@@ -17,98 +17,99 @@ import Testing
         return head.split(separator: "\r\n").map(String.init).filter { $0.hasPrefix("authorization") }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `the token of a file is in every request, and a new one in those that follow`(_ stage: Stage) {
-        play(stage, Self.file) { scene in
-            scene.worker.updateToken("/run/token", Array("one".utf8))
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `the token of a file is in every request, and a new one in those that follow`(_ transport: Transport) {
+        runProxy(transport, Self.file) { harness in
+            harness.worker.updateToken("/run/token", Array("one".utf8))
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             #expect(
                 upstream.head()
                     == http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "authorization: Bearer one")
             )
             upstream.send(fine)
             caller.expect(fine)
-            scene.worker.updateToken("/run/token", Array("two".utf8))
-            #expect(authorization(scene, caller, upstream) == ["authorization: Bearer two"])
-            scene.worker.updateToken("/run/other", Array("three".utf8))
-            #expect(authorization(scene, caller, upstream) == ["authorization: Bearer two"])
+            harness.worker.updateToken("/run/token", Array("two".utf8))
+            #expect(authorization(harness, caller, upstream) == ["authorization: Bearer two"])
+            harness.worker.updateToken("/run/other", Array("three".utf8))
+            #expect(authorization(harness, caller, upstream) == ["authorization: Bearer two"])
         }
     }
 
     @Test func `a token comes with the configuration and stays through the next`() {
-        play(Self.file) { scene in
-            scene.use(Self.file, tokens: ["/run/token": "one"])
-            scene.use(Self.token("file: /run/token, header: x-key, format: \"k={token};\""))
-            let caller = scene.caller()
+        runProxy(Self.file) { harness in
+            harness.use(Self.file, tokens: ["/run/token": "one"])
+            harness.use(Self.token("file: /run/token, header: x-key, format: \"k={token};\""))
+            let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1", "host: a", "x-key: mine", "authorization: kept"))
             let lines = ["GET /p HTTP/1.1", "host: 127.0.0.1:9000", "x-key: k=one;", "authorization: kept"]
-            #expect(scene.upstream().accept().head() == lines.joined(separator: "\r\n") + "\r\n\r\n")
+            #expect(harness.upstream().accept().head() == lines.joined(separator: "\r\n") + "\r\n\r\n")
         }
     }
 
     @Test func `without a token a call fails`() {
-        play(Self.file) { scene in
-            let caller = scene.caller()
+        runProxy(Self.file) { harness in
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             caller.expect(#"{"code":"unavailable","message":"there is no token in /run/token"}"#)
-            scene.worker.updateToken("/run/token", Array("one".utf8))
+            harness.worker.updateToken("/run/token", Array("one".utf8))
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             #expect(upstream.head().contains("\r\nauthorization: Bearer one\r\n"))
             upstream.send(fine)
             caller.expect(fine)
-            scene.worker.updateToken("/run/token", nil)
+            harness.worker.updateToken("/run/token", nil)
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
         }
     }
 
     @Test func `on_failure says what a call without a token gets`() {
-        play(Self.token("file: /run/token, on_failure: {code: unauthenticated, message: log in first}")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token("file: /run/token, on_failure: {code: unauthenticated, message: log in first}")) {
+            harness in
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 401 Unauthorized\r\n"))
             caller.expect(#"{"code":"unauthenticated","message":"log in first"}"#)
-            scene.use(Self.token("file: /run/token, on_failure: {code: aborted}"))
+            harness.use(Self.token("file: /run/token, on_failure: {code: aborted}"))
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 409 Conflict\r\n"))
             caller.expect(#"{"code":"aborted","message":"there is no token in /run/token"}"#)
-            scene.use(Self.token("file: /run/token, on_failure: continue"))
+            harness.use(Self.token("file: /run/token, on_failure: continue"))
             caller.send(say)
-            scene.upstream().accept().expect(saidUpstream)
+            harness.upstream().accept().expect(saidUpstream)
         }
     }
 
     @Test func `a token does not leave the machine in clear text`() {
         let url = "http://192.0.2.1:80"
-        play(Self.token("file: /run/token", url: url)) { scene in
-            scene.worker.updateToken("/run/token", Array("one".utf8))
-            let caller = scene.caller()
+        runProxy(Self.token("file: /run/token", url: url)) { harness in
+            harness.worker.updateToken("/run/token", Array("one".utf8))
+            let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             caller.expect(#"{"code":"unavailable","message":"the token does not go to default in clear text"}"#)
-            scene.upstream("192.0.2.1:80").expectNobody()
+            harness.upstream("192.0.2.1:80").expectNobody()
 
-            scene.use(Self.token("file: /run/token, on_failure: continue", url: url))
+            harness.use(Self.token("file: /run/token, on_failure: continue", url: url))
             caller.send(get)
-            let upstream = scene.upstream("192.0.2.1:80").accept()
+            let upstream = harness.upstream("192.0.2.1:80").accept()
             upstream.expect(http("GET /pkg.Service/Look HTTP/1.1", "host: 192.0.2.1"))
             upstream.send(fine)
             caller.expect(fine)
 
-            scene.use(Self.token("file: /run/token, allow_clear_text: true", url: url))
-            #expect(authorization(scene, caller, upstream) == ["authorization: Bearer one"])
+            harness.use(Self.token("file: /run/token, allow_clear_text: true", url: url))
+            #expect(authorization(harness, caller, upstream) == ["authorization: Bearer one"])
         }
     }
 
     @Test func `a token goes through a Unix socket`() {
-        play(Self.token("file: /run/token", url: "unix:/run/app.sock")) { scene in
-            scene.worker.updateToken("/run/token", Array("one".utf8))
-            scene.caller().send(get)
-            let head = scene.upstream("unix:/run/app.sock").accept().head()
+        runProxy(Self.token("file: /run/token", url: "unix:/run/app.sock")) { harness in
+            harness.worker.updateToken("/run/token", Array("one".utf8))
+            harness.caller().send(get)
+            let head = harness.upstream("unix:/run/app.sock").accept().head()
             #expect(head == http("GET /pkg.Service/Look HTTP/1.1", "host: app", "authorization: Bearer one"))
         }
     }

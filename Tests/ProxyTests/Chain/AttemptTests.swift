@@ -10,10 +10,10 @@ import Testing
     }
 
     /// A call that is refused once and answered then; the heads that went upstream, without their control data.
-    private func heads(_ scene: Scene) -> [String] {
-        let caller = scene.http2Caller()
+    private func heads(_ harness: ProxyHarness) -> [String] {
+        let caller = harness.http2Caller()
         caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         let first = upstream.next()
         _ = upstream.next()
         upstream.send(.reset(1, .refused))
@@ -26,9 +26,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
+    @Test(arguments: Transport.allCases)
     func `an interceptor that runs for each attempt gets the head as it came to it, and others are not told again`(
-        _ stage: Stage
+        _ transport: Transport
     ) {
         let yaml = chain(
             "{name: once, probe: {}}",
@@ -36,43 +36,43 @@ import Testing
             "{name: behind, probe: {}}",
             "{headers: {request: {rename: {x-try: x-tried}}}}"
         )
-        play(stage, yaml) { scene in
-            #expect(heads(scene) == [" | x-tried: 1 | x-trace: behind", " | x-tried: 1"])
-            #expect(scene.diary.take().filter { $0.hasSuffix("request") } == ["once request", "behind request"])
+        runProxy(transport, yaml) { harness in
+            #expect(heads(harness) == [" | x-tried: 1 | x-trace: behind", " | x-tried: 1"])
+            #expect(harness.eventLog.take().filter { $0.hasSuffix("request") } == ["once request", "behind request"])
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `what runs for each attempt is told of each`(_ stage: Stage) {
-        play(stage, chain("{name: a, probe: {}}", "{name: b, per: attempt, probe: {}}")) { scene in
+    @Test(arguments: Transport.allCases)
+    func `what runs for each attempt is told of each`(_ transport: Transport) {
+        runProxy(transport, chain("{name: a, probe: {}}", "{name: b, per: attempt, probe: {}}")) { harness in
             let trace = " | x-trace: a | x-trace: b"
-            #expect(heads(scene) == [trace, trace])
-            let requests = scene.diary.take().filter { $0.hasSuffix("request") }
+            #expect(heads(harness) == [trace, trace])
+            let requests = harness.eventLog.take().filter { $0.hasSuffix("request") }
             #expect(requests == ["a request", "b request", "b request"])
         }
     }
 
     @Test func `a token is put into each attempt, be it another by then`() {
-        play(chain("{token: {file: /t}}")) { scene in
-            scene.worker.updateToken("/t", Array("one".utf8))
-            let caller = scene.http2Caller()
+        runProxy(chain("{token: {file: /t}}")) { harness in
+            harness.worker.updateToken("/t", Array("one".utf8))
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
-            scene.worker.updateToken("/t", Array("two".utf8))
+            harness.worker.updateToken("/t", Array("two".utf8))
             upstream.send(.reset(1, .refused))
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
         }
     }
 
     @Test func `a token that has gone meanwhile rejects the call`() {
-        play(chain("{token: {file: /t}}")) { scene in
-            scene.worker.updateToken("/t", Array("one".utf8))
-            let caller = scene.http2Caller()
+        runProxy(chain("{token: {file: /t}}")) { harness in
+            harness.worker.updateToken("/t", Array("one".utf8))
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
-            scene.worker.updateToken("/t", nil)
+            harness.worker.updateToken("/t", nil)
             upstream.send(.reset(1, .refused))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 503"))
             upstream.expectNothing()
@@ -80,26 +80,26 @@ import Testing
     }
 
     @Test func `another attempt begins at the first interceptor for attempts that the call came to`() {
-        play(chain("{when: {host: nobody}, token: {file: /a, header: x-a}}", "{name: t2, token: {file: /t}}")) {
-            scene in
-            scene.worker.updateToken("/a", Array("a".utf8))
-            scene.worker.updateToken("/t", Array("one".utf8))
-            let caller = scene.http2Caller()
+        runProxy(chain("{when: {host: nobody}, token: {file: /a, header: x-a}}", "{name: t2, token: {file: /t}}")) {
+            harness in
+            harness.worker.updateToken("/a", Array("a".utf8))
+            harness.worker.updateToken("/t", Array("one".utf8))
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
-            scene.worker.updateToken("/t", Array("two".utf8))
+            harness.worker.updateToken("/t", Array("two".utf8))
             upstream.send(.reset(1, .refused))
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
         }
     }
 
     @Test func `the changed message of a GET is that of each attempt`() {
-        play(chain("{message: {on: request, replace: {text: hidden}}}", "{token: {file: /t}}")) { scene in
-            scene.worker.updateToken("/t", Array("one".utf8))
-            let caller = scene.http2Caller()
+        runProxy(chain("{message: {on: request, replace: {text: hidden}}}", "{token: {file: /t}}")) { harness in
+            harness.worker.updateToken("/t", Array("one".utf8))
+            let caller = harness.http2Caller()
             caller.send(.get(1, "/pkg.Service/Say?connect=v1&encoding=json&message=secret"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let message = "connect=v1&base64=1&encoding=json&message=aGlkZGVu"
             #expect(upstream.next().contains(message))
             upstream.send(.reset(1, .refused))
@@ -108,8 +108,8 @@ import Testing
     }
 
     @Test func `a limit for each attempt does not count the attempt before`() {
-        play(chain("{per: attempt, limit: {concurrency: 1}}")) { scene in
-            _ = heads(scene)
+        runProxy(chain("{per: attempt, limit: {concurrency: 1}}")) { harness in
+            _ = heads(harness)
         }
     }
 
@@ -119,16 +119,16 @@ import Testing
             upstreams: {u: {url: "h2c://127.0.0.1:9000", timeouts: {call: 2s}}}
             interceptors: [{per: attempt, gate: {sees: [request head], hold: [request head]}}]
             """
-        play(yaml) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
-            scene.settle()
-            scene.gates["gate"].releaseAll()
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            harness.settle()
+            harness.gates["gate"].releaseAll()
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.reset(1, .refused))
-            scene.settle()
-            scene.pass(.seconds(3))
+            harness.settle()
+            harness.pass(.seconds(3))
             #expect(caller.next().contains("grpc-status: 4"))
         }
     }

@@ -8,10 +8,10 @@ import Testing
 
     private let json = "content-type: application/json"
 
-    @Test(arguments: Stage.allCases)
-    func `R7 a bare message is changed both ways over HTTP 1`(_ stage: Stage) {
-        play(stage, gate("upper: true")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R7 a bare message is changed both ways over HTTP 1`(_ transport: Transport) {
+        runProxy(transport, gate("upper: true")) { harness in
+            let caller = harness.caller()
             let chunked = "transfer-encoding: chunked"
             caller.send(
                 http(
@@ -23,7 +23,7 @@ import Testing
                 )
             )
             caller.send("0\r\n\r\n")
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             let length = "content-length: 7"
             upstream.expect(
                 http("POST /pkg.Service/Say HTTP/1.1", "host: 127.0.0.1:9000", json, length, body: "{\"A\":0}")
@@ -35,17 +35,17 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R7 the message in the query of a GET is changed there`(_ stage: Stage) {
-        play(stage, gate("upper: true, sees: [request message]")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R7 the message in the query of a GET is changed there`(_ transport: Transport) {
+        runProxy(transport, gate("upper: true, sees: [request message]")) { harness in
+            let caller = harness.caller()
             let start = "/pkg.Service/Say?connect=v1&encoding=json&"
             caller.send(http("GET \(start)message=%7B%22a%22%3A0%7D&x=1 HTTP/1.1", "host: a"))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             let line = upstream.head().split(separator: "\r\n").first ?? ""
             let query = "connect=v1&base64=1&encoding=json&message=eyJBIjowfQ&x=1"
             #expect(line == "GET /pkg.Service/Say?\(query) HTTP/1.1")
-            #expect(scene.diary.take() == [#"a request message 1 {"a":0}"#])
+            #expect(harness.eventLog.take() == [#"a request message 1 {"a":0}"#])
             upstream.send(fine)
             caller.expect(fine)
             caller.send(http("GET \(start)message=eyJhIjowfQ&base64=1 HTTP/1.1", "host: a"))
@@ -55,54 +55,54 @@ import Testing
     }
 
     @Test func `E3 the query of a GET whose message is only looked at stays as it is`() {
-        play(gate("sees: [request message]")) { scene in
+        runProxy(gate("sees: [request message]")) { harness in
             let target = "/pkg.Service/Say?message=%7b%22a%22%3a0%7D&encoding=json&connect=v1&z"
-            scene.caller().send(http("GET \(target) HTTP/1.1", "host: a"))
-            #expect(scene.upstream().accept().head().hasPrefix("GET \(target) HTTP/1.1\r\n"))
-            #expect(scene.diary.take() == [#"a request message 1 {"a":0}"#])
+            harness.caller().send(http("GET \(target) HTTP/1.1", "host: a"))
+            #expect(harness.upstream().accept().head().hasPrefix("GET \(target) HTTP/1.1\r\n"))
+            #expect(harness.eventLog.take() == [#"a request message 1 {"a":0}"#])
         }
     }
 
     @Test(arguments: ["base64=1&message=*", "message=%7B%7D&m%65ssage=%5B%5D"])
     func `E3 a query without a readable message ends the call`(_ parameters: String) {
-        play(gate("sees: [request message]")) { scene in
-            let caller = scene.caller()
+        runProxy(gate("sees: [request message]")) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /pkg.Service/Say?connect=v1&encoding=json&\(parameters) HTTP/1.1", "host: a"))
             #expect(caller.head().hasPrefix("HTTP/1.1 400 "))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R10 a held GET goes out with its message on release`(_ stage: Stage) {
-        play(stage, gate("hold: [request message, request end, response head]")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R10 a held GET goes out with its message on release`(_ transport: Transport) {
+        runProxy(transport, gate("hold: [request message, request end, response head]")) { harness in
+            let caller = harness.caller()
             caller.send(http("GET /pkg.Service/Say?connect=v1&encoding=json&message=%7B%7D HTTP/1.1", "host: a"))
-            scene.settle()
-            #expect(scene.gates["a"].events == ["request message 1", "request end"])
-            scene.gates["a"].releaseAll(lastFirst: true)
-            let upstream = scene.upstream().accept()
+            harness.settle()
+            #expect(harness.gates["a"].events == ["request message 1", "request end"])
+            harness.gates["a"].releaseAll(lastFirst: true)
+            let upstream = harness.upstream().accept()
             #expect(
                 upstream.head().hasPrefix("GET /pkg.Service/Say?connect=v1&encoding=json&message=%7B%7D HTTP/1.1\r\n")
             )
             upstream.send(fine)
             caller.expectNothing()
-            scene.gates["a"].release()
+            harness.gates["a"].release()
             caller.expect(fine)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R12 the next request on the connection waits for the held one`(_ stage: Stage) {
-        play(stage, gate("hold: [response end]")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R12 the next request on the connection waits for the held one`(_ transport: Transport) {
+        runProxy(transport, gate("hold: [response end]")) { harness in
+            let caller = harness.caller()
             caller.send(say + say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expectNothing()
-            #expect(scene.gates["a"].events == ["response end"])
-            scene.gates["a"].release()
+            #expect(harness.gates["a"].events == ["response end"])
+            harness.gates["a"].release()
             caller.expect(fine)
             upstream.expect(saidUpstream)
         }

@@ -34,25 +34,25 @@ import Testing
     ) {
         for seed in 0..<40 {
             for listener in ["", "limits: {held_events: 1}"] {
-                converse(chain, in: [style], on: [.memory], listener: listener, gzip: seed % 2 == 1) { talk in
-                    var script = RandomScript(talk, seed: UInt64(seed))
-                    script.play()
-                    check(talk, "\(style) \(seed) \(listener)", wasCanceled: script.wasCanceled)
+                runCall(chain, in: [style], on: [.memory], listener: listener, gzip: seed % 2 == 1) { call in
+                    var script = RandomScript(call, seed: UInt64(seed))
+                    script.runProxy()
+                    check(call, "\(style) \(seed) \(listener)", wasCanceled: script.wasCanceled)
                 }
             }
         }
     }
 
-    private func check(_ talk: Conversation, _ place: String, wasCanceled: Bool) {
-        #expect(talk.scene.livingCalls == 0, "\(place)")
+    private func check(_ call: CallScript, _ place: String, wasCanceled: Bool) {
+        #expect(call.harness.livingCalls == 0, "\(place)")
         // What is still to come of a request that has been answered is refused so.
-        let heard = talk.callerEar.heard.filter { $0 != "reset NO_ERROR" }
-        let ends = heard.filter { $0.hasPrefix("end ") || $0.hasPrefix("reset ") }
-        #expect(ends.count == 1 || wasCanceled && ends.isEmpty, "\(place): \(heard)")
-        #expect(heard.filter { $0 == "head" }.count <= 1, "\(place): \(heard)")
-        let numbers = heard.compactMap { $0.hasPrefix("message") ? Int($0.split(separator: " ").last ?? "") : nil }
-        #expect(numbers == Array(1..<(numbers.count + 1)), "\(place): \(heard)")
-        for (name, events) in Dictionary(grouping: talk.scene.diary.take(), by: { $0.components(" ")[0] }) {
+        let received = call.callerFrames.received.filter { $0 != "reset NO_ERROR" }
+        let ends = received.filter { $0.hasPrefix("end ") || $0.hasPrefix("reset ") }
+        #expect(ends.count == 1 || wasCanceled && ends.isEmpty, "\(place): \(received)")
+        #expect(received.filter { $0 == "head" }.count <= 1, "\(place): \(received)")
+        let numbers = received.compactMap { $0.hasPrefix("message") ? Int($0.split(separator: " ").last ?? "") : nil }
+        #expect(numbers == Array(1..<(numbers.count + 1)), "\(place): \(received)")
+        for (name, events) in Dictionary(grouping: call.harness.eventLog.take(), by: { $0.components(" ")[0] }) {
             let words = events.map {
                 $0.components(" ").dropFirst().prefix { Int($0) == nil }.prefix(2).joined(separator: " ")
             }
@@ -75,7 +75,7 @@ import Testing
 
 /// What the two ends of a call and the test do, at random.
 private struct RandomScript {
-    private let talk: Conversation
+    private let call: CallScript
     private var random: SeededGenerator
     private var said = 0
     private var replied = 0
@@ -84,21 +84,21 @@ private struct RandomScript {
     private var isOver = false
     private(set) var wasCanceled = false
 
-    init(_ talk: Conversation, seed: UInt64) {
-        self.talk = talk
+    init(_ call: CallScript, seed: UInt64) {
+        self.call = call
         random = SeededGenerator(seed: seed)
-        for name in ["a", "b", "c"] { talk.scene.gates[name].random = SeededGenerator(seed: seed &* 31) }
+        for name in ["a", "b", "c"] { call.harness.gates[name].random = SeededGenerator(seed: seed &* 31) }
     }
 
-    mutating func play() {
-        talk.begin(talk.style.timeoutField)
+    mutating func runProxy() {
+        call.begin(call.style.timeoutField)
         for _ in 0..<40 { step(Int.random(in: 0..<24, using: &random)) }
         // Whatever is left waiting runs into the time of the caller.
-        talk.scene.pass(.seconds(2))
+        call.harness.pass(.seconds(2))
     }
 
     private mutating func step(_ chance: Int) {
-        if talk.upstream == nil, talk.scene.upstream().connects > 0 { talk.accept() }
+        if call.upstream == nil, call.harness.upstream().connects > 0 { call.accept() }
         switch chance {
         case 0...5: release(.next)
         case 6: release(.reject(RPCError(.aborted, "chance")))
@@ -106,59 +106,59 @@ private struct RandomScript {
         case 8...10: say()
         case 11: hangUp()
         case 12...20: respond(chance)
-        case 21: talk.scene.settle()
-        case 22: talk.scene.pass(.milliseconds(10))
+        case 21: call.harness.settle()
+        case 22: call.harness.pass(.milliseconds(10))
         default: if Int.random(in: 0..<8, using: &random) == 0 { cancel() }
         }
     }
 
     private var type: (name: [UInt8], value: [UInt8]) {
-        (Array("content-type".utf8), Array(talk.style.contentType.utf8))
+        (Array("content-type".utf8), Array(call.style.contentType.utf8))
     }
 
     private mutating func release(_ verdict: Verdict) {
-        let door = talk.scene.gates[["a", "b", "c"].randomElement(using: &random)!]
-        guard let place = door.events.indices.randomElement(using: &random) else { return }
-        door.release(at: place, verdict)
-        talk.scene.turn()
+        let gate = call.harness.gates[["a", "b", "c"].randomElement(using: &random)!]
+        guard let place = gate.events.indices.randomElement(using: &random) else { return }
+        gate.release(at: place, verdict)
+        call.harness.turn()
     }
 
     private mutating func say() {
-        guard !hasHungUp, !wasCanceled, talk.style != .connectUnary || said == 0 else { return }
+        guard !hasHungUp, !wasCanceled, call.style != .connectUnary || said == 0 else { return }
         said += 1
-        talk.say("\(said)")
+        call.say("\(said)")
     }
 
     private mutating func hangUp() {
         guard !hasHungUp, !wasCanceled else { return }
         hasHungUp = true
-        talk.hangUp()
+        call.hangUp()
     }
 
     private mutating func cancel() {
         guard !wasCanceled else { return }
         wasCanceled = true
-        talk.cancel()
+        call.cancel()
     }
 
     private mutating func respond(_ chance: Int) {
-        guard talk.upstreamEar?.heard.first == "head", !isOver else { return }
+        guard call.upstreamFrames?.received.first == "head", !isOver else { return }
         switch chance {
         case 12 where !hasResponded, 13 where !hasResponded, 14 where !hasResponded:
             hasResponded = true
-            talk.respond()
-        case 15...17 where hasResponded && (talk.style != .connectUnary || replied == 0):
+            call.respond()
+        case 15...17 where hasResponded && (call.style != .connectUnary || replied == 0):
             replied += 1
-            talk.reply("\(replied)")
+            call.reply("\(replied)")
         case 18 where hasResponded:
             isOver = true
-            talk.conclude()
-        case 19 where hasResponded == (talk.style != .connectUnary):
+            call.conclude()
+        case 19 where hasResponded == (call.style != .connectUnary):
             isOver = true
-            talk.fail("unavailable", "later", 14)
+            call.fail("unavailable", "later", 14)
         case 20 where Int.random(in: 0..<4, using: &random) == 0:
             isOver = true
-            talk.upstream.send(.reset(1, .internalError))
+            call.upstream.send(.reset(1, .internalError))
         default: break
         }
     }

@@ -27,16 +27,16 @@ import Testing
         return body
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R7 messages are changed and added both ways, and the connections go on`(_ stage: Stage) {
-        play(stage, gate("upper: true, add: {request message 1: x, response message 1: y}")) { scene in
-            let (caller, end) = (scene.caller(), envelope("{}", flags: 2))
+    @Test(arguments: Transport.allCases)
+    func `R7 messages are changed and added both ways, and the connections go on`(_ transport: Transport) {
+        runProxy(transport, gate("upper: true, add: {request message 1: x, response message 1: y}")) { harness in
+            let (caller, end) = (harness.caller(), envelope("{}", flags: 2))
             var upstream: ScriptedPeer?
             for _ in 0..<2 {
                 let sent = envelope("hello")
                 let length = "content-length: \(sent.utf8.count)"
                 caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, length, body: sent))
-                let peer = upstream ?? scene.upstream().accept()
+                let peer = upstream ?? harness.upstream().accept()
                 upstream = peer
                 #expect(peer.head() == http("POST /pkg.Service/Say HTTP/1.1", "host: 127.0.0.1:9000", type, chunked))
                 #expect(body(peer) == envelope("HELLO") + envelope("x"))
@@ -48,26 +48,26 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R12 trailers of a request come behind what is held`(_ stage: Stage) {
-        play(stage, gate("hold: [request head]")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R12 trailers of a request come behind what is held`(_ transport: Transport) {
+        runProxy(transport, gate("hold: [request head]")) { harness in
+            let caller = harness.caller()
             caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, chunked, "trailer: x-t"))
             caller.send(chunk(envelope("hello")) + "0\r\nx-t: 1\r\n\r\n")
-            scene.settle()
-            scene.gates["a"].release()
-            let upstream = scene.upstream().accept()
+            harness.settle()
+            harness.gates["a"].release()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.expect(chunk(envelope("hello")) + "0\r\nx-t: 1\r\n\r\n")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `E7 a rejection behind a message ends the body, and the connection goes on`(_ stage: Stage) {
-        play(stage, gate("reject: {response message 2: aborted}, sees: [response message]")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `E7 a rejection behind a message ends the body, and the connection goes on`(_ transport: Transport) {
+        runProxy(transport, gate("reject: {response message 2: aborted}, sees: [response message]")) { harness in
+            let caller = harness.caller()
             caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, "content-length: 0"))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.send(http("HTTP/1.1 200 OK", type, chunked, body: chunk(envelope("1") + envelope("2"))))
             _ = caller.head()
@@ -75,28 +75,28 @@ import Testing
             #expect(body.hasPrefix(envelope("1") + "\u{2}\0\0\0"))
             #expect(body.contains(#"{"error":{"code":"aborted","message":"no""#))
             caller.send(say)
-            scene.upstream().accept().expect(saidUpstream)
+            harness.upstream().accept().expect(saidUpstream)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `E4 a held response is read no further, and goes on on release`(_ stage: Stage) {
+    @Test(arguments: Transport.allCases)
+    func `E4 a held response is read no further, and goes on on release`(_ transport: Transport) {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 16KiB}}]
             upstream: http://127.0.0.1:9000
             interceptors: [{name: a, gate: {hold: [response head], sees: [response head]}}]
             """
-        play(stage, yaml) { scene in
-            let caller = scene.caller()
+        runProxy(transport, yaml) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             let count = 8 << 20
             upstream.send(http("HTTP/1.1 200 OK", "content-length: \(count)"))
             upstream.send([UInt8](repeating: 0x61, count: count))
             caller.expectNothing()
-            if stage == .memory { #expect(upstream.unsentBytes > count - (1 << 20)) }
-            scene.gates["a"].release()
+            if transport == .memory { #expect(upstream.unsentBytes > count - (1 << 20)) }
+            harness.gates["a"].release()
             #expect(caller.head() == http("HTTP/1.1 200 OK", "content-length: \(count)"))
             #expect(caller.take(count).count == count)
         }

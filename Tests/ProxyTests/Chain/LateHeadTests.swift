@@ -13,101 +13,101 @@ import Testing
     }
 
     /// Plays a call that fails upstream as `a` is for, until `a` has been shown the head.
-    private func fail(_ gate: String, listener: String = "", _ script: (Conversation) -> Void) {
-        converse(Self.chain(gate), in: [.connectUnary], listener: listener) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.fail("aborted", "no", 10, status: 409)
-            talk.scene.settle()
-            script(talk)
+    private func fail(_ gate: String, listener: String = "", _ script: (CallScript) -> Void) {
+        runCall(Self.chain(gate), in: [.connectUnary], listener: listener) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.fail("aborted", "no", 10, status: 409)
+            call.harness.settle()
+            script(call)
         }
     }
 
     /// What the interceptors have seen, but for the end of the call.
-    private func seen(_ talk: Conversation) -> [String] {
-        talk.scene.settle()
-        return talk.scene.diary.take().filter { !$0.contains("finished") }
+    private func seen(_ call: CallScript) -> [String] {
+        call.harness.settle()
+        return call.harness.eventLog.take().filter { !$0.contains("finished") }
     }
 
     private static let all = ["a response head", "a response end aborted", "z response head", "z response end aborted"]
 
     @Test func `an end waits for the head before it, and comes to the same interceptor then`() {
-        fail("hold: [response head]") { talk in
-            let door = talk.scene.gates["a"]
-            #expect(door.events == ["response head"])
-            #expect(talk.callerEar.heard.isEmpty)
-            door.release()
-            talk.callerHears("head", "end aborted no")
-            #expect(door.shown == ["head"])
-            #expect(seen(talk) == Self.all)
+        fail("hold: [response head]") { call in
+            let gate = call.harness.gates["a"]
+            #expect(gate.events == ["response head"])
+            #expect(call.callerFrames.received.isEmpty)
+            gate.release()
+            call.callerReceives("head", "end aborted no")
+            #expect(gate.shown == ["head"])
+            #expect(seen(call) == Self.all)
         }
     }
 
     @Test(arguments: ["", ", serial: true"])
     func `head and end may wait one after the other`(more: String) {
-        fail("hold: [response head, response end]" + more) { talk in
-            let door = talk.scene.gates["a"]
-            door.release()
-            talk.scene.settle()
-            #expect(door.events == ["response end"])
-            #expect(talk.callerEar.heard.isEmpty)
-            door.release()
-            talk.callerHears("head", "end aborted no")
-            #expect(door.shown == ["head", "end"])
-            #expect(seen(talk) == Self.all)
+        fail("hold: [response head, response end]" + more) { call in
+            let gate = call.harness.gates["a"]
+            gate.release()
+            call.harness.settle()
+            #expect(gate.events == ["response end"])
+            #expect(call.callerFrames.received.isEmpty)
+            gate.release()
+            call.callerReceives("head", "end aborted no")
+            #expect(gate.shown == ["head", "end"])
+            #expect(seen(call) == Self.all)
         }
     }
 
     @Test func `a head that is released before its hook has returned waits for nothing`() {
-        fail("hold: [response head], open: [response head]") { talk in
-            talk.scene.gates["a"].releaseAll()
-            talk.callerHears("head", "end aborted no")
-            #expect(seen(talk) == Self.all)
+        fail("hold: [response head], open: [response head]") { call in
+            call.harness.gates["a"].releaseAll()
+            call.callerReceives("head", "end aborted no")
+            #expect(seen(call) == Self.all)
         }
     }
 
     @Test func `who rejects a head has decided, at once or later`() {
         for gate in ["reject: {response head: not_found}", "hold: [response head]"] {
-            fail(gate) { talk in
-                talk.scene.gates["a"].release(nil, .reject(RPCError(.notFound, "no")))
+            fail(gate) { call in
+                call.harness.gates["a"].release(nil, .reject(RPCError(.notFound, "no")))
                 let detail = gate.hasPrefix("reject") ? " +google.rpc.RetryInfo" : ""
-                talk.callerHears("head", "end not_found no\(detail)")
+                call.callerReceives("head", "end not_found no\(detail)")
                 // It is not for those before it any more, which are for another outcome.
-                #expect(seen(talk) == ["a response head"])
-                #expect(talk.scene.worker.recent.all.count == 1)
+                #expect(seen(call) == ["a response head"])
+                #expect(call.harness.worker.recent.all.count == 1)
             }
         }
     }
 
     @Test func `who responds in place of a head has its response sent`() {
-        fail("hold: [response head]") { talk in
+        fail("hold: [response head]") { call in
             let body = Array(#"{"a":1}"#.utf8)
             let response = LocalResponse(
                 status: 200,
                 headers: [(Array("content-type".utf8), Array("application/json".utf8))],
                 body: body
             )
-            talk.scene.gates["a"].release(nil, .respond(response))
-            talk.callerHears("head", #"message {"a":1}"#, "end ok")
-            #expect(seen(talk) == ["a response head"])
+            call.harness.gates["a"].release(nil, .respond(response))
+            call.callerReceives("head", #"message {"a":1}"#, "end ok")
+            #expect(seen(call) == ["a response head"])
         }
     }
 
     @Test func `a head that is never released ends the call in its time`() {
-        fail("hold: [response head]", listener: "timeouts: {suspension: 5s}") { talk in
-            talk.scene.pass(.seconds(6))
-            talk.callerHears("head", "end deadline_exceeded interceptor a took longer than timeouts.suspension")
-            #expect(talk.scene.gates["a"].canceled == ["response head"])
+        fail("hold: [response head]", listener: "timeouts: {suspension: 5s}") { call in
+            call.harness.pass(.seconds(6))
+            call.callerReceives("head", "end deadline_exceeded interceptor a took longer than timeouts.suspension")
+            #expect(call.harness.gates["a"].canceled == ["response head"])
         }
     }
 
     @Test func `a caller that goes while a head waits ends the call`() {
-        fail("hold: [response head]") { talk in
-            talk.cancel()
-            talk.scene.settle()
-            #expect(talk.scene.livingCalls == 0)
-            #expect(talk.scene.gates["a"].canceled == ["response head"])
+        fail("hold: [response head]") { call in
+            call.cancel()
+            call.harness.settle()
+            #expect(call.harness.livingCalls == 0)
+            #expect(call.harness.gates["a"].canceled == ["response head"])
         }
     }
 }

@@ -12,9 +12,9 @@ import Testing
             upstreams: {default: {url: "h2c://127.0.0.1:9000", limits: {streams: 1000}}}
             interceptors: [{name: a, gate: {random: true}}, {name: b, gate: {random: true}}]
             """
-        play(yaml) { scene in
+        runProxy(yaml) { harness in
             var random = SeededGenerator(seed: 19)
-            let caller = scene.http2Caller([.window: 1 << 20])
+            let caller = harness.http2Caller([.window: 1 << 20])
             for call in 0..<Self.calls { caller.send(.say(2 * call + 1, "application/grpc")) }
             for message in 1...Self.messages {
                 for call in 0..<Self.calls {
@@ -22,15 +22,15 @@ import Testing
                     caller.send(.data(2 * call + 1, text, end: message == Self.messages))
                 }
             }
-            let upstream = scene.upstream().acceptHTTP2(in: scene, [.streams: 10_000])
-            release(scene, &random)
+            let upstream = harness.upstream().acceptHTTP2(in: harness, [.streams: 10_000])
+            release(harness, &random)
             let asked = bodies(upstream)
             #expect(Set(asked.values) == Set((0..<Self.calls).map(expected)))
             for (stream, body) in asked {
                 upstream.send(.response(stream, 200, ["content-type": "application/grpc"]), .data(stream, body))
                 upstream.send(.headers(stream, ["grpc-status": "0"], end: true))
             }
-            release(scene, &random)
+            release(harness, &random)
             let responses = bodies(caller)
             #expect(responses.count == Self.calls)
             for call in 0..<Self.calls { #expect(responses[2 * call + 1] == expected(call)) }
@@ -44,18 +44,18 @@ import Testing
     }
 
     /// Releases what waits, at random, until nothing does.
-    private func release(_ scene: Scene, _ random: inout SeededGenerator) {
-        scene.settle()
+    private func release(_ harness: ProxyHarness, _ random: inout SeededGenerator) {
+        harness.settle()
         while true {
-            let (a, b) = (scene.gates["a"], scene.gates["b"])
+            let (a, b) = (harness.gates["a"], harness.gates["b"])
             let count = a.events.count + b.events.count
-            guard count > 0 else { return scene.settle() }
+            guard count > 0 else { return harness.settle() }
             for _ in 0..<count {
                 let place = Int.random(in: 0..<(a.count + b.count), using: &random)
                 place < a.count ? a.release(at: place) : b.release(at: place - a.count)
                 if a.count + b.count == 0 { break }
             }
-            scene.settle()
+            harness.settle()
         }
     }
 

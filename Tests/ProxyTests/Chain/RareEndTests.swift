@@ -19,10 +19,10 @@ import Testing
         _ chain: String,
         _ status: Int
     ) {
-        play(yaml(chain, listener: "limits: {held_message: 16B}")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml(chain, listener: "limits: {held_message: 16B}")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             let body = #"{"code":"unavailable","message":"a long, long message"}"#
             upstream.send(
@@ -36,10 +36,10 @@ import Testing
 
     @Test(arguments: ["application/connect+json", "application/grpc-web+json"])
     func `metadata alone is added to an error in the last frame`(_ type: String) {
-        play(yaml("{error: {metadata: {x-why: busy}}}")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml("{error: {metadata: {x-why: busy}}}")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type), .data(1, envelope("hello"), end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             upstream.send(.response(1, 200, ["content-type": type]))
             let isConnect = type.contains("connect")
@@ -54,8 +54,8 @@ import Testing
 
     @Test func `an own response whose message was dropped still says how it went`() {
         let chain = "{error: {code: aborted}}, {message: {on: response, drop: true}}, {respond: {json: {a: 1}}}"
-        play(yaml(chain)) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml(chain)) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}"), end: true))
             caller.expect(
                 "1 HEADERS :status: 200 | content-type: application/grpc+json",
@@ -69,27 +69,27 @@ import Testing
             {name: z, gate: {hold: [response end]}}, {name: a, gate: {reject: {response message 1: aborted}}}, \
             {name: b, gate: {add: {response message 1: y}}}
             """
-        converse(chain, in: [.grpc], on: [.memory]) { talk in
-            talk.begin(end: true)
-            talk.accept()
-            talk.respond()
-            talk.reply("1")
-            talk.scene.settle()
-            let seen = talk.scene.diary.take().filter { $0.hasPrefix("a response message") }
+        runCall(chain, in: [.grpc], on: [.memory]) { call in
+            call.begin(end: true)
+            call.accept()
+            call.respond()
+            call.reply("1")
+            call.harness.settle()
+            let seen = call.harness.eventLog.take().filter { $0.hasPrefix("a response message") }
             #expect(seen.count == 1)
-            talk.scene.gates["z"].releaseAll()
-            talk.callerHears("head", "end aborted no +google.rpc.RetryInfo")
+            call.harness.gates["z"].releaseAll()
+            call.callerReceives("head", "end aborted no +google.rpc.RetryInfo")
         }
     }
 
     @Test func `what an interceptor says after it has waited is in the trace`() {
-        play(yaml("{gate: {sees: [request head], hold: [request head]}}")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml("{gate: {sees: [request head], hold: [request head]}}")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
-            scene.settle()
-            scene.gates["gate"].release(nil, .reject(.init(.aborted, "late")))
+            harness.settle()
+            harness.gates["gate"].release(nil, .reject(.init(.aborted, "late")))
             _ = caller.rest()
-            let line = scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }.joined()
+            let line = harness.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }.joined()
             #expect(line.contains(#""verdict":"suspend""#))
             #expect(line.contains(#""event":"request_head","verdict":"reject""#))
         }
@@ -101,19 +101,19 @@ import Testing
         "{name: z, gate: {}}, {error: {code: aborted}}, {unwind: true, reject: {code: not_found, message: no}}"
 
     @Test func `a rejection that unwinds is a response to those before it`() {
-        converse(Self.rejected) { talk in
-            talk.begin(end: true)
-            talk.callerHears("head", "end aborted no")
-            let seen = talk.scene.diary.take()
+        runCall(Self.rejected) { call in
+            call.begin(end: true)
+            call.callerReceives("head", "end aborted no")
+            let seen = call.harness.eventLog.take()
             #expect(seen.contains("z response head") && seen.contains("z response end aborted"), "\(seen)")
         }
     }
 
     @Test func `any other ends where it is`() {
-        converse(Self.rejected.replacing("unwind: true, ", with: "")) { talk in
-            talk.begin(end: true)
-            talk.callerHears("head", "end not_found no")
-            #expect(!talk.scene.diary.take().contains { $0.contains("response") })
+        runCall(Self.rejected.replacing("unwind: true, ", with: "")) { call in
+            call.begin(end: true)
+            call.callerReceives("head", "end not_found no")
+            #expect(!call.harness.eventLog.take().contains { $0.contains("response") })
         }
     }
 
@@ -124,10 +124,10 @@ import Testing
 
     @Test(arguments: ["application/grpc", "application/connect+json", "application/grpc-web"])
     func `a request that ends within a message is refused, and none of that message forwarded`(_ type: String) {
-        play(yaml(Self.looks)) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml(Self.looks)) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type), .data(1, envelope("one")))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             caller.send(.data(1, String(envelope("two").dropLast(2)), end: true))
             upstream.expect("1 RST_STREAM CANCEL")
@@ -137,10 +137,10 @@ import Testing
     }
 
     @Test func `a response that ends within a message is an error`() {
-        play(yaml(Self.looks)) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml(Self.looks)) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("one"), end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             let body = envelope("one") + String(envelope("two").dropLast(2))
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, body))

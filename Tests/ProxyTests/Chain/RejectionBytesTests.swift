@@ -18,79 +18,79 @@ import Testing
 
     /// What the caller gets behind bytes of the body that have gone out; with its length, if the response is at hand.
     private func expect(
-        _ talk: Conversation,
+        _ call: CallScript,
         behind sent: [UInt8],
         isWhole: Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        talk.scene.settle()
-        _ = talk.callerEar.heard
-        let (head, body) = (talk.callerEar.head, talk.callerEar.body)
-        let isUnary = talk.style == .connectUnary
+        call.harness.settle()
+        _ = call.callerFrames.received
+        let (head, body) = (call.callerFrames.head, call.callerFrames.body)
+        let isUnary = call.style == .connectUnary
         #expect(head[":status"] == (isUnary ? "500" : "200"), sourceLocation: sourceLocation)
-        #expect(head["content-type"] == talk.style.contentType, sourceLocation: sourceLocation)
-        switch talk.style {
+        #expect(head["content-type"] == call.style.contentType, sourceLocation: sourceLocation)
+        switch call.style {
         case .connectUnary: #expect(body == Self.json.latin1, sourceLocation: sourceLocation)
         case .connectStream: #expect(body == sent + bytes(Self.streamEnd), sourceLocation: sourceLocation)
         case .grpcWeb: #expect(body == sent + bytes(Self.webEnd), sourceLocation: sourceLocation)
         case .grpcWebText: #expect(body == sent + Self.textEnd.latin1, sourceLocation: sourceLocation)
         case .grpc:
             #expect(body == sent, sourceLocation: sourceLocation)
-            let trailers = talk.callerEar.trailers
+            let trailers = call.callerFrames.trailers
             #expect(trailers["grpc-status"] == "2", sourceLocation: sourceLocation)
             #expect(trailers["grpc-message"] == "auth token fetch failed", sourceLocation: sourceLocation)
             #expect(trailers["grpc-status-details-bin"] == nil, sourceLocation: sourceLocation)
         }
         guard isWhole else { return }
-        let length = talk.style == .grpc ? nil : "\(body.count)"
-        #expect(head["content-length"] == length, "\(talk.style)", sourceLocation: sourceLocation)
+        let length = call.style == .grpc ? nil : "\(body.count)"
+        #expect(head["content-length"] == length, "\(call.style)", sourceLocation: sourceLocation)
     }
 
     @Test(arguments: ["request head", "request message 1", "request end", "response head", "response end"])
     func `R13 a rejection has the bytes of its protocol, whichever event it rejects`(_ event: String) {
-        converse("{name: a, gate: {hold: [\(event)]}}") { talk in
-            talk.begin()
-            talk.say("hello", end: true)
-            if event.hasPrefix("response") || event != "request head" && talk.style != .connectUnary { talk.accept() }
+        runCall("{name: a, gate: {hold: [\(event)]}}") { call in
+            call.begin()
+            call.say("hello", end: true)
+            if event.hasPrefix("response") || event != "request head" && call.style != .connectUnary { call.accept() }
             if event.hasPrefix("response") {
-                talk.respond()
-                talk.conclude()
+                call.respond()
+                call.conclude()
             }
-            talk.scene.settle()
-            talk.scene.gates["a"].release(nil, .reject(Self.error))
-            expect(talk, behind: [], isWhole: event != "response end" || talk.style == .connectUnary)
+            call.harness.settle()
+            call.harness.gates["a"].release(nil, .reject(Self.error))
+            expect(call, behind: [], isWhole: event != "response end" || call.style == .connectUnary)
         }
     }
 
     @Test func `R13 a rejection behind messages has the bytes of its protocol`() {
-        converse("{name: a, gate: {hold: [response message 2]}}", in: Style.streams) { talk in
-            talk.begin(end: true)
-            talk.accept()
-            talk.respond()
-            talk.reply("1", "2")
-            talk.callerHears("head", "message 1")
-            let sent = talk.callerEar.body
-            talk.scene.gates["a"].release(nil, .reject(Self.error))
-            expect(talk, behind: sent, isWhole: false)
+        runCall("{name: a, gate: {hold: [response message 2]}}", in: Style.streams) { call in
+            call.begin(end: true)
+            call.accept()
+            call.respond()
+            call.reply("1", "2")
+            call.callerReceives("head", "message 1")
+            let sent = call.callerFrames.body
+            call.harness.gates["a"].release(nil, .reject(Self.error))
+            expect(call, behind: sent, isWhole: false)
         }
     }
 
     @Test func `R13 the details of a rejection are those of its protocol`() {
-        converse("{name: a, gate: {hold: [request head]}}", in: [.connectUnary, .grpc]) { talk in
+        runCall("{name: a, gate: {hold: [request head]}}", in: [.connectUnary, .grpc]) { call in
             var error = Self.error
             error.details = [ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])]
-            talk.begin()
-            talk.scene.gates["a"].release(nil, .reject(error))
-            talk.scene.settle()
-            _ = talk.callerEar.heard
-            if talk.style == .connectUnary {
+            call.begin()
+            call.harness.gates["a"].release(nil, .reject(error))
+            call.harness.settle()
+            _ = call.callerFrames.received
+            if call.style == .connectUnary {
                 let details = #","details":[{"type":"google.rpc.RetryInfo","value":"CgIIPA"}]}"#
-                #expect(talk.callerEar.body.latin1 == Self.json.dropLast() + details)
+                #expect(call.callerFrames.body.latin1 == Self.json.dropLast() + details)
             } else {
                 let details =
                     "CAISF2F1dGggdG9rZW4gZmV0Y2ggZmFpbGVkGjAKKHR5cGUuZ29vZ2xlYXBpcy5jb20vZ29vZ2xlLnJwYy5SZXRyeUluZm8S"
                     + "BAoCCDw"
-                #expect(talk.callerEar.trailers["grpc-status-details-bin"] == details)
+                #expect(call.callerFrames.trailers["grpc-status-details-bin"] == details)
             }
         }
     }

@@ -45,19 +45,19 @@ import Testing
     }
 
     /// Makes a call with these fields; what is ordered for it, or the status that it gets.
-    private func ask(_ scene: Scene, _ fields: [[UInt8]]) -> CredentialSource? {
-        let caller = scene.caller()
+    private func ask(_ harness: ProxyHarness, _ fields: [[UInt8]]) -> CredentialSource? {
+        let caller = harness.caller()
         var request = Array("GET /p HTTP/1.1\r\nhost: a\r\n".utf8)
         for field in fields { request += Array("x-user: ".utf8) + field + Array("\r\n".utf8) }
         caller.send(request + Array("\r\n".utf8))
-        scene.settle()
-        guard let kind = scene.orders.take().first else {
+        harness.settle()
+        guard let kind = harness.orders.take().first else {
             status = String(caller.head().dropFirst(9).prefix(3))
             return nil
         }
         #expect(kind.hasPrefix("want "))
         caller.reset()
-        return scene.orders.source
+        return harness.orders.source
     }
 
     private final class Status { var text = "" }
@@ -69,20 +69,20 @@ import Testing
 
     @Test(arguments: places)
     func `a call without a user has no token`(_ place: String) {
-        play(Self.yaml(place)) { scene in
+        runProxy(Self.yaml(place)) { harness in
             for fields in [[], [""]] {
-                #expect(ask(scene, fields.map { Array($0.utf8) }) == nil)
+                #expect(ask(harness, fields.map { Array($0.utf8) }) == nil)
                 #expect(status == "503")
             }
-            #expect(ask(scene, [Array("bob".utf8)]) != nil)
+            #expect(ask(harness, [Array("bob".utf8)]) != nil)
         }
     }
 
     @Test(arguments: places)
     func `a call that names its user twice is rejected`(_ place: String) {
-        play(Self.yaml(place)) { scene in
+        runProxy(Self.yaml(place)) { harness in
             for users in [["bob", "eve"], ["bob", "bob"], ["", "bob"]] {
-                #expect(ask(scene, users.map { Array($0.utf8) }) == nil)
+                #expect(ask(harness, users.map { Array($0.utf8) }) == nil)
                 #expect(status == "400")
             }
         }
@@ -90,7 +90,7 @@ import Testing
 
     @Test(arguments: places)
     func `two users never share a token, whatever their names are made of`(_ place: String) {
-        play(Self.yaml(place)) { scene in
+        runProxy(Self.yaml(place)) { harness in
             let names: [[UInt8]] = [
                 Array("K".utf8), Array("\u{212a}".utf8), Array("ren\u{e9}".utf8), Array("rene\u{301}".utf8),
                 Array("bob\u{fffd}".utf8), Array("bob".utf8) + [0xff], Array("bob".utf8) + [0xfe],
@@ -99,7 +99,7 @@ import Testing
             var sources: [CredentialSource] = []
             for name in names {
                 let isText = String(validating: name, as: UTF8.self) != nil
-                guard let source = ask(scene, [name]) else {
+                guard let source = ask(harness, [name]) else {
                     #expect(!isText && status == "503")
                     continue
                 }
@@ -113,13 +113,13 @@ import Testing
 
     @Test(arguments: ["Bearer one", "bearer one", "BEARER  one", "one"])
     func `a scheme before a token is taken away, in any case`(_ value: String) {
-        play(Self.yaml(Self.places[2])) { scene in
-            guard case .http(let source)? = ask(scene, [Array(value.utf8)]) else {
+        runProxy(Self.yaml(Self.places[2])) { harness in
+            guard case .http(let source)? = ask(harness, [Array(value.utf8)]) else {
                 Issue.record("nothing is asked for")
                 return
             }
             #expect(source.form.first { $0.name == "subject_token" }?.value == .value(Array("one".utf8)))
-            #expect(ask(scene, [Array("bearer ".utf8)]) == nil)
+            #expect(ask(harness, [Array("bearer ".utf8)]) == nil)
         }
     }
 }

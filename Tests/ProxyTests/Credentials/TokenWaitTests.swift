@@ -17,7 +17,7 @@ import Testing
     }
 
     /// The header that a call has upstream, which responds to it well.
-    private func authorization(_ scene: Scene, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> String? {
+    private func authorization(_ harness: ProxyHarness, _ caller: ScriptedPeer, _ upstream: ScriptedPeer) -> String? {
         let head = upstream.head()
         upstream.send(fine)
         caller.expect(fine)
@@ -26,62 +26,62 @@ import Testing
 
     // MARK: Time
 
-    @Test(arguments: Stage.allCases)
-    func `a token that has ended is not used, nor one that is about to end`(_ stage: Stage) {
-        play(stage, Self.token()) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a token that has ended is not used, nor one that is about to end`(_ transport: Transport) {
+        runProxy(transport, Self.token()) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            scene.settle()
-            scene.deliver("one", lifetime: 100 * .second)
-            let upstream = scene.upstream().accept()
-            #expect(authorization(scene, caller, upstream) == "Bearer one")
-            scene.pass(.seconds(10))
+            harness.settle()
+            harness.deliver("one", lifetime: 100 * .second)
+            let upstream = harness.upstream().accept()
+            #expect(authorization(harness, caller, upstream) == "Bearer one")
+            harness.pass(.seconds(10))
             caller.send(get)
-            #expect(authorization(scene, caller, upstream) == "Bearer one")
-            _ = scene.orders.take()
-            scene.pass(.milliseconds(88_500))
+            #expect(authorization(harness, caller, upstream) == "Bearer one")
+            _ = harness.orders.take()
+            harness.pass(.milliseconds(88_500))
             caller.send(get)
-            scene.settle()
-            #expect(scene.orders.take() == ["want oauth2"])
-            scene.deliver("two", lifetime: 100 * .second)
-            let next = upstream.end == nil ? upstream : scene.upstream().accept()
-            #expect(authorization(scene, caller, next) == "Bearer two")
+            harness.settle()
+            #expect(harness.orders.take() == ["want oauth2"])
+            harness.deliver("two", lifetime: 100 * .second)
+            let next = upstream.end == nil ? upstream : harness.upstream().accept()
+            #expect(authorization(harness, caller, next) == "Bearer two")
         }
     }
 
     @Test func `a token that ends soon is used while another is ordered, once`() {
-        play(Self.token()) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token()) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            scene.settle()
-            scene.deliver("one", lifetime: 100 * .second, refresh: 10 * .second)
-            let upstream = scene.upstream().accept()
-            #expect(authorization(scene, caller, upstream) == "Bearer one")
-            #expect(scene.orders.take() == ["want oauth2"])
-            scene.pass(.seconds(11))
+            harness.settle()
+            harness.deliver("one", lifetime: 100 * .second, refresh: 10 * .second)
+            let upstream = harness.upstream().accept()
+            #expect(authorization(harness, caller, upstream) == "Bearer one")
+            #expect(harness.orders.take() == ["want oauth2"])
+            harness.pass(.seconds(11))
             for _ in 1...3 {
                 caller.send(get)
-                #expect(authorization(scene, caller, upstream) == "Bearer one")
+                #expect(authorization(harness, caller, upstream) == "Bearer one")
             }
-            #expect(scene.orders.take() == ["want oauth2"])
-            scene.deliver("two", lifetime: 100 * .second, refresh: 10 * .second)
+            #expect(harness.orders.take() == ["want oauth2"])
+            harness.deliver("two", lifetime: 100 * .second, refresh: 10 * .second)
             caller.send(get)
-            #expect(authorization(scene, caller, upstream) == "Bearer two")
+            #expect(authorization(harness, caller, upstream) == "Bearer two")
         }
     }
 
     @Test func `a token that cannot be fetched anew is used to its end`() {
-        play(Self.token()) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token()) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            scene.settle()
-            scene.deliver("one", lifetime: 100 * .second)
-            let upstream = scene.upstream().accept()
-            #expect(authorization(scene, caller, upstream) == "Bearer one")
-            scene.deliver("one", lifetime: 50 * .second, failure: CredentialFailure("it is down", isRefusal: true))
+            harness.settle()
+            harness.deliver("one", lifetime: 100 * .second)
+            let upstream = harness.upstream().accept()
+            #expect(authorization(harness, caller, upstream) == "Bearer one")
+            harness.deliver("one", lifetime: 50 * .second, failure: CredentialFailure("it is down", isRefusal: true))
             caller.send(get)
-            #expect(authorization(scene, caller, upstream) == "Bearer one")
-            scene.pass(.seconds(49))
+            #expect(authorization(harness, caller, upstream) == "Bearer one")
+            harness.pass(.seconds(49))
             caller.send(get)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
         }
@@ -90,26 +90,26 @@ import Testing
     // MARK: No token
 
     @Test func `a call waits so long and no longer`() {
-        play(Self.token("wait: 1s")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token("wait: 1s")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            scene.pass(.milliseconds(980))
+            harness.pass(.milliseconds(980))
             caller.expectNothing()
-            scene.deliver(nil, failure: CredentialFailure("it is down"))
+            harness.deliver(nil, failure: CredentialFailure("it is down"))
             caller.expectNothing()
-            scene.pass(.milliseconds(40))
+            harness.pass(.milliseconds(40))
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
             caller.expect(Self.text("there is no token: it is down"))
-            #expect(scene.upstream().connects == 0)
+            #expect(harness.upstream().connects == 0)
         }
     }
 
     @Test func `nobody waits for a server that refuses to give one`() {
-        play(Self.token()) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token()) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            scene.settle()
-            scene.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
+            harness.settle()
+            harness.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
             for _ in 1...2 {
                 #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
                 caller.expect(Self.text("there is no token: unknown client"))
@@ -120,19 +120,19 @@ import Testing
     }
 
     @Test func `the file says what a call gets instead`() {
-        play(Self.token("on_failure: {code: aborted, message: later}")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token("on_failure: {code: aborted, message: later}")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            scene.settle()
-            scene.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
+            harness.settle()
+            harness.deliver(nil, failure: CredentialFailure("unknown client", isRefusal: true))
             _ = caller.head()
             caller.expect(Self.text("later", code: "aborted"))
         }
-        play(Self.token("on_failure: continue, wait: 1s")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.token("on_failure: continue, wait: 1s")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            scene.pass(.milliseconds(1020))
-            #expect(authorization(scene, caller, scene.upstream().accept()) == nil)
+            harness.pass(.milliseconds(1020))
+            #expect(authorization(harness, caller, harness.upstream().accept()) == nil)
         }
     }
 
@@ -140,15 +140,15 @@ import Testing
 
     private func sent(_ options: String, _ fields: String...) -> String? {
         var sent: String?
-        play("\(plain)\ninterceptors: [{token: {value: ours, \(options)}}]\n") { scene in
-            let caller = scene.caller()
+        runProxy("\(plain)\ninterceptors: [{token: {value: ours, \(options)}}]\n") { harness in
+            let caller = harness.caller()
             caller.send((["GET /p HTTP/1.1", "host: a"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
-            scene.settle()
-            guard scene.upstream().connects > 0 else {
+            harness.settle()
+            guard harness.upstream().connects > 0 else {
                 sent = String(caller.head().components("\r\n")[0].dropFirst(9))
                 return
             }
-            sent = authorization(scene, caller, scene.upstream().accept())
+            sent = authorization(harness, caller, harness.upstream().accept())
         }
         return sent
     }
@@ -165,11 +165,11 @@ import Testing
     @Test func `a token that is stripped is gone even where there is none of ours`() {
         let own = http("GET /p HTTP/1.1", "host: a", "authorization: Basic own")
         for (policy, left) in [("strip", nil), ("replace", "Basic own"), ("keep", "Basic own")] {
-            play(Self.token("on_failure: continue, wait: 1s, caller: \(policy)")) { scene in
-                let caller = scene.caller()
+            runProxy(Self.token("on_failure: continue, wait: 1s, caller: \(policy)")) { harness in
+                let caller = harness.caller()
                 caller.send(own)
-                scene.pass(.milliseconds(1020))
-                #expect(authorization(scene, caller, scene.upstream().accept()) == left, "\(policy)")
+                harness.pass(.milliseconds(1020))
+                #expect(authorization(harness, caller, harness.upstream().accept()) == left, "\(policy)")
             }
         }
     }
@@ -213,16 +213,16 @@ import Testing
             upstreams: {default: {url: "http://127.0.0.1:9000", host: caller}}
             interceptors: [{\(token)}]
             """
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             for (host, value) in [
                 ("API.example", "Bearer ours"), ("api.example.:81", "Bearer ours"), ("other.example", nil),
                 ("127.0.0.1:9000", "Bearer ours"), ("api.example.evil", nil),
                 ("b.example", "Bearer ours"), ("b.example:9000", "Bearer ours"), ("b.example:81", nil),
             ] {
                 caller.send(http("GET /p HTTP/1.1", "host: \(host)"))
-                let upstream = scene.upstream().accept()
-                #expect(authorization(scene, caller, upstream) == value, "\(host)")
+                let upstream = harness.upstream().accept()
+                #expect(authorization(harness, caller, upstream) == value, "\(host)")
                 upstream.close()
             }
         }
@@ -236,13 +236,13 @@ import Testing
                 interceptors: [{token: {value: ours, on_failure: continue, \(options)}}]
                 """
             var found: String?
-            play(yaml) { scene in
-                let caller = scene.caller()
+            runProxy(yaml) { harness in
+                let caller = harness.caller()
                 caller.send(http("GET /p HTTP/1.1", "host: a", field))
                 if options.contains("reject") {
                     found = String(caller.head().split(separator: "\r\n")[0].dropFirst(9))
                 } else {
-                    found = authorization(scene, caller, scene.upstream("192.0.2.1:80").accept())
+                    found = authorization(harness, caller, harness.upstream("192.0.2.1:80").accept())
                 }
             }
             return found

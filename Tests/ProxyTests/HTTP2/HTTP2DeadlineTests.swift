@@ -7,129 +7,129 @@ import Testing
     private static let status = "grpc-status: 4 | grpc-message: \(text)"
 
     /// A gRPC call that has a second, and its upstream, which has got it.
-    private func begin(_ scene: Scene, _ type: String = "application/grpc") -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller()
+    private func begin(_ harness: ProxyHarness, _ type: String = "application/grpc") -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller()
         let name = type.hasPrefix("application/grpc") ? "grpc-timeout" : "connect-timeout-ms"
         caller.send(.say(1, type, (name, name == "grpc-timeout" ? "1S" : "1000")), .data(1, envelope("{}"), end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         _ = (upstream.next(), upstream.next())
         return (caller, upstream)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over while there is no connection yet`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            scene.upstream().behaviour = .hangs
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `over while there is no connection yet`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            harness.upstream().behaviour = .hangs
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S")), .data(1, envelope("{}")))
-            scene.pass(.milliseconds(990))
+            harness.pass(.milliseconds(990))
             caller.expectNothing()
-            scene.pass(.milliseconds(30))
+            harness.pass(.milliseconds(30))
             let text = "request exceeded allowed timeout: 1.020 s without a connection to default"
             let status = "grpc-status: 4 | grpc-message: \(text)"
             let head = ":status: 200 | content-type: application/grpc | \(status) | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")
-            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
             caller.expectRefusal(1)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over while the upstream has not answered`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
-            scene.pass(.milliseconds(990))
+    @Test(arguments: Transport.allCases)
+    func `over while the upstream has not answered`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
+            harness.pass(.milliseconds(990))
             caller.expectNothing()
-            scene.pass(.milliseconds(30))
+            harness.pass(.milliseconds(30))
             let head = ":status: 200 | content-type: application/grpc | \(Self.status) | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(scene.metrics("martlet_upstream_attempts_total").contains { $0.contains("timeout") })
+            #expect(harness.metrics("martlet_upstream_attempts_total").contains { $0.contains("timeout") })
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over between two messages of gRPC`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `over between two messages of gRPC`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
             _ = (caller.next(), caller.next())
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             caller.expect("1 HEADERS/end \(Self.status)")
             upstream.expect("1 RST_STREAM CANCEL")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over between two messages of a Connect stream`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/connect+json")
+    @Test(arguments: Transport.allCases)
+    func `over between two messages of a Connect stream`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/connect+json")
             let fields: Frame.Fields = ["content-type": "application/connect+json"]
             upstream.send(.response(1, 200, fields), .data(1, envelope("{}")))
             _ = (caller.next(), caller.next())
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             let error = #"{"error":{"code":"deadline_exceeded","message":"\#(Self.text)"}}"#
             caller.expect("1 DATA/end \(envelope(error, flags: 2))")
             upstream.expect("1 RST_STREAM CANCEL")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over between two messages of gRPC-Web`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/grpc-web+proto")
+    @Test(arguments: Transport.allCases)
+    func `over between two messages of gRPC-Web`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/grpc-web+proto")
             let fields: Frame.Fields = ["content-type": "application/grpc-web+proto"]
             upstream.send(.response(1, 200, fields), .data(1, envelope("hi")))
             _ = (caller.next(), caller.next())
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             let trailers = "grpc-status: 4\r\ngrpc-message: \(Self.text)\r\n"
             caller.expect("1 DATA/end \(envelope(trailers, flags: 0x80))")
             upstream.expect("1 RST_STREAM CANCEL")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over within a message`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `over within a message`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
             let half = String(envelope("hello").dropLast(1))
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, half))
             _ = (caller.next(), caller.next())
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             caller.expect("1 RST_STREAM CANCEL")
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over within a message for an HTTP 1 caller`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `over within a message for an HTTP 1 caller`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.caller()
             let type = "content-type: application/connect+json"
             caller.send(
                 http("POST /a.B/C HTTP/1.1", "host: a", type, "connect-timeout-ms: 1000", "content-length: 0")
             )
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, ["content-type": "application/connect+json"]), .data(1, "\0\0\0\0\u{9}{"))
             _ = caller.head()
             caller.expect("6\r\n\0\0\0\0\u{9}{\r\n")
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             caller.expectGone()
             #expect(caller.received.isEmpty)
             upstream.expect("1 RST_STREAM CANCEL")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `over while the caller still uploads`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `over while the caller still uploads`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("connect-timeout-ms", "1000")), .data(1, "{"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
-            scene.pass(.milliseconds(1020))
+            harness.pass(.milliseconds(1020))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 504 "))
             caller.expect("1 DATA/end {\"code\":\"deadline_exceeded\",\"message\":\"\(Self.text)\"}")
             upstream.expect("1 RST_STREAM CANCEL")
@@ -137,15 +137,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `not over when the response came in time`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
-            scene.pass(.milliseconds(990))
+    @Test(arguments: Transport.allCases)
+    func `not over when the response came in time`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
+            harness.pass(.milliseconds(990))
             let fields: Frame.Fields = ["content-type": "application/grpc", "grpc-status": "0"]
             upstream.send(.response(1, 200, fields, end: true))
             #expect(caller.next().hasPrefix("1 HEADERS/end :status: 200 "))
-            scene.pass(.seconds(5))
+            harness.pass(.seconds(5))
             caller.expectNothing()
             upstream.expectNothing()
         }
@@ -160,13 +160,13 @@ import Testing
         ("application/grpc-web", "grpc-timeout", "1000m", "grpc-timeout: 700m"),
     ])
     func `the upstream is told what is left`(type: String, name: String, value: String, told: String) {
-        play(http2Plain) { scene in
-            scene.upstream().behaviour = .hangs
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            harness.upstream().behaviour = .hangs
+            let caller = harness.http2Caller()
             caller.send(.say(1, type, (name, value), end: true))
-            scene.pass(.milliseconds(300))
-            scene.upstream().admit()
-            let head = scene.upstream().acceptHTTP2(in: scene).next()
+            harness.pass(.milliseconds(300))
+            harness.upstream().admit()
+            let head = harness.upstream().acceptHTTP2(in: harness).next()
             #expect(head.contains(" | \(told) | "), "\(head)")
         }
     }
@@ -176,21 +176,21 @@ import Testing
         ("application/grpc", "grpc-timeout", "99999999H"),
     ])
     func `a time-out of which nothing has passed goes on as it is`(type: String, name: String, value: String) {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type, (name, value), end: true))
-            #expect(scene.upstream().acceptHTTP2(in: scene).next().contains(" | \(name): \(value) | "))
+            #expect(harness.upstream().acceptHTTP2(in: harness).next().contains(" | \(name): \(value) | "))
         }
     }
 
     @Test(arguments: [("application/grpc", "grpc-timeout", "0m"), ("application/json", "connect-timeout-ms", "0")])
     func `a time-out of nothing is over at once`(type: String, name: String, value: String) {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type, (name, value), end: true))
             #expect(caller.rest().contains { $0.contains("request exceeded allowed timeout") })
-            scene.upstream().expectNobody()
-            #expect(scene.diary.take().last == "probe finished deadline_exceeded by martlet")
+            harness.upstream().expectNobody()
+            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
@@ -200,32 +200,32 @@ import Testing
     ])
     func `a malformed time-out is refused`(type: String, name: String, values: [String]) {
         for value in values {
-            play(http2Plain) { scene in
-                let caller = scene.http2Caller()
+            runProxy(http2Plain) { harness in
+                let caller = harness.http2Caller()
                 caller.send(.say(1, type, (name, value), end: true))
                 let came = caller.rest()
                 #expect(came.contains { $0.contains(name) }, "\(value): \(came)")
-                scene.upstream().expectNobody()
-                #expect(scene.diary.take().last == "probe finished invalid_argument by martlet")
+                harness.upstream().expectNobody()
+                #expect(harness.eventLog.take().last == "probe finished invalid_argument by martlet")
             }
         }
     }
 
     /// Some servers take the first, others the last.
     @Test func `a time-out that comes twice is refused`() {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S"), ("grpc-timeout", "1H"), end: true))
             #expect(caller.next().contains("grpc-status: 3 "))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 
     @Test func `the time-out of another protocol is none of ours`() {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("connect-timeout-ms", "x"), end: true))
-            #expect(scene.upstream().acceptHTTP2(in: scene).next().contains(" | connect-timeout-ms: x | "))
+            #expect(harness.upstream().acceptHTTP2(in: harness).next().contains(" | connect-timeout-ms: x | "))
         }
     }
 }

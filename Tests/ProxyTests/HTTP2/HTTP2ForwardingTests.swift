@@ -6,12 +6,12 @@ import Testing
     private static let message = envelope("hello")
     private static let response = envelope("hi, you")
 
-    @Test(arguments: Stage.allCases)
-    func `gRPC passes as it is`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `gRPC passes as it is`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("x-a", "b")), .data(1, Self.message, end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let fields = "te: trailers | content-type: application/grpc | x-a: b | x-trace: probe"
             upstream.expect("1 HEADERS \(control()) | \(fields)", "1 DATA/end \(Self.message)")
             upstream.send(.response(1, 200, ["content-type": "application/grpc", "x-c": "d"]), .data(1, Self.response))
@@ -24,19 +24,19 @@ import Testing
             caller.expectNothing()
             upstream.expectNothing()
             #expect(
-                scene.diary.take() == [
+                harness.eventLog.take() == [
                     "probe request", "probe response", "probe trailers", "probe finished ok by upstream",
                 ]
             )
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `gRPC without a body in the response passes as one head`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `gRPC without a body in the response passes as one head`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc+proto"), .data(1, Self.message, end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             let fields: Frame.Fields = [
                 "content-type": "application/grpc+proto", "grpc-status": "5", "grpc-message": "no such thing",
@@ -44,17 +44,17 @@ import Testing
             upstream.send(.response(1, 200, fields, end: true))
             let head = ":status: 200 | content-type: application/grpc+proto | grpc-status: 5"
             caller.expect("1 HEADERS/end \(head) | grpc-message: no such thing | x-trace: probe")
-            scene.settle()
-            #expect(scene.diary.take().last == "probe finished not_found by upstream")
+            harness.settle()
+            #expect(harness.eventLog.take().last == "probe finished not_found by upstream")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a stream of messages passes both ways at once`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a stream of messages passes both ways at once`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
             _ = caller.next()
@@ -71,12 +71,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an HTTP 1 caller reaches an HTTP 2 upstream`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `an HTTP 1 caller reaches an HTTP 2 upstream`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let fields = "content-type: application/json | x-trace: probe | content-length: 2"
             upstream.expect("1 HEADERS \(control()) | \(fields)", "1 DATA/end {}")
             upstream.send(.response(1, 200, ["content-type": "application/json"]), .data(1, "{}", end: true))
@@ -97,12 +97,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `an HTTP 2 caller reaches an HTTP 1 upstream`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `an HTTP 2 caller reaches an HTTP 1 upstream`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("content-length", "2")), .data(1, "{}", end: true))
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(http("HTTP/1.1 200 Fine", "connection: keep-alive", "content-length: 2", "x: y", body: "ok"))
             caller.expect("1 HEADERS :status: 200 | x: y | content-length: 2", "1 DATA/end ok")
@@ -118,14 +118,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `gRPC-Web keeps its trailers in the body`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `gRPC-Web keeps its trailers in the body`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.caller()
             let body = String(decoding: Self.message.latin1, as: UTF8.self)
             let type = "content-type: application/grpc-web+proto"
             caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, "content-length: 10", body: body))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             upstream.expect(
                 "1 HEADERS \(control()) | \(type) | x-trace: probe | content-length: 10",
                 "1 DATA/end \(Self.message)"
@@ -134,19 +134,19 @@ import Testing
             upstream.send(.response(1, 200, ["content-type": "application/grpc-web+proto"]), .data(1, end, end: true))
             _ = caller.head()
             caller.expect(Array("15\r\n".utf8) + end.latin1 + Array("\r\n0\r\n\r\n".utf8))
-            scene.settle()
-            #expect(scene.diary.take().last == "probe finished permission_denied by upstream")
+            harness.settle()
+            #expect(harness.eventLog.take().last == "probe finished permission_denied by upstream")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `gRPC over HTTP 1 has its trailers behind the chunks`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `gRPC over HTTP 1 has its trailers behind the chunks`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.caller()
             let fields = ["content-type: application/grpc", "te: trailers", "content-length: 5"]
             caller.send("POST /pkg.Service/Say HTTP/1.1\r\nhost: a\r\n\(fields.joined(separator: "\r\n"))\r\n\r\n")
             caller.send([0, 0, 0, 0, 0])
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().contains(" | te: trailers | content-type: application/grpc | "))
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
@@ -155,12 +155,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `interim responses and expectations pass`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `interim responses and expectations pass`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain", ("expect", "100-continue")))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             upstream.expect("1 HEADERS \(control()) | expect: 100-continue | content-type: text/plain | x-trace: probe")
             upstream.send(.response(1, 100), .response(1, 103, ["link": "x"]))
             caller.expect("1 HEADERS :status: 100", "1 HEADERS :status: 103 | link: x")
@@ -171,24 +171,24 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `split cookies are one field for an HTTP 1 upstream`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `split cookies are one field for an HTTP 1 upstream`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain", ("cookie", "a=1"), ("cookie", "b=2"), end: true))
-            #expect(scene.upstream().accept().head().contains("\r\ncookie: a=1; b=2\r\n"))
+            #expect(harness.upstream().accept().head().contains("\r\ncookie: a=1; b=2\r\n"))
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `calls of one caller share its connection and that of the upstream`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `calls of one caller share its connection and that of the upstream`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             for stream in stride(from: 1, to: 100, by: 2) {
                 caller.send(.request(stream, "POST", "/\(stream)"), .data(stream, "q\(stream)", end: true))
             }
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
-            scene.settle()
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            harness.settle()
             for stream in stride(from: 1, to: 100, by: 2).reversed() {
                 upstream.send(.response(stream), .data(stream, "a", end: true))
             }
@@ -198,19 +198,19 @@ import Testing
             }
             let came = caller.rest()
             #expect(came.filter { $0.hasSuffix("DATA/end a") }.count == 50)
-            #expect(scene.upstream().connects == 1)
+            #expect(harness.upstream().connects == 1)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `gRPC to an upstream that speaks only HTTP 1 is refused in words`(_ stage: Stage) {
-        play(stage, plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `gRPC to an upstream that speaks only HTTP 1 is refused in words`(_ transport: Transport) {
+        runProxy(transport, plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
             let head = caller.next()
             #expect(head.hasPrefix("1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 12 | "))
             #expect(head.contains("gRPC needs HTTP/2"))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 }

@@ -11,21 +11,21 @@ import Testing
     }
 
     /// A call that the upstream has got.
-    private func begin(_ scene: Scene) -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller()
+    private func begin(_ harness: ProxyHarness) -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller()
         caller.send(.say(1, "application/grpc", end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         _ = upstream.next()
         return (caller, upstream)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection with calls is asked for a sign of life`(_ stage: Stage) {
-        play(stage, Self.every("10s")) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `a connection with calls is asked for a sign of life`(_ transport: Transport) {
+        runProxy(transport, Self.every("10s")) { harness in
+            let (caller, upstream) = begin(harness)
             for _ in 0..<5 {
-                scene.pass(.seconds(9))
-                scene.pass(.seconds(2))
+                harness.pass(.seconds(9))
+                harness.pass(.seconds(2))
                 upstream.expect("PING")
                 upstream.answerPing()
             }
@@ -34,75 +34,75 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection that gives none is ended, and its calls are told`(_ stage: Stage) {
-        play(stage, Self.every("10s")) { scene in
-            let (caller, upstream) = begin(scene)
-            scene.pass(.seconds(11))
+    @Test(arguments: Transport.allCases)
+    func `a connection that gives none is ended, and its calls are told`(_ transport: Transport) {
+        runProxy(transport, Self.every("10s")) { harness in
+            let (caller, upstream) = begin(harness)
+            harness.pass(.seconds(11))
             upstream.expect("PING")
             caller.expectNothing()
-            scene.pass(.seconds(11))
+            harness.pass(.seconds(11))
             #expect(
                 caller.next().hasPrefix("1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 14")
             )
-            scene.until { upstream.peer.end != nil }
+            harness.until { upstream.peer.end != nil }
             #expect(upstream.peer.end != nil)
             caller.send(.say(3, "application/grpc", end: true))
-            #expect(scene.upstream().acceptHTTP2(in: scene).next().hasPrefix("1 HEADERS/end "))
+            #expect(harness.upstream().acceptHTTP2(in: harness).next().hasPrefix("1 HEADERS/end "))
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `there are twenty seconds for a response`(_ stage: Stage) {
-        play(stage, Self.every("60s")) { scene in
-            let (caller, upstream) = begin(scene)
-            scene.pass(.milliseconds(59_900))
+    @Test(arguments: Transport.allCases)
+    func `there are twenty seconds for a response`(_ transport: Transport) {
+        runProxy(transport, Self.every("60s")) { harness in
+            let (caller, upstream) = begin(harness)
+            harness.pass(.milliseconds(59_900))
             upstream.expectNothing()
-            scene.pass(.milliseconds(200))
+            harness.pass(.milliseconds(200))
             upstream.expect("PING")
-            scene.pass(.milliseconds(19_800))
+            harness.pass(.milliseconds(19_800))
             caller.expectNothing()
             upstream.expectNothing()
-            scene.pass(.milliseconds(400))
+            harness.pass(.milliseconds(400))
             let head = caller.next()
             #expect(head.hasPrefix("1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 14 "))
-            scene.until { upstream.peer.end != nil }
+            harness.until { upstream.peer.end != nil }
             #expect(upstream.peer.end != nil)
             caller.expectNothing()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a response that comes late but in time is one`(_ stage: Stage) {
-        play(stage, Self.every("60s")) { scene in
-            let (caller, upstream) = begin(scene)
-            scene.pass(.milliseconds(60_100))
+    @Test(arguments: Transport.allCases)
+    func `a response that comes late but in time is one`(_ transport: Transport) {
+        runProxy(transport, Self.every("60s")) { harness in
+            let (caller, upstream) = begin(harness)
+            harness.pass(.milliseconds(60_100))
             upstream.expect("PING")
-            scene.pass(.milliseconds(19_800))
+            harness.pass(.milliseconds(19_800))
             upstream.answerPing()
-            scene.pass(.milliseconds(400))
+            harness.pass(.milliseconds(400))
             caller.expectNothing()
             upstream.send(.response(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
             #expect(caller.next().hasSuffix(" | grpc-status: 0"))
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a connection without calls is not asked`(_ stage: Stage) {
-        play(stage, Self.every("10s")) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `a connection without calls is not asked`(_ transport: Transport) {
+        runProxy(transport, Self.every("10s")) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.send(.response(1, 200, ["content-type": "application/grpc", "grpc-status": "0"], end: true))
             _ = caller.next()
-            for _ in 0..<5 { scene.pass(.seconds(11)) }
+            for _ in 0..<5 { harness.pass(.seconds(11)) }
             upstream.expectNothing()
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `no connection is asked where the file says so`(_ stage: Stage) {
-        play(stage, Self.every("none")) { scene in
-            let (caller, upstream) = begin(scene)
-            for _ in 0..<5 { scene.pass(.seconds(1000)) }
+    @Test(arguments: Transport.allCases)
+    func `no connection is asked where the file says so`(_ transport: Transport) {
+        runProxy(transport, Self.every("none")) { harness in
+            let (caller, upstream) = begin(harness)
+            for _ in 0..<5 { harness.pass(.seconds(1000)) }
             upstream.expectNothing()
             caller.expectNothing()
         }

@@ -14,68 +14,70 @@ import Testing
     private static let response = "a message of the response is over limits.response_message, 10 bytes"
     private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
 
-    @Test(arguments: Stage.allCases)
-    func `a message of the request as large as the limit passes`(_ stage: Stage) {
-        play(stage, Self.limited("request_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a message of the request as large as the limit passes`(_ transport: Transport) {
+        runProxy(transport, Self.limited("request_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             let body = envelope("0123456789") + envelope("abcdefghij")
             caller.send(.say(1, "application/grpc"), .data(1, body, end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.expect("1 DATA/end \(body)")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a message that is announced too large ends the call before it comes`(_ stage: Stage) {
-        play(stage, Self.limited("request_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a message that is announced too large ends the call before it comes`(_ transport: Transport) {
+        runProxy(transport, Self.limited("request_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("fine")))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             caller.send(.data(1, "\0\0\0\0\u{b}"))
             let status = "grpc-status: 8 | grpc-message: \(Self.request) | x-trace: probe"
             caller.expect("1 HEADERS/end :status: 200 | content-type: application/grpc | \(status)")
             upstream.expect("1 RST_STREAM CANCEL")
             caller.expectRefusal(1)
-            #expect(scene.metrics(#"martlet_limit_hits_total{limit="request_message"}"#).first?.hasSuffix(" 1") == true)
+            #expect(
+                harness.metrics(#"martlet_limit_hits_total{limit="request_message"}"#).first?.hasSuffix(" 1") == true
+            )
         }
     }
 
     /// Readers that pass over a line break would see the message that we had not measured.
     @Test(arguments: ["\n", "AA\r\n", "AAAA="])
     func `a text body that is not base64 ends the call where messages have a limit`(_ start: String) {
-        play(Self.limited("request_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.limited("request_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc-web-text"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasPrefix("1 HEADERS "))
             caller.send(.data(1, start + String(repeating: "A", count: 40)))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 200 | content-type: application/grpc-web-text"))
             upstream.expect("1 RST_STREAM CANCEL")
             _ = caller.rest()
-            #expect(scene.diary.take().last == "probe finished invalid_argument by martlet")
+            #expect(harness.eventLog.take().last == "probe finished invalid_argument by martlet")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a bare message that is announced too large gets nowhere`(_ stage: Stage) {
-        play(stage, Self.limited("request_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a bare message that is announced too large gets nowhere`(_ transport: Transport) {
+        runProxy(transport, Self.limited("request_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("content-length", "11")))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 429 | content-type: application/json | "))
             caller.expect("1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.request)\"}")
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
             caller.expectRefusal(1)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a bare message without a length ends the call when it is too large`(_ stage: Stage) {
-        play(stage, Self.limited("request_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a bare message without a length ends the call when it is too large`(_ transport: Transport) {
+        runProxy(transport, Self.limited("request_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"), .data(1, "0123456789"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             caller.send(.data(1, "!"))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 429 "))
@@ -84,12 +86,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `the messages before one that is too large arrive, and then the end`(_ stage: Stage) {
-        play(stage, Self.limited("response_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `the messages before one that is too large arrive, and then the end`(_ transport: Transport) {
+        runProxy(transport, Self.limited("response_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, Self.grpc))
             upstream.send(.data(1, envelope("first") + envelope("0123456789") + "\0\0\0\0\u{b}more"))
@@ -99,16 +101,16 @@ import Testing
                 "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.response)"
             )
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a message that is too large and has come whole goes nowhere, nor what follows it`(_ stage: Stage) {
-        play(stage, Self.limited("response_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a message that is too large and has come whole goes nowhere, nor what follows it`(_ transport: Transport) {
+        runProxy(transport, Self.limited("response_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, Self.grpc))
             upstream.send(.data(1, envelope("first") + envelope("0123456789+") + envelope("third")))
@@ -120,12 +122,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a response that is announced too large is told in its stead`(_ stage: Stage) {
-        play(stage, Self.limited("response_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a response that is announced too large is told in its stead`(_ transport: Transport) {
+        runProxy(transport, Self.limited("response_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, ["content-type": "application/json", "content-length": "11"]))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 429 "))
@@ -134,12 +136,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a Connect stream with a message too large ends in its form`(_ stage: Stage) {
-        play(stage, Self.limited("response_message: 10B")) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a Connect stream with a message too large ends in its form`(_ transport: Transport) {
+        runProxy(transport, Self.limited("response_message: 10B")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/connect+json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             let type: Frame.Fields = ["content-type": "application/connect+json"]
             upstream.send(.response(1, 200, type), .data(1, envelope("{}") + "\0\0\0\u{1}\0"))
@@ -149,20 +151,20 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `messages are counted both ways`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `messages are counted both ways`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             let three = envelope("a") + envelope("") + envelope("c")
             caller.send(.say(1, "application/grpc"), .data(1, String(three.prefix(7))))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             caller.send(.data(1, String(three.dropFirst(7)), end: true))
             upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("x") + envelope("y")))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
-            scene.settle()
-            let received = scene.metrics("martlet_rpc_msg_received_total")
-            let sent = scene.metrics("martlet_rpc_msg_sent_total")
+            harness.settle()
+            let received = harness.metrics("martlet_rpc_msg_received_total")
+            let sent = harness.metrics("martlet_rpc_msg_sent_total")
             #expect(received.count == 1 && received[0].hasSuffix(" 3"), "\(received)")
             #expect(sent.count == 1 && sent[0].hasSuffix(" 2"), "\(sent)")
         }

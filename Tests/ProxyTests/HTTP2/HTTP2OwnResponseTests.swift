@@ -11,9 +11,9 @@ import Testing
 
     /// What a call with this content type is answered by a chain that responds.
     private func expect(_ frames: Frame..., by yaml: String, _ lines: [String]) {
-        for stage in Stage.allCases {
-            play(stage, yaml) { scene in
-                let caller = scene.http2Caller()
+        for transport in Transport.allCases {
+            runProxy(transport, yaml) { harness in
+                let caller = harness.http2Caller()
                 caller.peer.send(frames.flatMap(\.bytes))
                 #expect(caller.rest() == lines)
                 caller.expectNothing()
@@ -113,9 +113,9 @@ import Testing
     }
 
     @Test func `what is left of a request that was answered is not wanted`() {
-        for stage in Stage.allCases {
-            play(stage, reject("code: not_found, message: no")) { scene in
-                let caller = scene.http2Caller()
+        for transport in Transport.allCases {
+            runProxy(transport, reject("code: not_found, message: no")) { harness in
+                let caller = harness.http2Caller()
                 caller.send(.say(1, "application/grpc"))
                 caller.expect(
                     "1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 5 | grpc-message: no"
@@ -126,30 +126,30 @@ import Testing
     }
 
     @Test func `what is left of a request that ends in time is taken`() {
-        for stage in Stage.allCases {
-            play(stage, reject("code: not_found, message: no")) { scene in
-                let caller = scene.http2Caller()
+        for transport in Transport.allCases {
+            runProxy(transport, reject("code: not_found, message: no")) { harness in
+                let caller = harness.http2Caller()
                 caller.send(.say(1, "application/grpc"))
                 _ = caller.next()
                 caller.send(.data(1, "rest"))
-                scene.pass(.milliseconds(500))
+                harness.pass(.milliseconds(500))
                 caller.send(.data(1, "rest", end: true))
-                scene.pass(.seconds(5))
+                harness.pass(.seconds(5))
                 caller.expectNothing()
             }
         }
     }
 
     @Test func `a head that is too large is refused in the protocol of the call`() {
-        play("listeners: [{address: \"127.0.0.1:8080\", limits: {head: 1KiB}}]\nupstream: h2c://127.0.0.1:9000") {
-            scene in
-            let caller = scene.http2Caller()
+        runProxy("listeners: [{address: \"127.0.0.1:8080\", limits: {head: 1KiB}}]\nupstream: h2c://127.0.0.1:9000") {
+            harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("x", String(repeating: "y", count: 2000)), end: true))
             let head = "1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 8 | "
             #expect(caller.next().hasPrefix(head))
             caller.send(.request(3, "GET", "/", ["expect": "the worst"], end: true))
             #expect(caller.next().hasPrefix("3 HEADERS :status: 417 | content-type: application/json | "))
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 }

@@ -6,30 +6,30 @@ import Testing
     private static let head = "HEADERS \(control()) | content-type: application/json | x-trace: probe"
 
     /// A call whose body is whole, and its upstream, which has got it.
-    private func begin(_ scene: Scene, type: String = "application/json") -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller()
+    private func begin(_ harness: ProxyHarness, type: String = "application/json") -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller()
         caller.send(.say(1, type), .data(1, "{}", end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         _ = (upstream.next(), upstream.next())
         return (caller, upstream)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call that is refused is sent again with its body`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call that is refused is sent again with its body`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.send(.reset(1, .refused))
             upstream.expect("3 \(Self.head)", "3 DATA/end {}")
             upstream.send(.response(3, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
-            #expect(scene.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
+            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call that is refused again and again fails`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call that is refused again and again fails`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.send(.reset(1, .refused))
             _ = (upstream.next(), upstream.next())
             upstream.send(.reset(3, .refused))
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `what is still to come of a request follows what is sent again`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `what is still to come of a request follows what is sent again`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"), .data(1, "abc"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             upstream.expect("1 \(Self.head)", "1 DATA abc")
             upstream.send(.reset(1, .refused))
             upstream.expect("3 \(Self.head)", "3 DATA abc")
@@ -62,15 +62,15 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a body that is too large to be kept is not sent again`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a body that is too large to be kept is not sent again`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 1 << 20])
+            let upstream = harness.upstream().acceptHTTP2(in: harness, [.window: 1 << 20])
             upstream.send(.window(0, 1 << 20))
             caller.send(body: 70_000, on: 1)
-            scene.until { upstream.bodyBytes(1) == 70_000 }
+            harness.until { upstream.bodyBytes(1) == 70_000 }
             #expect(upstream.bodyBytes(1) == 70_000)
             upstream.send(.reset(1, .refused))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 503 "))
@@ -78,10 +78,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a refusal behind the head of a response is no refusal`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, type: "application/grpc")
+    @Test(arguments: Transport.allCases)
+    func `a refusal behind the head of a response is no refusal`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, type: "application/grpc")
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
             _ = caller.next()
             upstream.send(.reset(1, .refused))
@@ -90,20 +90,20 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `calls above the last one of a GOAWAY move to another connection, the others stay`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, first) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `calls above the last one of a GOAWAY move to another connection, the others stay`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, first) = begin(harness)
             caller.send(.say(3, "application/json"), .data(3, "second", end: true))
             _ = (first.next(), first.next())
             first.send(.goaway(1))
-            let second = scene.upstream().acceptHTTP2(in: scene)
+            let second = harness.upstream().acceptHTTP2(in: harness)
             second.expect("1 \(Self.head)", "1 DATA/end second")
             first.send(.response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
             second.send(.response(1, 202, end: true))
             caller.expect("3 HEADERS/end :status: 202 | x-trace: probe")
-            scene.until { first.peer.end != nil }
+            harness.until { first.peer.end != nil }
             #expect(first.peer.end != nil)
             caller.send(.say(5, "application/json", end: true))
             #expect(second.next().hasPrefix("3 HEADERS/end "))
@@ -112,13 +112,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `after a notice of the end calls begin on another connection`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, first) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `after a notice of the end calls begin on another connection`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, first) = begin(harness)
             first.send(.goaway(Int(Int32.max)))
             caller.send(.say(3, "application/json", end: true))
-            let second = scene.upstream().acceptHTTP2(in: scene)
+            let second = harness.upstream().acceptHTTP2(in: harness)
             #expect(second.next().hasPrefix("1 HEADERS/end "))
             first.send(.goaway(1), .response(1, 201, end: true))
             caller.expect("1 HEADERS/end :status: 201 | x-trace: probe")
@@ -127,14 +127,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a call whose connection breaks is not sent again, unless it cannot do harm`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene)
+    @Test(arguments: Transport.allCases)
+    func `a call whose connection breaks is not sent again, unless it cannot do harm`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
             upstream.peer.reset()
             #expect(caller.next().hasPrefix("1 HEADERS :status: 502 "))
             _ = caller.next()
-            scene.upstream().expectNobody()
+            harness.upstream().expectNobody()
         }
     }
 }

@@ -13,18 +13,18 @@ import Testing
     ]
 
     /// A call that the upstream has got.
-    private func begin(_ scene: Scene, _ type: String) -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller()
+    private func begin(_ harness: ProxyHarness, _ type: String) -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller()
         caller.send(.say(1, type), .data(1, "{}", end: true))
-        let upstream = scene.upstream().acceptHTTP2(in: scene)
+        let upstream = harness.upstream().acceptHTTP2(in: harness)
         _ = (upstream.next(), upstream.next())
         return (caller, upstream)
     }
 
     @Test func `gRPC callers get the code that goes with the reset`() {
         for (code, number, name) in Self.codes {
-            play(http2Plain) { scene in
-                let (caller, upstream) = begin(scene, "application/grpc")
+            runProxy(http2Plain) { harness in
+                let (caller, upstream) = begin(harness, "application/grpc")
                 upstream.send(.reset(1, code))
                 let text = "upstream default: the stream was reset: \(code.name)"
                 caller.expect(
@@ -32,15 +32,15 @@ import Testing
                         + " | grpc-message: \(text) | x-trace: probe"
                 )
                 upstream.expectNothing()
-                #expect(scene.diary.take().last == "probe finished \(name) by martlet")
+                #expect(harness.eventLog.take().last == "probe finished \(name) by martlet")
             }
         }
     }
 
     @Test func `Connect callers get it as JSON`() {
         for (code, _, name) in Self.codes {
-            play(http2Plain) { scene in
-                let (caller, upstream) = begin(scene, "application/json")
+            runProxy(http2Plain) { harness in
+                let (caller, upstream) = begin(harness, "application/json")
                 upstream.send(.reset(1, code))
                 #expect(caller.next().contains(" | content-type: application/json | "))
                 let text = "upstream default: the stream was reset: \(code.name)"
@@ -49,10 +49,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a reset between two messages ends a gRPC respond in its form`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/grpc")
+    @Test(arguments: Transport.allCases)
+    func `a reset between two messages ends a gRPC respond in its form`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/grpc")
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))
             _ = caller.next()
             caller.expect("1 DATA \(envelope("hi"))")
@@ -62,10 +62,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a reset between two messages ends a Connect stream in its form`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/connect+json")
+    @Test(arguments: Transport.allCases)
+    func `a reset between two messages ends a Connect stream in its form`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/connect+json")
             let type: Frame.Fields = ["content-type": "application/connect+json"]
             upstream.send(.response(1, 200, type), .data(1, envelope("{}")))
             _ = caller.next()
@@ -77,26 +77,26 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a reset within a message breaks the response off`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/grpc")
+    @Test(arguments: Transport.allCases)
+    func `a reset within a message breaks the response off`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/grpc")
             let half = String(envelope("hello").dropLast(2))
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, half))
             _ = caller.next()
             caller.expect("1 DATA \(half)")
             upstream.send(.reset(1, .calm))
             caller.expect("1 RST_STREAM INTERNAL_ERROR")
-            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a plain response that is broken off is broken off for an HTTP 1 caller`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `a plain response that is broken off is broken off for an HTTP 1 caller`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1), .data(1, "half"))
             _ = caller.head()
@@ -107,26 +107,26 @@ import Testing
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a whole response followed by NO_ERROR is a response`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let caller = scene.http2Caller()
+    @Test(arguments: Transport.allCases)
+    func `a whole response followed by NO_ERROR is a response`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc"), .data(1, envelope("hi")))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = (upstream.next(), upstream.next())
             let fields: Frame.Fields = ["content-type": "application/grpc", "grpc-status": "7"]
             upstream.send(.response(1, 200, fields, end: true), .reset(1, .noError))
             let head = ":status: 200 | content-type: application/grpc | grpc-status: 7 | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")
-            #expect(scene.diary.take().last == "probe finished permission_denied by upstream")
+            #expect(harness.eventLog.take().last == "probe finished permission_denied by upstream")
             caller.expectRefusal(1)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a malformed response is told as one`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let (caller, upstream) = begin(scene, "application/json")
+    @Test(arguments: Transport.allCases)
+    func `a malformed response is told as one`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness, "application/json")
             upstream.send(.response(1, 200, ["X-Upper": "a"], end: true))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 5"))
             upstream.expect("1 RST_STREAM PROTOCOL_ERROR")

@@ -6,52 +6,52 @@ import Testing
     private static let head = "1 HEADERS \(control()) | te: trailers | content-type: application/grpc | x-trace: probe"
 
     /// The upstream that has got what was sent before it let itself be connected to.
-    private func upstream(_ scene: Scene, _ frames: Frame...) -> HTTP2Peer {
-        scene.upstream().behaviour = .hangs
-        let caller = scene.http2Caller()
+    private func upstream(_ harness: ProxyHarness, _ frames: Frame...) -> HTTP2Peer {
+        harness.upstream().behaviour = .hangs
+        let caller = harness.http2Caller()
         caller.peer.send(frames.flatMap(\.bytes))
-        scene.settle()
-        scene.upstream().admit()
-        return scene.upstream().acceptHTTP2(in: scene)
+        harness.settle()
+        harness.upstream().admit()
+        return harness.upstream().acceptHTTP2(in: harness)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a body that has come in part`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            upstream(scene, .say(1, "application/grpc"), .data(1, "half")).expect(Self.head, "1 DATA half")
+    @Test(arguments: Transport.allCases)
+    func `a body that has come in part`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            upstream(harness, .say(1, "application/grpc"), .data(1, "half")).expect(Self.head, "1 DATA half")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a body that has come whole`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            upstream(scene, .say(1, "application/grpc"), .data(1, "whole", end: true))
+    @Test(arguments: Transport.allCases)
+    func `a body that has come whole`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            upstream(harness, .say(1, "application/grpc"), .data(1, "whole", end: true))
                 .expect(Self.head, "1 DATA/end whole")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a body that is nothing but an end`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let upstream = upstream(scene, .say(1, "application/grpc"), .data(1, end: true))
+    @Test(arguments: Transport.allCases)
+    func `a body that is nothing but an end`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let upstream = upstream(harness, .say(1, "application/grpc"), .data(1, end: true))
             let came = upstream.next()
             if came == Self.head { upstream.expect("1 DATA/end ") }
             #expect(came.replacing("HEADERS/end", with: "HEADERS") == Self.head)
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `a body and trailers`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            upstream(scene, .say(1, "application/grpc"), .data(1, "whole"), .headers(1, ["t": "1"], end: true))
+    @Test(arguments: Transport.allCases)
+    func `a body and trailers`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            upstream(harness, .say(1, "application/grpc"), .data(1, "whole"), .headers(1, ["t": "1"], end: true))
                 .expect(Self.head, "1 DATA whole", "1 HEADERS/end t: 1")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `trailers without a body`(_ stage: Stage) {
-        play(stage, http2Plain) { scene in
-            let upstream = upstream(scene, .say(1, "application/grpc"), .headers(1, ["t": "1"], end: true))
+    @Test(arguments: Transport.allCases)
+    func `trailers without a body`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let upstream = upstream(harness, .say(1, "application/grpc"), .headers(1, ["t": "1"], end: true))
             #expect(upstream.rest().filter { $0 != "1 DATA " } == [Self.head, "1 HEADERS/end t: 1"])
         }
     }
@@ -63,17 +63,17 @@ import Testing
             interceptors: [{probe: {}}]
             """
         for frames in [[Frame.data(1, end: true)], [.headers(1, ["t": "1"], end: true)], [.data(1, "x", end: true)]] {
-            play(yaml) { scene in
-                scene.upstream().behaviour = .hangs
-                let caller = scene.http2Caller()
+            runProxy(yaml) { harness in
+                harness.upstream().behaviour = .hangs
+                let caller = harness.http2Caller()
                 caller.peer.send(Frame.say(1, "application/grpc").bytes + frames.flatMap(\.bytes))
-                scene.pass(.seconds(5))
+                harness.pass(.seconds(5))
                 caller.expectNothing()
-                scene.upstream().admit()
-                _ = scene.upstream().acceptHTTP2(in: scene).next()
-                scene.pass(.milliseconds(900))
+                harness.upstream().admit()
+                _ = harness.upstream().acceptHTTP2(in: harness).next()
+                harness.pass(.milliseconds(900))
                 caller.expectNothing()
-                scene.pass(.milliseconds(200))
+                harness.pass(.milliseconds(200))
                 #expect(caller.next().contains("no response within timeouts.first_byte"))
             }
         }

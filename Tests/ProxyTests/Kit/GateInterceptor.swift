@@ -6,19 +6,19 @@ import Telemetry
 
 @testable import Proxy
 
-/// An interceptor that keeps a diary of every event, and holds, changes or rejects those that it is told to.
+/// An interceptor that keeps an event log of every event, and holds, changes or rejects those that it is told to.
 ///
 /// Events are named like `request head`, `response message 2`, `response end`; a name without a number is every one.
 final class GateInterceptor: Interceptor {
-    static func kind(_ diary: Diary, _ doors: Doors) -> InterceptorKind {
+    static func kind(_ eventLog: EventLog, _ gates: SuspensionGates) -> InterceptorKind {
         InterceptorKind(
             name: "gate",
-            summary: "Keeps a diary, and holds, changes or rejects events.",
+            summary: "Keeps an event log, and holds, changes or rejects events.",
             options: [
                 Option("sees", .strings, "The events that it asks for; all if absent."),
                 Option("hold", .strings, "The events that wait for the test."),
                 Option("random", .bool, default: "false", "Whether half of all events wait."),
-                Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
+                Option("numbers", .bool, default: "false", "Whether the event log has the number of the instance."),
                 Option("work", .strings, "The events that wait for a task."),
                 Option("open", .strings, "The events whose hook releases what waits."),
                 Option("verdict", .string, "The code with which that rejects the first."),
@@ -31,7 +31,7 @@ final class GateInterceptor: Interceptor {
                 Option("end", .string, "The code that the response ends with instead."),
                 Option("trailer", .string, "The value of a trailer to add."),
             ],
-            make: { GateInterceptor($0, $1, diary, doors[$1.name]) }
+            make: { GateInterceptor($0, $1, eventLog, gates[$1.name]) }
         )
     }
 
@@ -41,16 +41,16 @@ final class GateInterceptor: Interceptor {
     let events: EventSet
     let isSerial: Bool
     private var name: String
-    private let diary: Diary
-    private let door: Door
+    private let eventLog: EventLog
+    private let gate: SuspensionGate
     private let options: Section
 
-    convenience init(_ options: Section, _ context: CompileContext, _ diary: Diary, _ door: Door) {
-        self.init(context.name, options, diary, door)
+    convenience init(_ options: Section, _ context: CompileContext, _ eventLog: EventLog, _ gate: SuspensionGate) {
+        self.init(context.name, options, eventLog, gate)
     }
 
-    private init(_ name: String, _ options: Section, _ diary: Diary, _ door: Door) {
-        (self.name, self.options, self.diary, self.door) = (name, options, diary, door)
+    private init(_ name: String, _ options: Section, _ eventLog: EventLog, _ gate: SuspensionGate) {
+        (self.name, self.options, self.eventLog, self.gate) = (name, options, eventLog, gate)
         isSerial = options.bool("serial")
         let all: KeyValuePairs<String, EventSet> = [
             "request head": .requestHead, "request message": .requestMessages, "request end": .requestEnd,
@@ -62,9 +62,9 @@ final class GateInterceptor: Interceptor {
     }
 
     func forCall() -> any Interceptor {
-        let new = GateInterceptor(name, options, diary, door)
-        door.instances += 1
-        if options.bool("numbers") { new.name += "#\(door.instances)" }
+        let new = GateInterceptor(name, options, eventLog, gate)
+        gate.instances += 1
+        if options.bool("numbers") { new.name += "#\(gate.instances)" }
         return new
     }
 
@@ -96,7 +96,7 @@ final class GateInterceptor: Interceptor {
     }
 
     func finished(_ call: Call) {
-        diary.events.append("\(name) finished \(call.record.code.name) by \(call.record.decider)")
+        eventLog.events.append("\(name) finished \(call.record.code.name) by \(call.record.decider)")
     }
 
     // MARK: Doing what the options say
@@ -111,7 +111,7 @@ final class GateInterceptor: Interceptor {
     }
 
     private func verdict(_ event: String, _ said: String?, _ call: Call) -> Verdict {
-        diary.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
+        eventLog.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
         if applies("open", event) { open() }
         for entry in options.map("reject") where entry.name == event {
             return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))
@@ -119,20 +119,20 @@ final class GateInterceptor: Interceptor {
         for entry in options.map("retry") where entry.name == event && call.retries < Int(entry.text)! {
             return .retry(.rule)
         }
-        if options.bool("random"), Bool.random(using: &door.random) { return .suspend(door.hold(event)) }
-        if applies("hold", event) { return .suspend(door.hold(event)) }
+        if options.bool("random"), Bool.random(using: &gate.random) { return .suspend(gate.hold(event)) }
+        if applies("hold", event) { return .suspend(gate.hold(event)) }
         return applies("work", event) ? work(event) : .next
     }
 
     private func open() {
         if let code = options.string(ifGiven: "verdict") {
-            door.release(nil, .reject(RPCError(RPCCode(name: code)!, "opened")))
+            gate.release(nil, .reject(RPCError(RPCCode(name: code)!, "opened")))
         }
-        door.releaseAll()
+        gate.releaseAll()
     }
 
     private func work(_ event: String) -> Verdict {
-        let signal = door.signal
+        let signal = gate.signal
         return .suspend {
             signal.noteThread()
             await signal.wait()

@@ -8,15 +8,15 @@ import Testing
 final class HTTP2Peer {
     let peer: ScriptedPeer
     private let reader: FrameReader
-    private unowned let scene: Scene
+    private unowned let harness: ProxyHarness
 
-    init(_ peer: ScriptedPeer, in scene: Scene, isCaller: Bool, settings: Frame) {
+    init(_ peer: ScriptedPeer, in harness: ProxyHarness, isCaller: Bool, settings: Frame) {
         self.peer = peer
-        self.scene = scene
+        self.harness = harness
         reader = FrameReader(ofClient: !isCaller)
         reader.silent = [.settings, .window]
         peer.send((isCaller ? FrameReader.preface : []) + settings.bytes)
-        scene.until {
+        harness.until {
             read()
             return reader.frames.contains { $0.kind == .settings } || peer.end != nil
         }
@@ -83,7 +83,7 @@ final class HTTP2Peer {
 
     /// Exactly this comes next.
     func expect(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.until {
+        harness.until {
             read()
             return Array(reader.lines.prefix(lines.count)) == lines || peer.end != nil
         }
@@ -96,7 +96,7 @@ final class HTTP2Peer {
 
     /// What comes next, whatever it is.
     func next(sourceLocation: SourceLocation = #_sourceLocation) -> String {
-        scene.until {
+        harness.until {
             read()
             return !reader.lines.isEmpty || peer.end != nil
         }
@@ -112,7 +112,7 @@ final class HTTP2Peer {
 
     /// All that has come when whatever was to happen has happened.
     func rest() -> [String] {
-        scene.settle()
+        harness.settle()
         read()
         return reader.take()
     }
@@ -126,15 +126,15 @@ final class HTTP2Peer {
 
     /// What is still to come of a request is refused, a second after its response and not before.
     func expectRefusal(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.pass(.milliseconds(980))
+        harness.pass(.milliseconds(980))
         expectNothing(sourceLocation: sourceLocation)
-        scene.pass(.milliseconds(40))
+        harness.pass(.milliseconds(40))
         expect("\(stream) RST_STREAM NO_ERROR", sourceLocation: sourceLocation)
     }
 
     /// The worker closes in order, and nothing comes before.
     func expectEnd(sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.until {
+        harness.until {
             read()
             return peer.end != nil || !reader.lines.isEmpty
         }
@@ -143,7 +143,7 @@ final class HTTP2Peer {
     }
 }
 
-extension Scene {
+extension ProxyHarness {
     /// A caller that has connected to a listener and speaks HTTP/2.
     func http2Caller(
         on address: String = "127.0.0.1:8080",
@@ -156,10 +156,10 @@ extension Scene {
 extension ScriptedUpstream {
     /// The next connection, which speaks HTTP/2.
     func acceptHTTP2(
-        in scene: Scene,
+        in harness: ProxyHarness,
         _ settings: KeyValuePairs<Setting, Int> = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> HTTP2Peer {
-        HTTP2Peer(accept(sourceLocation: sourceLocation), in: scene, isCaller: false, settings: .settings(settings))
+        HTTP2Peer(accept(sourceLocation: sourceLocation), in: harness, isCaller: false, settings: .settings(settings))
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// One end of a connection in memory.
 ///
 /// What one end sends, the other receives; readiness is told by `tell`.
-final class MemoryTransport: Transport {
+final class MemoryTransport: Events.Transport {
     /// What becomes of a connect.
     enum Connect { case pending, done, failed(Int32) }
 

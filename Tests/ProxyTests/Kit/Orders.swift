@@ -28,7 +28,7 @@ final class Orders: @unchecked Sendable {
     }
 }
 
-extension Scene {
+extension ProxyHarness {
     /// Tells the worker of a credential, as the keeper does; it is that of the last order.
     ///
     /// - Parameters:

@@ -5,26 +5,26 @@ import RPC
 
 @testable import Proxy
 
-/// What the probes of a scene have seen, in order.
-final class Diary: @unchecked Sendable {
+/// What the probes of a harness have seen, in order.
+final class EventLog: @unchecked Sendable {
     /// What was seen, an event a line.
     var events: [String] = []
     /// How many probes have been made for calls.
     var instances = 0
 
-    /// The events until now; the diary is empty afterwards.
+    /// The events until now; the event log is empty afterwards.
     func take() -> [String] {
         defer { events = [] }
         return events
     }
 }
 
-/// An interceptor that keeps a diary and decides what it is told to; one is made for each call.
+/// An interceptor that keeps an event log and decides what it is told to; one is made for each call.
 final class Probe: Interceptor {
-    static func kind(_ diary: Diary) -> InterceptorKind {
+    static func kind(_ eventLog: EventLog) -> InterceptorKind {
         InterceptorKind(
             name: "probe",
-            summary: "Keeps a diary.",
+            summary: "Keeps an event log.",
             options: [
                 Option(
                     "request",
@@ -38,12 +38,12 @@ final class Probe: Interceptor {
                     default: "next",
                     "The verdict on a response."
                 ),
-                Option("numbers", .bool, default: "false", "Whether the diary has the number of the instance."),
+                Option("numbers", .bool, default: "false", "Whether the event log has the number of the instance."),
             ],
             make: { section, context in
                 Probe(
                     context.name,
-                    diary,
+                    eventLog,
                     section.string("request"),
                     section.string("response"),
                     section.bool("numbers")
@@ -54,24 +54,25 @@ final class Probe: Interceptor {
 
     let events: EventSet = [.requestHead, .responseHead, .responseTrailers, .finished]
     private let name: String
-    private let diary: Diary
+    private let eventLog: EventLog
     private let requestVerdict: String
     private let responseVerdict: String
     private let showsNumber: Bool
     private var number = 0
 
-    init(_ name: String, _ diary: Diary, _ requestVerdict: String, _ responseVerdict: String, _ showsNumber: Bool) {
+    init(_ name: String, _ eventLog: EventLog, _ requestVerdict: String, _ responseVerdict: String, _ showsNumber: Bool)
+    {
         self.name = name
-        self.diary = diary
+        self.eventLog = eventLog
         self.requestVerdict = requestVerdict
         self.responseVerdict = responseVerdict
         self.showsNumber = showsNumber
     }
 
     func forCall() -> any Interceptor {
-        let new = Probe(name, diary, requestVerdict, responseVerdict, showsNumber)
-        diary.instances += 1
-        new.number = diary.instances
+        let new = Probe(name, eventLog, requestVerdict, responseVerdict, showsNumber)
+        eventLog.instances += 1
+        new.number = eventLog.instances
         return new
     }
 
@@ -97,7 +98,7 @@ final class Probe: Interceptor {
     }
 
     private func note(_ event: String) {
-        diary.events.append("\(name)\(showsNumber ? "#\(number)" : "") \(event)")
+        eventLog.events.append("\(name)\(showsNumber ? "#\(number)" : "") \(event)")
     }
 
     private func verdict(_ name: String) -> Verdict {

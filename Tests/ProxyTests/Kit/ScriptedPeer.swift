@@ -7,9 +7,9 @@ final class ScriptedPeer {
     /// How the worker's end has gone.
     enum End: Equatable { case inOrder, broken }
 
-    private let transport: any Transport
+    private let transport: any Events.Transport
     private let breakOff: () -> Void
-    private unowned let scene: Scene
+    private unowned let harness: ProxyHarness
     private let queue = ByteQueue()
     private var unsent: [UInt8] = []
     private(set) var isClosed = false
@@ -20,9 +20,9 @@ final class ScriptedPeer {
     private(set) var end: End?
     private var reads = true
 
-    init(_ transport: any Transport, in scene: Scene, breakOff: @escaping () -> Void) {
+    init(_ transport: any Events.Transport, in harness: ProxyHarness, breakOff: @escaping () -> Void) {
         self.transport = transport
-        self.scene = scene
+        self.harness = harness
         self.breakOff = breakOff
     }
 
@@ -36,7 +36,7 @@ final class ScriptedPeer {
     func send(_ bytes: [UInt8]) {
         unsent += bytes
         move()
-        scene.turn()
+        harness.turn()
     }
 
     /// How many bytes the worker has not taken yet.
@@ -44,14 +44,14 @@ final class ScriptedPeer {
 
     func endSending() {
         transport.endSending()
-        scene.turn()
+        harness.turn()
     }
 
     func close() {
         guard !isClosed else { return }
         isClosed = true
         transport.close()
-        scene.turn()
+        harness.turn()
     }
 
     /// Takes nothing more, while what it has sent can still be read; in memory only.
@@ -64,7 +64,7 @@ final class ScriptedPeer {
         guard !isClosed else { return }
         isClosed = true
         breakOff()
-        scene.turn()
+        harness.turn()
     }
 
     /// Reads no more; in memory, `room` bytes more find room.
@@ -112,7 +112,7 @@ final class ScriptedPeer {
     /// Exactly this comes next.
     func expect(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let count = text.utf8.count
-        scene.until { received.count >= count || end != nil }
+        harness.until { received.count >= count || end != nil }
         let came = String(decoding: received.prefix(count), as: UTF8.self)
         if came != text {
             Issue.record("\(came.prefix(800)) instead of \(text.prefix(800))", sourceLocation: sourceLocation)
@@ -127,28 +127,28 @@ final class ScriptedPeer {
 
     /// Nothing comes.
     func expectNothing(sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.settle()
+        harness.settle()
         #expect(String(decoding: received, as: UTF8.self) == "", sourceLocation: sourceLocation)
         #expect(end == nil, sourceLocation: sourceLocation)
     }
 
     /// The worker closes in order, and nothing comes before.
     func expectEnd(sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.until { end != nil || !received.isEmpty }
+        harness.until { end != nil || !received.isEmpty }
         #expect(String(decoding: received, as: UTF8.self) == "", sourceLocation: sourceLocation)
         #expect(end == .inOrder, sourceLocation: sourceLocation)
     }
 
     /// The worker closes, in order or not.
     func expectGone(sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.until { end != nil }
+        harness.until { end != nil }
         #expect(end != nil, sourceLocation: sourceLocation)
     }
 
     /// The next head, with its empty line.
     func head(sourceLocation: SourceLocation = #_sourceLocation) -> String {
         var text: String?
-        scene.until {
+        harness.until {
             text = takeHead()
             return text != nil || end != nil
         }
@@ -171,7 +171,7 @@ final class ScriptedPeer {
 
     /// The next `count` bytes.
     func take(_ count: Int) -> [UInt8] {
-        scene.until { received.count >= count || end != nil }
+        harness.until { received.count >= count || end != nil }
         defer { received.removeFirst(min(count, received.count)) }
         return Array(received.prefix(count))
     }

@@ -12,35 +12,35 @@ final class ScriptedUpstream {
     var behaviour = Behaviour.accepts
     /// How many times somebody has begun to connect.
     private(set) var connects = 0
-    private unowned let scene: Scene
+    private unowned let harness: ProxyHarness
     private let listener: LoopbackListener?
     private var waiting: [ScriptedPeer] = []
     private var hanging: [MemoryTransport] = []
 
-    init(in scene: Scene) {
-        self.scene = scene
-        listener = scene.stage == .sockets ? LoopbackListener() : nil
+    init(in harness: ProxyHarness) {
+        self.harness = harness
+        listener = harness.transport == .sockets ? LoopbackListener() : nil
     }
 
     /// The next connection.
     func accept(sourceLocation: SourceLocation = #_sourceLocation) -> ScriptedPeer {
-        scene.until { !waiting.isEmpty }
+        harness.until { !waiting.isEmpty }
         guard !waiting.isEmpty else {
             Issue.record("nobody connected", sourceLocation: sourceLocation)
-            return ScriptedPeer(MemoryTransport(), in: scene) {}
+            return ScriptedPeer(MemoryTransport(), in: harness) {}
         }
         return waiting.removeFirst()
     }
 
     /// Nobody connects.
     func expectNobody(sourceLocation: SourceLocation = #_sourceLocation) {
-        scene.settle()
+        harness.settle()
         #expect(waiting.isEmpty, sourceLocation: sourceLocation)
     }
 
     /// Takes what has come.
     func move() {
-        while let end = listener?.accept() { waiting.append(scene.peer(end)) }
+        while let end = listener?.accept() { waiting.append(harness.peer(end)) }
     }
 
     /// Lets the connections be made that have hung until now.
@@ -55,37 +55,37 @@ final class ScriptedUpstream {
     private func admit(_ near: MemoryTransport) {
         let far = MemoryTransport()
         MemoryTransport.join(near, far)
-        waiting.append(scene.peer(far))
+        waiting.append(harness.peer(far))
     }
 
     /// Begins a connection for the worker.
-    func connect() -> Result<any Transport, SystemError> {
+    func connect() -> Result<any Events.Transport, SystemError> {
         connects += 1
         switch behaviour {
         case .isUnreachable: return .failure(SystemError(ENETUNREACH))
         case .lacksDescriptors: return .failure(SystemError(EMFILE))
         case .hangs:
-            hanging.append(scene.watched(.pending))
+            hanging.append(harness.watched(.pending))
             return .success(hanging.last!)
-        case .refuses: return .success(scene.watched(.failed(ECONNREFUSED)))
+        case .refuses: return .success(harness.watched(.failed(ECONNREFUSED)))
         case .accepts:
             if let listener { return Socket.connect(to: listener.address).map { $0 } }
-            let near = scene.watched(.done)
+            let near = harness.watched(.done)
             admit(near)
             return .success(near)
         }
     }
 }
 
-/// The network that a scene's worker sees: whatever address it connects to, there is an upstream.
+/// The network that a harness's worker sees: whatever address it connects to, there is an upstream.
 final class ScriptedNetwork: Network {
-    weak var scene: Scene?
+    weak var harness: ProxyHarness?
     private var upstreams: [String: ScriptedUpstream] = [:]
 
     /// The upstream at an address, written as in a URL.
     func upstream(_ address: String) -> ScriptedUpstream {
         if let known = upstreams[address] { return known }
-        let new = ScriptedUpstream(in: scene!)
+        let new = ScriptedUpstream(in: harness!)
         upstreams[address] = new
         return new
     }
@@ -94,7 +94,7 @@ final class ScriptedNetwork: Network {
         for upstream in upstreams.values { upstream.move() }
     }
 
-    func connect(to address: SocketAddress) -> Result<any Transport, SystemError> {
+    func connect(to address: SocketAddress) -> Result<any Events.Transport, SystemError> {
         upstream("\(address)").connect()
     }
 }

@@ -11,11 +11,11 @@ import Testing
     private static let mebibyte = 1 << 20
 
     /// Many calls whose callers and upstream have opened all windows.
-    private func begin(_ scene: Scene, end: Bool) -> (HTTP2Peer, HTTP2Peer) {
-        let caller = scene.http2Caller([.window: 1 << 30])
+    private func begin(_ harness: ProxyHarness, end: Bool) -> (HTTP2Peer, HTTP2Peer) {
+        let caller = harness.http2Caller([.window: 1 << 30])
         caller.send(.window(0, 1 << 30))
         for stream in Self.streams { caller.send(.say(stream, "text/plain", end: end)) }
-        let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 1 << 30])
+        let upstream = harness.upstream().acceptHTTP2(in: harness, [.window: 1 << 30])
         upstream.send(.window(0, 1 << 30))
         _ = upstream.rest()
         return (caller, upstream)
@@ -29,67 +29,67 @@ import Testing
     }
 
     /// Has a peer take all of the output, which fills again: the frame that finds no room in it has begun already.
-    private func takeSome(_ peer: HTTP2Peer, _ scene: Scene) {
+    private func takeSome(_ peer: HTTP2Peer, _ harness: ProxyHarness) {
         peer.peer.stopReading(room: 400 * 1024)
-        scene.settle()
+        harness.settle()
     }
 
     @Test func `the connection of a caller that reads nothing ends with its calls, and frees all that they hold`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: true)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: true)
             caller.peer.stopReading(room: 1024)
             respond(upstream, 200_000)
-            scene.settle()
-            #expect(scene.held > Self.mebibyte)
-            #expect(scene.stalled(for: .second) == [])
-            scene.pass(.milliseconds(1100))
-            #expect(scene.stalled(for: .second) == [scene.held])
-            scene.worker.shedStalled(1, for: .second)
-            scene.settle()
-            #expect(scene.held == 0)
-            #expect(scene.livingCalls == 0)
-            #expect(scene.diary.take().last == "probe finished resource_exhausted by martlet")
-            #expect(scene.memoryHits == "\(Self.streams.count)")
+            harness.settle()
+            #expect(harness.held > Self.mebibyte)
+            #expect(harness.stalled(for: .second) == [])
+            harness.pass(.milliseconds(1100))
+            #expect(harness.stalled(for: .second) == [harness.held])
+            harness.worker.shedStalled(1, for: .second)
+            harness.settle()
+            #expect(harness.held == 0)
+            #expect(harness.livingCalls == 0)
+            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.memoryHits == "\(Self.streams.count)")
         }
     }
 
     @Test func `responses that nobody reads hold the connection, though their calls are over`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: true)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: true)
             caller.peer.stopReading(room: 1024)
             for stream in Self.streams {
                 upstream.send(.response(stream))
                 upstream.send(body: 5_000, on: stream)
                 upstream.send(.data(stream, end: true))
             }
-            scene.pass(.milliseconds(1100))
-            #expect(scene.livingCalls == 0)
-            #expect(scene.held > 100_000)
-            #expect(scene.stalled(for: .second) == [scene.held])
-            scene.worker.shedStalled(1, for: .second)
-            scene.settle()
-            #expect(scene.held == 0)
-            #expect(scene.memoryHits == "1")
+            harness.pass(.milliseconds(1100))
+            #expect(harness.livingCalls == 0)
+            #expect(harness.held > 100_000)
+            #expect(harness.stalled(for: .second) == [harness.held])
+            harness.worker.shedStalled(1, for: .second)
+            harness.settle()
+            #expect(harness.held == 0)
+            #expect(harness.memoryHits == "1")
             caller.peer.startReading()
             caller.peer.expectGone()
         }
     }
 
     @Test func `a response of HTTP/1.1 that nobody reads holds the connection`() {
-        play(plain) { scene in
-            let caller = scene.caller()
+        runProxy(plain) { harness in
+            let caller = harness.caller()
             caller.stopReading(room: 1024)
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             let body = String(repeating: "x", count: 100_000)
             upstream.send(http("HTTP/1.1 200 OK", "content-length: 100000", body: body))
-            scene.pass(.milliseconds(1100))
-            #expect(scene.held > 90_000)
-            #expect(scene.stalled(for: .second) == [scene.held])
-            scene.worker.shedStalled(1, for: .second)
-            scene.settle()
-            #expect(scene.held == 0)
+            harness.pass(.milliseconds(1100))
+            #expect(harness.held > 90_000)
+            #expect(harness.stalled(for: .second) == [harness.held])
+            harness.worker.shedStalled(1, for: .second)
+            harness.settle()
+            #expect(harness.held == 0)
             caller.startReading()
             caller.expectGone()
         }
@@ -97,91 +97,91 @@ import Testing
 
     /// RST_STREAM waits behind what the upstream does not read.
     @Test func `canceled uploads free what they hold before the upstream reads of their end`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: false)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: false)
             upstream.peer.stopReading(room: 1024)
             for stream in Self.streams { caller.send(body: 200_000, on: stream) }
-            scene.settle()
-            #expect(scene.held > Self.mebibyte)
-            takeSome(upstream, scene)
+            harness.settle()
+            #expect(harness.held > Self.mebibyte)
+            takeSome(upstream, harness)
             for stream in Self.streams { caller.send(.reset(stream, .cancel)) }
-            scene.settle()
-            #expect(scene.livingCalls == 0)
-            #expect(scene.held < 300_000, "\(scene.held)")
+            harness.settle()
+            #expect(harness.livingCalls == 0)
+            #expect(harness.held < 300_000, "\(harness.held)")
             upstream.peer.startReading()
-            scene.settle()
+            harness.settle()
             for stream in Self.streams {
                 #expect(upstream.takeLines(of: stream).last == "\(stream) RST_STREAM CANCEL")
             }
-            #expect(scene.held == 0)
+            #expect(harness.held == 0)
         }
     }
 
     @Test func `responses that are broken off free what they hold before the caller reads of their end`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: true)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: true)
             caller.peer.stopReading(room: 1024)
             respond(upstream, 200_000)
-            takeSome(caller, scene)
+            takeSome(caller, harness)
             for stream in Self.streams { upstream.send(.reset(stream, .internalError)) }
-            scene.settle()
-            #expect(scene.livingCalls == 0)
-            #expect(scene.held < 300_000, "\(scene.held)")
+            harness.settle()
+            #expect(harness.livingCalls == 0)
+            #expect(harness.held < 300_000, "\(harness.held)")
             caller.peer.startReading()
-            scene.settle()
+            harness.settle()
             for stream in Self.streams {
                 #expect(caller.takeLines(of: stream).last?.hasPrefix("\(stream) RST_STREAM ") == true)
             }
-            #expect(scene.held == 0)
+            #expect(harness.held == 0)
         }
     }
 
     @Test func `a stream that waits for its turn on a connection that moves is not stalled`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: true)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: true)
             caller.peer.stopReading(room: 64 * 1024)
             respond(upstream, 200_000)
             for round in 2..<8 {
-                scene.pass(.milliseconds(500))
+                harness.pass(.milliseconds(500))
                 caller.peer.stopReading(room: round * 64 * 1024)
-                scene.settle()
+                harness.settle()
             }
-            #expect(scene.stalled(for: 600 * .millisecond) == [])
-            scene.pass(.milliseconds(700))
-            #expect(scene.stalled(for: 600 * .millisecond) == [scene.held])
-            scene.worker.shedStalled(1, for: .second / 2)
+            #expect(harness.stalled(for: 600 * .millisecond) == [])
+            harness.pass(.milliseconds(700))
+            #expect(harness.stalled(for: 600 * .millisecond) == [harness.held])
+            harness.worker.shedStalled(1, for: .second / 2)
         }
     }
 
     @Test func `uploads of which the upstream takes nothing are stalled, each for itself`() {
-        play(http2Plain) { scene in
-            let (caller, upstream) = begin(scene, end: false)
+        runProxy(http2Plain) { harness in
+            let (caller, upstream) = begin(harness, end: false)
             upstream.peer.stopReading(room: 1024)
             for stream in Self.streams { caller.send(body: 200_000, on: stream) }
-            scene.pass(.milliseconds(1100))
-            #expect(scene.stalled(for: .second).count == Self.streams.count)
-            scene.worker.shedStalled(3, for: .second)
-            scene.settle()
-            #expect(scene.livingCalls == Self.streams.count - 3)
-            #expect(scene.memoryHits == "3")
-            scene.worker.shedStalled(.max, for: .second)
-            scene.settle()
-            #expect(scene.livingCalls == 0)
-            #expect(scene.held < 300_000, "\(scene.held)")
+            harness.pass(.milliseconds(1100))
+            #expect(harness.stalled(for: .second).count == Self.streams.count)
+            harness.worker.shedStalled(3, for: .second)
+            harness.settle()
+            #expect(harness.livingCalls == Self.streams.count - 3)
+            #expect(harness.memoryHits == "3")
+            harness.worker.shedStalled(.max, for: .second)
+            harness.settle()
+            #expect(harness.livingCalls == 0)
+            #expect(harness.held < 300_000, "\(harness.held)")
         }
     }
 
     @Test func `what waits of a request goes with its response`() {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene, [.window: 0])
+            let upstream = harness.upstream().acceptHTTP2(in: harness, [.window: 0])
             _ = upstream.next()
             caller.send(body: 1 << 20, on: 1)
-            #expect(scene.held > 100_000)
+            #expect(harness.held > 100_000)
             upstream.send(.response(1, 403, end: true))
             caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
-            #expect(scene.held == 0)
+            #expect(harness.held == 0)
             caller.expectRefusal(1)
         }
     }
@@ -198,40 +198,40 @@ import Testing
 
     @Test(arguments: ["application/grpc", "application/json"])
     func `a request that stops within a message is stalled`(_ type: String) {
-        play(Self.messages) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.messages) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type), .data(1, Self.part))
             // A bare message goes nowhere before it is whole.
-            if type == "application/grpc" { _ = scene.upstream().acceptHTTP2(in: scene).next() }
-            scene.pass(.milliseconds(900))
+            if type == "application/grpc" { _ = harness.upstream().acceptHTTP2(in: harness).next() }
+            harness.pass(.milliseconds(900))
             caller.send(.data(1, Array(Self.part.dropFirst(5))))
-            scene.pass(.milliseconds(900))
-            #expect(scene.stalled(for: .second) == [])
-            scene.pass(.milliseconds(200))
-            #expect(scene.stalled(for: .second) == [scene.held])
-            #expect(scene.held > 32_000)
-            scene.worker.shedStalled(1, for: .second)
+            harness.pass(.milliseconds(900))
+            #expect(harness.stalled(for: .second) == [])
+            harness.pass(.milliseconds(200))
+            #expect(harness.stalled(for: .second) == [harness.held])
+            #expect(harness.held > 32_000)
+            harness.worker.shedStalled(1, for: .second)
             #expect(caller.next().contains(type == "application/grpc" ? "grpc-status: 8" : ":status: 503"))
-            scene.settle()
-            #expect(scene.held == 0)
-            #expect(scene.livingCalls == 0)
+            harness.settle()
+            #expect(harness.held == 0)
+            #expect(harness.livingCalls == 0)
         }
     }
 
     @Test(arguments: ["application/grpc", "application/json"])
     func `a response that stops within a message is stalled`(_ type: String) {
-        play(Self.messages) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.messages) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, type, end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             upstream.send(.response(1, 200, ["content-type": type]), .data(1, Self.part))
-            scene.pass(.milliseconds(1100))
-            #expect(scene.stalled(for: .second) == [scene.held])
-            scene.worker.shedStalled(1, for: .second)
-            scene.settle()
-            #expect(scene.held == 0)
-            #expect(scene.livingCalls == 0)
+            harness.pass(.milliseconds(1100))
+            #expect(harness.stalled(for: .second) == [harness.held])
+            harness.worker.shedStalled(1, for: .second)
+            harness.settle()
+            #expect(harness.held == 0)
+            #expect(harness.livingCalls == 0)
         }
     }
 
@@ -243,50 +243,50 @@ import Testing
             upstream: h2c://127.0.0.1:9000
             interceptors: [{metrics: {}}, {gate: {hold: ["request head", "response message 1"]}}]
             """
-        play(yaml) { scene in
+        runProxy(yaml) { harness in
             func expectPatience() {
-                scene.pass(.milliseconds(900))
-                #expect(scene.stalled(for: 10 * .millisecond) == [])
+                harness.pass(.milliseconds(900))
+                #expect(harness.stalled(for: 10 * .millisecond) == [])
             }
-            scene.upstream().behaviour = .hangs
-            let caller = scene.http2Caller()
+            harness.upstream().behaviour = .hangs
+            let caller = harness.http2Caller()
             let message: [UInt8] = [0, 0, 0, 0x20, 0] + [UInt8](repeating: 0x78, count: 8192)
             caller.send(.say(1, "application/grpc"), .data(1, message))
             expectPatience()
-            scene.pass(.milliseconds(200))
-            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
+            harness.pass(.milliseconds(200))
+            #expect(harness.stalled(for: 10 * .millisecond).count == 1)
             // Another phase begins.
-            scene.gates["gate"].release()
+            harness.gates["gate"].release()
             expectPatience()
-            scene.pass(.milliseconds(200))
-            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
-            scene.upstream().admit()
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            harness.pass(.milliseconds(200))
+            #expect(harness.stalled(for: 10 * .millisecond).count == 1)
+            harness.upstream().admit()
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.rest()
-            scene.pass(.seconds(2))
-            #expect(scene.stalled(for: 10 * .millisecond) == [])
+            harness.pass(.seconds(2))
+            #expect(harness.stalled(for: 10 * .millisecond) == [])
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, message))
             expectPatience()
-            scene.pass(.milliseconds(200))
-            #expect(scene.stalled(for: 10 * .millisecond).count == 1)
-            scene.worker.shedStalled(1, for: 10 * .millisecond)
-            scene.settle()
-            #expect(scene.held == 0)
+            harness.pass(.milliseconds(200))
+            #expect(harness.stalled(for: 10 * .millisecond).count == 1)
+            harness.worker.shedStalled(1, for: 10 * .millisecond)
+            harness.settle()
+            #expect(harness.held == 0)
         }
     }
 
     // MARK: What is kept for a retry
 
     @Test func `what is kept for a retry is released, and its call goes on`() {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain"), .data(1, [UInt8](repeating: 0x78, count: 8192)))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.rest()
-            #expect(scene.held > 8192)
-            scene.worker.releaseSpares()
-            scene.settle()
-            #expect(scene.held == Call.size)
+            #expect(harness.held > 8192)
+            harness.worker.releaseSpares()
+            harness.settle()
+            #expect(harness.held == Call.size)
             caller.send(.data(1, "x", end: true))
             upstream.expect("1 DATA/end x")
             upstream.send(.response(1, end: true))
@@ -295,17 +295,17 @@ import Testing
     }
 
     @Test func `what the next attempt sends is no spare`() {
-        play(http2Plain) { scene in
-            let caller = scene.http2Caller()
+        runProxy(http2Plain) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain"), .data(1, "kept", end: true))
-            let first = scene.upstream().acceptHTTP2(in: scene)
+            let first = harness.upstream().acceptHTTP2(in: harness)
             _ = first.rest()
-            scene.upstream().behaviour = .hangs
+            harness.upstream().behaviour = .hangs
             first.send(.goaway(0))
-            scene.settle()
-            scene.worker.releaseSpares()
-            scene.upstream().admit()
-            let second = scene.upstream().acceptHTTP2(in: scene)
+            harness.settle()
+            harness.worker.releaseSpares()
+            harness.upstream().admit()
+            let second = harness.upstream().acceptHTTP2(in: harness)
             #expect(second.next().hasPrefix("1 HEADERS "))
             second.expect("1 DATA/end kept")
             second.send(.response(1, end: true))
@@ -314,7 +314,7 @@ import Testing
     }
 }
 
-extension Scene {
+extension ProxyHarness {
     /// How many bytes the worker has set aside for calls.
     fileprivate var held: Int { worker.context.meter.bytes }
 

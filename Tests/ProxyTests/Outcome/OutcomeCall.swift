@@ -8,7 +8,7 @@ import Testing
 
 /// One call with a trouble, over a connection of its own on each side: what the caller gets, and what the record says.
 final class OutcomeCall {
-    private let scene: Scene
+    private let harness: ProxyHarness
     private let spoken: Spoken
     private let trouble: Trouble
     private let caller: ScriptedPeer
@@ -24,43 +24,49 @@ final class OutcomeCall {
     /// The heads of the requests that have come upstream, in words.
     var upstreamHeads: [String] { upstreams.flatMap(\.heads) }
 
-    init(_ scene: Scene, _ rpcProtocol: RPCProtocol, _ version: HTTPVersion, usesHTTP2: Bool, _ trouble: Trouble) {
-        (self.scene, self.trouble, self.usesHTTP2) = (scene, trouble, usesHTTP2)
+    init(
+        _ harness: ProxyHarness,
+        _ rpcProtocol: RPCProtocol,
+        _ version: HTTPVersion,
+        usesHTTP2: Bool,
+        _ trouble: Trouble
+    ) {
+        (self.harness, self.trouble, self.usesHTTP2) = (harness, trouble, usesHTTP2)
         spoken = Spoken(rpcProtocol)
-        accepted = scene.upstream().connects
+        accepted = harness.upstream().connects
         if case .refuses = trouble.script {
-            scene.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .refuses
         } else {
-            scene.upstream().behaviour = .accepts
+            harness.upstream().behaviour = .accepts
         }
-        caller2 = version == .http2 ? scene.http2Caller() : nil
-        caller = caller2?.peer ?? scene.caller()
-        _ = scene.diary.take()
+        caller2 = version == .http2 ? harness.http2Caller() : nil
+        caller = caller2?.peer ?? harness.caller()
+        _ = harness.eventLog.take()
     }
 
     /// Makes the call and waits until it is over on both sides.
     func run() {
         ask()
         for time in [Duration.zero, .milliseconds(20), .milliseconds(600), .seconds(2), .seconds(30)] {
-            if time > .zero { scene.pass(time) }
+            if time > .zero { harness.pass(time) }
             for _ in 0..<40 where !isOver { step() }
             if isOver { break }
         }
         for upstream in upstreams { upstream.peer.close() }
         caller.close()
-        for _ in 0..<4 { scene.turn() }
-        scene.forgetClosed()
+        for _ in 0..<4 { harness.turn() }
+        harness.forgetClosed()
     }
 
     private var isOver: Bool { record != nil && (view.isWhole || view.isBroken) }
 
     private func step() {
-        while scene.upstream().behaviour == .accepts, scene.upstream().connects > accepted {
+        while harness.upstream().behaviour == .accepts, harness.upstream().connects > accepted {
             accepted += 1
-            upstreams.append(UpstreamSide(scene, usesHTTP2: usesHTTP2, spoken, trouble.script))
+            upstreams.append(UpstreamSide(harness, usesHTTP2: usesHTTP2, spoken, trouble.script))
         }
         for upstream in upstreams { upstream.step() }
-        scene.turn()
+        harness.turn()
         if let caller2 {
             view.read(caller2.takeLines(of: 1))
             if caller.end != nil, !view.isWhole { view.isBroken = true }
@@ -68,7 +74,7 @@ final class OutcomeCall {
             bytes += caller.takeAll()
             view = CallerView(bytes, hasEnded: caller.end != nil)
         }
-        for line in scene.diary.take() where line.hasPrefix("w finished ") {
+        for line in harness.eventLog.take() where line.hasPrefix("w finished ") {
             let words = line.dropFirst("w finished ".count).split(separator: " ", maxSplits: 2)
             record = (RPCCode(name: String(words[0])) ?? .ok, String(words[2]))
         }
@@ -105,9 +111,9 @@ private final class UpstreamSide {
     private var responded: Set<Int> = []
     private(set) var heads: [String] = []
 
-    init(_ scene: Scene, usesHTTP2: Bool, _ spoken: Spoken, _ script: Trouble.Script) {
-        peer2 = usesHTTP2 ? scene.upstream().acceptHTTP2(in: scene) : nil
-        peer = peer2?.peer ?? scene.upstream().accept()
+    init(_ harness: ProxyHarness, usesHTTP2: Bool, _ spoken: Spoken, _ script: Trouble.Script) {
+        peer2 = usesHTTP2 ? harness.upstream().acceptHTTP2(in: harness) : nil
+        peer = peer2?.peer ?? harness.upstream().accept()
         (self.spoken, self.script) = (spoken, script)
     }
 

@@ -73,10 +73,10 @@ import Testing
             upstream: \(usesHTTP2 ? "h2c" : "http")://127.0.0.1:9000
             interceptors: [\(items.joined(separator: ", "))]
             """
-        play(yaml) { scene in
-            scene.worker.updateToken("/run/token", Array("one".utf8))
+        runProxy(yaml) { harness in
+            harness.worker.updateToken("/run/token", Array("one".utf8))
             for trouble in Trouble.all(in: rpcProtocol) {
-                let call = OutcomeCall(scene, rpcProtocol, version, usesHTTP2: usesHTTP2, trouble)
+                let call = OutcomeCall(harness, rpcProtocol, version, usesHTTP2: usesHTTP2, trouble)
                 call.run()
                 if let problem = problem(call, trouble, rpcProtocol)
                     ?? Self.lostSuccess(call, trouble, rpcProtocol, isTight)
@@ -152,7 +152,7 @@ import Testing
 
     /// What is wrong with an end that has come through the rules of the test above.
     private static func unheard(_ call: OutcomeCall, _ trouble: Trouble, _ rpcProtocol: RPCProtocol) -> String? {
-        guard Trouble.heard.contains(trouble.name), let record = call.record else { return nil }
+        guard Trouble.received.contains(trouble.name), let record = call.record else { return nil }
         guard let told = call.view.code(rpcProtocol) else {
             return record.code == .resourceExhausted ? nil : "\(record)"
         }

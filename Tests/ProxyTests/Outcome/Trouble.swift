@@ -163,7 +163,7 @@ struct Trouble: CustomStringConvertible {
 
 extension Trouble {
     /// Those whose end comes back through the whole chain before anything of it has gone out that would stand in its way.
-    static let heard = [
+    static let received = [
         "none", "error", "error-only", "refuses", "breaks-before", "breaks-behind-message", "breaks-before-end",
         "status",
         "field", "trailer", "code-ok", "json", "code-error", "failure", "cut-0", "cut-1", "response-message",

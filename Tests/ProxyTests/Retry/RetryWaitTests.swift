@@ -10,137 +10,139 @@ import Testing
     private static let gate =
         "{name: b, gate: {sees: [response head, response end], hold: [response head], retry: {response head: 0}}}"
 
-    private func gate(_ talk: Conversation) -> Door { talk.scene.gates["b"] }
+    private func gate(_ call: CallScript) -> SuspensionGate { call.harness.gates["b"] }
 
     @Test func `what comes of the request while the response waits goes again with the rest`() {
-        converse(Self.gate, in: Style.streams) { talk in
-            talk.begin()
-            talk.say("1")
-            talk.accept()
-            talk.upstreamHears("head", "message 1")
-            talk.respond()
-            talk.scene.settle()
-            talk.say("2")
-            talk.upstreamHears("message 2")
-            gate(talk).release(nil, .retry(.rule))
-            talk.upstreamHears("reset CANCEL")
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message 1", "message 2")
-            talk.say("3", end: true)
-            talk.upstreamHears("message 3", "end")
-            talk.respond()
-            talk.scene.settle()
-            gate(talk).release()
-            talk.reply("new")
-            talk.conclude()
-            talk.callerHears("head", "message new", "end ok")
+        runCall(Self.gate, in: Style.streams) { call in
+            call.begin()
+            call.say("1")
+            call.accept()
+            call.upstreamReceives("head", "message 1")
+            call.respond()
+            call.harness.settle()
+            call.say("2")
+            call.upstreamReceives("message 2")
+            gate(call).release(nil, .retry(.rule))
+            call.upstreamReceives("reset CANCEL")
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message 1", "message 2")
+            call.say("3", end: true)
+            call.upstreamReceives("message 3", "end")
+            call.respond()
+            call.harness.settle()
+            gate(call).release()
+            call.reply("new")
+            call.conclude()
+            call.callerReceives("head", "message new", "end ok")
         }
     }
 
     @Test func `likewise if the upstream has ended its response by then`() {
-        converse(Self.gate, in: Style.streams) { talk in
-            talk.begin()
-            talk.say("1")
-            talk.accept()
-            talk.upstreamHears("head", "message 1")
-            talk.refuse()
-            talk.scene.settle()
-            talk.say("2")
-            talk.hangUp()
-            talk.scene.settle()
-            gate(talk).release(nil, .retry(.rule))
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message 1", "message 2", "end")
-            talk.respondOnlyWell()
-            talk.scene.settle()
-            gate(talk).release()
-            talk.callerHears("head", "end ok")
+        runCall(Self.gate, in: Style.streams) { call in
+            call.begin()
+            call.say("1")
+            call.accept()
+            call.upstreamReceives("head", "message 1")
+            call.refuse()
+            call.harness.settle()
+            call.say("2")
+            call.hangUp()
+            call.harness.settle()
+            gate(call).release(nil, .retry(.rule))
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message 1", "message 2", "end")
+            call.respondOnlyWell()
+            call.harness.settle()
+            gate(call).release()
+            call.callerReceives("head", "end ok")
         }
     }
 
     @Test func `a caller that gives up while the response waits ends the call`() {
-        converse(Self.gate) { talk in
-            talk.ask()
-            if talk.style == .connectUnary { talk.fail("aborted", "old", 10) } else { talk.respond() }
-            talk.scene.settle()
-            #expect(gate(talk).count == 1)
-            talk.cancel()
-            talk.scene.settle()
-            #expect(gate(talk).canceled == ["response head"])
-            #expect(talk.scene.diary.events.filter { $0.contains("finished") } == ["b finished canceled by caller"])
-            #expect(talk.scene.retries("rule") == 0)
+        runCall(Self.gate) { call in
+            call.ask()
+            if call.style == .connectUnary { call.fail("aborted", "old", 10) } else { call.respond() }
+            call.harness.settle()
+            #expect(gate(call).count == 1)
+            call.cancel()
+            call.harness.settle()
+            #expect(gate(call).canceled == ["response head"])
+            #expect(
+                call.harness.eventLog.events.filter { $0.contains("finished") } == ["b finished canceled by caller"]
+            )
+            #expect(call.harness.retries("rule") == 0)
         }
     }
 
     @Test func `the caller's time is over while the response waits`() {
-        converse(Self.gate) { talk in
-            talk.ask(talk.style.timeoutField)
-            talk.refuse()
-            talk.scene.settle()
-            talk.scene.pass(.milliseconds(1020))
-            talk.scene.until { talk.callerEar.heard.count >= 2 }
-            #expect(talk.callerEar.heard.last?.hasPrefix("end deadline_exceeded") == true, "\(talk.style)")
-            #expect(gate(talk).canceled == ["response head"])
-            #expect(talk.scene.diary.events.filter { $0.contains("finished") }.count == 1)
+        runCall(Self.gate) { call in
+            call.ask(call.style.timeoutField)
+            call.refuse()
+            call.harness.settle()
+            call.harness.pass(.milliseconds(1020))
+            call.harness.until { call.callerFrames.received.count >= 2 }
+            #expect(call.callerFrames.received.last?.hasPrefix("end deadline_exceeded") == true, "\(call.style)")
+            #expect(gate(call).canceled == ["response head"])
+            #expect(call.harness.eventLog.events.filter { $0.contains("finished") }.count == 1)
         }
     }
 
     @Test func `the caller's time is over before the word comes`() {
         let chain = "{name: b, gate: {sees: [response head], hold: [response head], retry: {response head: 0}}}"
-        converse(chain, on: [.memory]) { talk in
-            talk.ask(talk.style.timeoutField)
-            talk.refuse()
-            talk.scene.settle()
+        runCall(chain, on: [.memory]) { call in
+            call.ask(call.style.timeoutField)
+            call.refuse()
+            call.harness.settle()
             // The clock has gone on within a turn, and the alarm has not rung yet.
-            talk.scene.stopTelling()
-            talk.scene.clock.now += 2_000_000_000
-            talk.scene.startTelling()
-            gate(talk).release(nil, .retry(.rule))
-            talk.scene.settle()
-            #expect(talk.callerEar.heard.last?.hasPrefix("end deadline_exceeded") == true, "\(talk.style)")
-            #expect(talk.scene.retries("rule") == 0)
+            call.harness.stopTelling()
+            call.harness.clock.now += 2_000_000_000
+            call.harness.startTelling()
+            gate(call).release(nil, .retry(.rule))
+            call.harness.settle()
+            #expect(call.callerFrames.received.last?.hasPrefix("end deadline_exceeded") == true, "\(call.style)")
+            #expect(call.harness.retries("rule") == 0)
         }
     }
 
     // MARK: Responses of our own
 
     @Test func `a call whose upstream cannot be reached is tried again`() {
-        converse(Self.gate) { talk in
-            talk.scene.upstream().behaviour = .refuses
-            talk.begin()
-            talk.say("hello", end: true)
-            talk.scene.settle()
-            #expect(gate(talk).events == ["response head"])
-            talk.scene.upstream().behaviour = .accepts
-            talk.scene.pass(.seconds(5))
-            gate(talk).release(nil, .retry(.rule))
-            talk.accept()
-            talk.upstreamHears("head", "message hello", "end")
-            talk.respond()
-            talk.scene.settle()
-            gate(talk).release()
-            talk.reply("new")
-            talk.conclude()
-            talk.callerHears("head", "message new", "end ok")
-            #expect(talk.scene.diary.events.last == "b finished ok by upstream")
+        runCall(Self.gate) { call in
+            call.harness.upstream().behaviour = .refuses
+            call.begin()
+            call.say("hello", end: true)
+            call.harness.settle()
+            #expect(gate(call).events == ["response head"])
+            call.harness.upstream().behaviour = .accepts
+            call.harness.pass(.seconds(5))
+            gate(call).release(nil, .retry(.rule))
+            call.accept()
+            call.upstreamReceives("head", "message hello", "end")
+            call.respond()
+            call.harness.settle()
+            gate(call).release()
+            call.reply("new")
+            call.conclude()
+            call.callerReceives("head", "message new", "end ok")
+            #expect(call.harness.eventLog.events.last == "b finished ok by upstream")
         }
     }
 
     @Test func `a request that goes on while a response of ours is under way is not sent without its rest`() {
-        converse(Self.gate, in: Style.streams) { talk in
-            talk.begin()
-            talk.say("1")
-            talk.accept()
-            talk.upstreamHears("head", "message 1")
-            talk.upstream.send(.reset(1, .internalError))
-            talk.scene.settle()
-            #expect(gate(talk).events == ["response head"])
-            talk.hangUp()
-            talk.scene.settle()
-            gate(talk).release(nil, .retry(.rule))
-            talk.scene.until { talk.callerEar.heard.count >= 2 }
-            #expect(talk.callerEar.heard.last?.hasPrefix("end internal") == true, "\(talk.style)")
-            #expect(talk.scene.skippedRetries("incomplete") == 1)
+        runCall(Self.gate, in: Style.streams) { call in
+            call.begin()
+            call.say("1")
+            call.accept()
+            call.upstreamReceives("head", "message 1")
+            call.upstream.send(.reset(1, .internalError))
+            call.harness.settle()
+            #expect(gate(call).events == ["response head"])
+            call.hangUp()
+            call.harness.settle()
+            gate(call).release(nil, .retry(.rule))
+            call.harness.until { call.callerFrames.received.count >= 2 }
+            #expect(call.callerFrames.received.last?.hasPrefix("end internal") == true, "\(call.style)")
+            #expect(call.harness.skippedRetries("incomplete") == 1)
         }
     }
 
@@ -148,37 +150,38 @@ import Testing
         let chain =
             "{name: a, gate: {sees: [response head], hold: [response head]}}, "
             + "{name: b, gate: {sees: [response end], retry: {response end: 1}}}"
-        converse(chain, in: [.grpc], listener: "limits: {held_events: 1}") { talk in
-            talk.ask()
-            talk.respond()
-            talk.reply("1")
-            talk.scene.settle()
-            talk.reply("2")
-            talk.scene.settle()
-            talk.upstream.send(.reset(1, .internalError))
-            talk.scene.settle()
-            talk.askedAgain()
-            talk.respond()
-            talk.scene.settle()
-            talk.scene.gates["a"].releaseAll()
-            talk.reply("new")
-            talk.conclude()
-            talk.callerHears("head", "message new", "end ok")
+        runCall(chain, in: [.grpc], listener: "limits: {held_events: 1}") { call in
+            call.ask()
+            call.respond()
+            call.reply("1")
+            call.harness.settle()
+            call.reply("2")
+            call.harness.settle()
+            call.upstream.send(.reset(1, .internalError))
+            call.harness.settle()
+            call.askedAgain()
+            call.respond()
+            call.harness.settle()
+            call.harness.gates["a"].releaseAll()
+            call.reply("new")
+            call.conclude()
+            call.callerReceives("head", "message new", "end ok")
         }
     }
 
     // MARK: HTTP/1.1
 
-    @Test(arguments: Stage.allCases)
-    func `an upstream of HTTP 1 gets the request on another connection`(_ stage: Stage) {
-        play(stage, plain + "\ninterceptors: [{gate: {sees: [response head], retry: {response head: 1}}}]\n") { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `an upstream of HTTP 1 gets the request on another connection`(_ transport: Transport) {
+        runProxy(transport, plain + "\ninterceptors: [{gate: {sees: [response head], retry: {response head: 1}}}]\n") {
+            harness in
+            let caller = harness.caller()
             caller.send(say)
-            let first = scene.upstream().accept()
+            let first = harness.upstream().accept()
             first.expect(saidUpstream)
             first.send(http("HTTP/1.1 401 Unauthorized", "content-length: 1000", body: "not all of"))
             first.expectGone()
-            let second = scene.upstream().accept()
+            let second = harness.upstream().accept()
             second.expect(saidUpstream)
             second.send(fine)
             caller.expect(fine)
@@ -186,7 +189,7 @@ import Testing
             second.expect(saidUpstream)
             second.send(fine)
             // The gate has its own count for each call.
-            let third = scene.upstream().accept()
+            let third = harness.upstream().accept()
             third.expect(saidUpstream)
             third.send(fine)
             caller.expect(fine)
@@ -195,7 +198,7 @@ import Testing
     }
 }
 
-extension Conversation {
+extension CallScript {
     /// A response without messages that ends well.
     func respondOnlyWell() {
         respond()

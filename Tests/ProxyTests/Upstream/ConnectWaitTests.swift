@@ -18,94 +18,94 @@ import Testing
         #"{"code":"unavailable","message":"upstream default: cannot connect to 127.0.0.1:9000: Connection refused"}"#
 
     @Test func `R37 a call waits until the upstream is there, and is sent once`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
-            scene.pass(.seconds(2))
+            harness.pass(.seconds(2))
             caller.expectNothing()
-            scene.upstream().behaviour = .accepts
-            scene.pass(.seconds(1))
-            let upstream = scene.upstream().accept()
+            harness.upstream().behaviour = .accepts
+            harness.pass(.seconds(1))
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expect(fine)
             upstream.expectNothing()
-            scene.upstream().expectNobody()
-            #expect(scene.metrics("martlet_upstream_attempts_total").filter { !$0.hasSuffix(" 0") }.count == 1)
+            harness.upstream().expectNobody()
+            #expect(harness.metrics("martlet_upstream_attempts_total").filter { !$0.hasSuffix(" 0") }.count == 1)
             // The wait is a part of the stage in which the call was connected.
-            let record = scene.worker.recentCalls.map { String(decoding: $0.text, as: UTF8.self) }
+            let record = harness.worker.recentCalls.map { String(decoding: $0.text, as: UTF8.self) }
             #expect(record.last?.contains(#""connect_ms":3000"#) == true)
         }
     }
 
     @Test func `R37 connecting is tried again after 50 ms, and after twice that each time, up to a second`() {
-        play(Self.waiting("60s")) { scene in
-            scene.upstream().behaviour = .refuses
-            scene.caller().send(get)
-            scene.settle()
-            var connects = scene.upstream().connects
+        runProxy(Self.waiting("60s")) { harness in
+            harness.upstream().behaviour = .refuses
+            harness.caller().send(get)
+            harness.settle()
+            var connects = harness.upstream().connects
             #expect(connects == 1)
             for pause in [50, 100, 200, 400, 800, 1000, 1000] {
-                scene.pass(.milliseconds(pause - 20))
-                #expect(scene.upstream().connects == connects)
-                scene.pass(.milliseconds(30))
-                #expect(scene.upstream().connects == connects + 1)
+                harness.pass(.milliseconds(pause - 20))
+                #expect(harness.upstream().connects == connects)
+                harness.pass(.milliseconds(30))
+                #expect(harness.upstream().connects == connects + 1)
                 connects += 1
             }
         }
     }
 
     @Test func `R37 when the wait is over the call fails with the last cause`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .isUnreachable
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .isUnreachable
+            let caller = harness.caller()
             caller.send(say)
-            scene.settle()
-            scene.upstream().behaviour = .refuses
-            for _ in 0..<49 { scene.pass(.milliseconds(100)) }
+            harness.settle()
+            harness.upstream().behaviour = .refuses
+            for _ in 0..<49 { harness.pass(.milliseconds(100)) }
             caller.expectNothing()
-            scene.pass(.milliseconds(110))
+            harness.pass(.milliseconds(110))
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             caller.expect(Self.refused)
-            let connects = scene.upstream().connects
-            scene.pass(.seconds(30))
-            #expect(scene.upstream().connects == connects)
+            let connects = harness.upstream().connects
+            harness.pass(.seconds(30))
+            #expect(harness.upstream().connects == connects)
         }
     }
 
     @Test func `R37 a connection that is only being made does not keep a call longer`() {
-        play(Self.waiting("5s", "timeouts: {connect: none}")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s", "timeouts: {connect: none}")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
-            scene.settle()
-            scene.upstream().behaviour = .hangs
-            scene.pass(.seconds(4))
+            harness.settle()
+            harness.upstream().behaviour = .hangs
+            harness.pass(.seconds(4))
             caller.expectNothing()
-            scene.pass(.milliseconds(1010))
+            harness.pass(.milliseconds(1010))
             _ = caller.head()
             caller.expect(Self.refused)
         }
     }
 
     @Test func `R37 a connection that is not made in time is waited for as well`() {
-        play(Self.waiting("5s", "timeouts: {connect: 1s}")) { scene in
-            scene.upstream().behaviour = .hangs
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s", "timeouts: {connect: 1s}")) { harness in
+            harness.upstream().behaviour = .hangs
+            let caller = harness.caller()
             caller.send(say)
-            scene.pass(.milliseconds(1010))
+            harness.pass(.milliseconds(1010))
             caller.expectNothing()
-            scene.upstream().behaviour = .accepts
-            scene.pass(.milliseconds(60))
-            scene.upstream().accept().expect(saidUpstream)
+            harness.upstream().behaviour = .accepts
+            harness.pass(.milliseconds(60))
+            harness.upstream().accept().expect(saidUpstream)
         }
     }
 
     @Test func `R37 without it a call fails at once`() {
-        play(plain) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(plain) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
             _ = caller.head()
             caller.expect(Self.refused)
@@ -113,66 +113,66 @@ import Testing
     }
 
     @Test func `R37 the caller's deadline ends the wait`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             let head = [
                 "POST /a.B/C HTTP/1.1", "host: app", "content-type: application/json", "connect-timeout-ms: 700",
             ]
             caller.send((head + ["content-length: 2"]).joined(separator: "\r\n") + "\r\n\r\n{}")
-            scene.pass(.milliseconds(600))
+            harness.pass(.milliseconds(600))
             caller.expectNothing()
-            scene.pass(.milliseconds(110))
+            harness.pass(.milliseconds(110))
             #expect(caller.head().hasPrefix("HTTP/1.1 504 Gateway Timeout\r\n"))
-            let connects = scene.upstream().connects
-            scene.pass(.seconds(30))
-            #expect(scene.upstream().connects == connects)
+            let connects = harness.upstream().connects
+            harness.pass(.seconds(30))
+            #expect(harness.upstream().connects == connects)
         }
     }
 
     @Test func `R37 a caller that goes, or takes its call back, ends the wait`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(get)
-            let other = scene.http2Caller()
+            let other = harness.http2Caller()
             other.send(.say(1, "application/json"))
-            scene.settle()
-            #expect(scene.livingCalls == 2)
+            harness.settle()
+            #expect(harness.livingCalls == 2)
             caller.close()
             other.send(.reset(1, .cancel))
-            scene.settle()
-            #expect(scene.livingCalls == 0)
+            harness.settle()
+            #expect(harness.livingCalls == 0)
             // One more is due; then nobody waits for it.
-            scene.pass(.milliseconds(60))
-            let connects = scene.upstream().connects
-            scene.pass(.seconds(30))
-            #expect(scene.upstream().connects == connects)
+            harness.pass(.milliseconds(60))
+            let connects = harness.upstream().connects
+            harness.pass(.seconds(30))
+            #expect(harness.upstream().connects == connects)
         }
     }
 
     @Test(arguments: ["http", "h2c"])
     func `R37 calls that wait are limited, and all go when the upstream is there`(_ scheme: String) {
-        play(Self.waiting("5s", "limits: {waiting: 2}", url: "\(scheme)://127.0.0.1:9000")) { scene in
-            scene.upstream().behaviour = .refuses
-            let callers = (0..<3).map { _ in scene.caller() }
+        runProxy(Self.waiting("5s", "limits: {waiting: 2}", url: "\(scheme)://127.0.0.1:9000")) { harness in
+            harness.upstream().behaviour = .refuses
+            let callers = (0..<3).map { _ in harness.caller() }
             for caller in callers {
                 caller.send(get)
-                scene.settle()
+                harness.settle()
             }
             #expect(callers[2].head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             callers[2].expect(#"{"code":"resource_exhausted","message":"upstream default: limits.waiting is reached"}"#)
-            scene.upstream().behaviour = .accepts
-            scene.pass(.milliseconds(60))
+            harness.upstream().behaviour = .accepts
+            harness.pass(.milliseconds(60))
             if scheme == "http" {
                 for caller in callers.prefix(2) {
-                    let upstream = scene.upstream().accept()
+                    let upstream = harness.upstream().accept()
                     upstream.expect(gotUpstream)
                     upstream.send(fine)
                     caller.expect(fine)
                 }
             } else {
-                let upstream = scene.upstream().acceptHTTP2(in: scene)
+                let upstream = harness.upstream().acceptHTTP2(in: harness)
                 for stream in [1, 3] {
                     #expect(upstream.next().hasPrefix("\(stream) HEADERS/end "))
                     upstream.send(.response(stream, end: true))
@@ -183,9 +183,9 @@ import Testing
     }
 
     @Test func `R37 where no call may wait, none does`() {
-        play(Self.waiting("5s", "limits: {waiting: 0}")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s", "limits: {waiting: 0}")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
             _ = caller.head()
             caller.expect(Self.refused)
@@ -193,35 +193,35 @@ import Testing
     }
 
     @Test func `R37 one connection is tried for all that wait, and each has its own time`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .refuses
-            let first = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .refuses
+            let first = harness.caller()
             first.send(say)
-            for _ in 0..<20 { scene.pass(.milliseconds(100)) }
-            let connects = scene.upstream().connects
-            let second = scene.caller()
+            for _ in 0..<20 { harness.pass(.milliseconds(100)) }
+            let connects = harness.upstream().connects
+            let second = harness.caller()
             second.send(say)
-            scene.settle()
-            #expect(scene.upstream().connects == connects)
-            for _ in 0..<31 { scene.pass(.milliseconds(100)) }
+            harness.settle()
+            #expect(harness.upstream().connects == connects)
+            for _ in 0..<31 { harness.pass(.milliseconds(100)) }
             _ = first.head()
             second.expectNothing()
-            for _ in 0..<20 { scene.pass(.milliseconds(100)) }
+            for _ in 0..<20 { harness.pass(.milliseconds(100)) }
             _ = second.head()
             second.expect(Self.refused)
         }
     }
 
     @Test func `R37 a call that waits goes on when its configuration has been replaced`() {
-        play(Self.waiting("5s")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(Self.waiting("5s")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
-            scene.settle()
-            scene.use(Self.waiting("6s"))
-            scene.upstream().behaviour = .accepts
-            scene.pass(.milliseconds(60))
-            let upstream = scene.upstream().accept()
+            harness.settle()
+            harness.use(Self.waiting("6s"))
+            harness.upstream().behaviour = .accepts
+            harness.pass(.milliseconds(60))
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expect(fine)

@@ -20,17 +20,17 @@ import Testing
     )
     private static let bare = http("HTTP/1.1 200 OK", "x-a: b", "content-length: 0")
 
-    @Test(arguments: Stage.allCases)
-    func `R29 cookies are kept and sent back, and the caller does not see them`(_ stage: Stage) {
-        play(stage, Self.keeping("jar")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R29 cookies are kept and sent back, and the caller does not see them`(_ transport: Transport) {
+        runProxy(transport, Self.keeping("jar")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.setting)
             caller.expect(Self.bare)
             // Whoever calls: the jar is the upstream's.
-            let other = scene.caller()
+            let other = harness.caller()
             other.send(http("GET /pkg.Service/Look HTTP/1.1", "host: app", "cookie: own=0"))
             upstream.expect(
                 http("GET /pkg.Service/Look HTTP/1.1", "host: 127.0.0.1:9000", "cookie: own=0; b=2; a=1")
@@ -44,14 +44,14 @@ import Testing
 
     /// HTTP/2 lets a caller send each of its cookies in a field of its own (RFC 9113 §8.2.3).
     @Test func `R29 all cookies of a caller go on beside those that are kept`() {
-        play(Self.keeping("jar")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.keeping("jar")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.send(Self.setting)
             caller.expect(Self.bare)
-            let other = scene.http2Caller()
+            let other = harness.http2Caller()
             other.send(.say(1, "text/plain", ("cookie", "x=1"), ("cookie", "y=2"), ("cookie", "z=3"), end: true))
             #expect(upstream.head().contains("\r\ncookie: x=1; y=2; z=3; b=2; a=1\r\n"))
         }
@@ -59,18 +59,18 @@ import Testing
 
     @Test func `rules see the cookies of a caller as one field`() {
         let rule = "{when: {header: {cookie: {regex: 'a=1; b=2'}}}, reject: {code: permission_denied}}"
-        play("\(plain)\ninterceptors: [\(rule)]\n") { scene in
-            let caller = scene.http2Caller()
+        runProxy("\(plain)\ninterceptors: [\(rule)]\n") { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "text/plain", ("cookie", "a=1"), ("cookie", "b=2"), end: true))
             #expect(caller.next().contains(":status: 403"))
         }
     }
 
     @Test func `R29 a caller may be shown the cookies that are kept`() {
-        play(Self.keeping("expose")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.keeping("expose")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.setting)
             caller.expect(Self.setting)
@@ -81,10 +81,10 @@ import Testing
 
     @Test(arguments: ["jar", "expose"])
     func `of a cookie that the caller sends as well, the jar's goes on, once`(_ cookies: String) {
-        play(Self.keeping(cookies)) { scene in
-            let caller = scene.caller()
+        runProxy(Self.keeping(cookies)) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.send(Self.setting)
             _ = caller.head()
@@ -101,10 +101,10 @@ import Testing
     }
 
     @Test func `R29 without a jar cookies are the caller's own`() {
-        play(plain) { scene in
-            let caller = scene.caller()
+        runProxy(plain) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.setting)
             caller.expect(Self.setting)
@@ -114,10 +114,10 @@ import Testing
     }
 
     @Test func `R29 a call that is sent again has the cookies of then, and each once`() {
-        play(Self.keeping("jar").replacing("http:", with: "h2c:")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.keeping("jar").replacing("http:", with: "h2c:")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.get(1, "/a"), .get(3, "/a"))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let head = "HEADERS/end \(control("GET", "/a"))"
             upstream.expect("1 \(head)", "3 \(head)")
             upstream.send(.response(1, 200, ["set-cookie": "a=1"], end: true))
@@ -130,10 +130,10 @@ import Testing
     }
 
     @Test func `R29 an interim response and an error set cookies as well, and show none`() {
-        play(Self.keeping("jar")) { scene in
-            let caller = scene.caller()
+        runProxy(Self.keeping("jar")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(http("HTTP/1.1 103 Early Hints", "set-cookie: a=1; Path=/", "link: </a>"))
             upstream.send(http("HTTP/1.1 404 Not Found", "set-cookie: b=2; Path=/", "content-length: 0"))

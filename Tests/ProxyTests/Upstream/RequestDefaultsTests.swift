@@ -18,9 +18,9 @@ import Testing
     /// The head that goes upstream for one of a caller.
     private func head(_ defaults: String, _ lines: String...) -> String {
         var head = ""
-        play(Self.with(defaults)) { scene in
-            scene.caller().send(lines.joined(separator: "\r\n") + "\r\n\r\n")
-            head = scene.upstream().accept().head()
+        runProxy(Self.with(defaults)) { harness in
+            harness.caller().send(lines.joined(separator: "\r\n") + "\r\n\r\n")
+            head = harness.upstream().accept().head()
         }
         return head
     }
@@ -60,10 +60,10 @@ import Testing
     @Test(arguments: ["", ", cookies: jar"])
     func `R28 a call that is sent again has them once`(_ cookies: String) {
         let defaults = #"headers: {x-a: "{header:x-id}{path}"}, query: {k: v}"#
-        play(Self.with(defaults, url: "h2c://127.0.0.1:9000", cookies)) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.with(defaults, url: "h2c://127.0.0.1:9000", cookies)) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("x-id", "7")), .data(1, "{}", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let head =
                 "HEADERS \(control("POST", "/pkg.Service/Say?k=v")) | content-type: application/json | x-id: 7 | x-a: 7/pkg.Service/Say"
             upstream.expect("1 \(head)", "1 DATA/end {}")
@@ -80,10 +80,10 @@ import Testing
         let yaml =
             Self.with("headers: {x-a: b}, query: {k: v}", url: "h2c://127.0.0.1:9000")
             + "\ninterceptors: [{per: attempt, headers: {request: {add: {x-try: \"1\"}}}}]"
-        play(yaml) { scene in
-            let caller = scene.http2Caller()
+        runProxy(yaml) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             let control = control("POST", "/pkg.Service/Say?k=v")
             let head = "HEADERS/end \(control) | content-type: application/json | x-try: 1 | x-a: b"
             upstream.expect("1 \(head)")
@@ -93,12 +93,12 @@ import Testing
     }
 
     @Test func `R28 the time that is left is still told when a call is sent again`() {
-        play(Self.with("headers: {x-a: b}", url: "h2c://127.0.0.1:9000")) { scene in
-            let caller = scene.http2Caller()
+        runProxy(Self.with("headers: {x-a: b}", url: "h2c://127.0.0.1:9000")) { harness in
+            let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("connect-timeout-ms", "5000"), end: true))
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().contains("connect-timeout-ms: 5000 | x-a: b"))
-            scene.pass(.seconds(1))
+            harness.pass(.seconds(1))
             upstream.send(.reset(1, .refused))
             #expect(upstream.next().contains("connect-timeout-ms: 4000 | x-a: b"))
         }

@@ -99,22 +99,22 @@ import Testing
     @Test func `a call that is forwarded is counted once, however often it is sent`() {
         let yaml =
             "listen: 127.0.0.1:8080\nupstreams: {default: {url: \"http://127.0.0.1:9000\", retry_budget: {ratio: 1, min_per_second: 0}}}"
-        play(yaml) { scene in
-            let caller = scene.caller()
+        runProxy(yaml) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let first = scene.upstream().accept()
+            let first = harness.upstream().accept()
             first.expect(gotUpstream)
             first.send(fine)
             caller.expect(fine)
             // The connection turns out to be dead.
             first.reset()
             caller.send(get)
-            let second = scene.upstream().accept()
+            let second = harness.upstream().accept()
             second.expect(gotUpstream)
             second.send(fine)
             caller.expect(fine)
-            let upstream = scene.worker.generation.upstreams["default"]
-            let now = scene.clock.now
+            let upstream = harness.worker.generation.upstreams["default"]
+            let now = harness.clock.now
             var granted = 0
             while granted < 5, upstream?.budget.withdraw(at: now) == true { granted += 1 }
             #expect(granted == 2)

@@ -18,11 +18,11 @@ import Testing
         )
     }
 
-    private func loggedIn(_ scene: Scene, _ response: String) {
-        let login = scene.upstream("127.0.0.1:9100").accept()
+    private func loggedIn(_ harness: ProxyHarness, _ response: String) {
+        let login = harness.upstream("127.0.0.1:9100").accept()
         #expect(login.head().hasPrefix("GET /login HTTP/1.1\r\n"))
         login.send(response)
-        scene.settle()
+        harness.settle()
         login.close()
     }
 
@@ -31,15 +31,15 @@ import Testing
         return http("HTTP/1.1 200 OK", "content-length: \(body.utf8.count)", body: body)
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R35 a refused call goes again with what another call has brought`(_ stage: Stage) {
-        play(stage, Self.afterLogin()) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R35 a refused call goes again with what another call has brought`(_ transport: Transport) {
+        runProxy(transport, Self.afterLogin()) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(Self.refused)
-            loggedIn(scene, token("t2"))
+            loggedIn(harness, token("t2"))
             let head = upstream.head()
             #expect(head.contains("\r\nauthorization: Bearer t2\r\n"), "\(head)")
             upstream.expect("{}")
@@ -51,34 +51,34 @@ import Testing
     @Test func `R35 an error of gRPC is answered by another call likewise`() {
         let yaml = Self.afterLogin().replacing("{status: 401}", with: "{code: unauthenticated}")
             .replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")
-        play(yaml) { scene in
-            let talk = Conversation(scene, .grpc)
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respond()
-            talk.fail("unauthenticated", "old", 16)
-            loggedIn(scene, token("t2"))
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message {}", "end")
-            #expect(talk.upstreamEar.head["authorization"] == "Bearer t2")
-            talk.respond()
-            talk.reply("hello")
-            talk.conclude()
-            talk.callerHears("head", "message hello", "end ok")
+        runProxy(yaml) { harness in
+            let call = CallScript(harness, .grpc)
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            call.respond()
+            call.fail("unauthenticated", "old", 16)
+            loggedIn(harness, token("t2"))
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message {}", "end")
+            #expect(call.upstreamFrames.head["authorization"] == "Bearer t2")
+            call.respond()
+            call.reply("hello")
+            call.conclude()
+            call.callerReceives("head", "message hello", "end ok")
         }
     }
 
     @Test func `R35 a status that is no success does not stop the request, and the last response passes`() {
-        play(Self.afterLogin(retries: 2)) { scene in
-            let caller = scene.caller()
+        runProxy(Self.afterLogin(retries: 2)) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             for _ in 0..<2 {
                 upstream.expect(gotUpstream)
                 upstream.send(Self.refused)
-                loggedIn(scene, bare("500 Internal Server Error"))
+                loggedIn(harness, bare("500 Internal Server Error"))
             }
             upstream.expect(gotUpstream)
             upstream.send(Self.refused)
@@ -87,13 +87,13 @@ import Testing
     }
 
     @Test func `R35 another call that gets no response fails the call`() {
-        play(Self.afterLogin()) { scene in
-            let caller = scene.caller()
+        runProxy(Self.afterLogin()) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(Self.refused)
-            let login = scene.upstream("127.0.0.1:9100").accept()
+            let login = harness.upstream("127.0.0.1:9100").accept()
             _ = login.head()
             login.reset()
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
@@ -102,31 +102,31 @@ import Testing
     }
 
     @Test func `R35 max_alt bounds the other calls, and then the call fails`() {
-        play(Self.afterLogin(", max_alt: 1", retries: 5)) { scene in
-            let caller = scene.caller()
+        runProxy(Self.afterLogin(", max_alt: 1", retries: 5)) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.refused)
-            loggedIn(scene, token("t2"))
+            loggedIn(harness, token("t2"))
             #expect(upstream.head().contains("Bearer t2"))
             upstream.send(Self.refused)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
-            scene.upstream("127.0.0.1:9100").expectNobody()
+            harness.upstream("127.0.0.1:9100").expectNobody()
         }
     }
 
     @Test func `R35 calls that wait for the same call share it`() {
-        play(Self.afterLogin().replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")) { scene in
-            let callers = [scene.caller(), scene.caller()]
+        runProxy(Self.afterLogin().replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")) { harness in
+            let callers = [harness.caller(), harness.caller()]
             for caller in callers { caller.send(get) }
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             for stream in [1, 3] {
                 #expect(upstream.next().hasPrefix("\(stream) HEADERS/end"))
                 upstream.send(.response(stream, 401, end: true))
             }
-            loggedIn(scene, token("t2"))
-            scene.upstream("127.0.0.1:9100").expectNobody()
+            loggedIn(harness, token("t2"))
+            harness.upstream("127.0.0.1:9100").expectNobody()
             for stream in [5, 7] {
                 #expect(upstream.next().contains("authorization: Bearer t2"))
                 upstream.send(.response(stream, 200, end: true))
@@ -136,13 +136,13 @@ import Testing
     }
 
     @Test func `R35 a caller that goes away has the other call given up`() {
-        play(Self.afterLogin()) { scene in
-            let caller = scene.caller()
+        runProxy(Self.afterLogin()) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.refused)
-            let login = scene.upstream("127.0.0.1:9100").accept()
+            let login = harness.upstream("127.0.0.1:9100").accept()
             _ = login.head()
             caller.reset()
             login.expectGone()
@@ -160,10 +160,10 @@ import Testing
             set: {x-t: 'v={t}'}}}], max_retries: 1
             """
         )
-        play(.sockets, yaml) { scene in
-            let caller = scene.caller()
+        runProxy(.sockets, yaml) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.refused)
             #expect(upstream.head().contains("x-t: v=t9\r\n") == succeeds)

@@ -19,7 +19,7 @@ func bare(_ status: String, _ fields: String...) -> String {
     (["HTTP/1.1 \(status)"] + fields + ["content-length: 0"]).joined(separator: "\r\n") + "\r\n\r\n"
 }
 
-extension Scene {
+extension ProxyHarness {
     /// How often calls were tried again because of a rule.
     var ruleRetries: String? {
         metrics("martlet_retries_total").first { $0.contains("rule") }?.split(separator: " ").last.map(String.init)

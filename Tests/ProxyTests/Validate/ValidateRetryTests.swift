@@ -8,15 +8,15 @@ import Testing
     private static let down = bare("503 Service Unavailable")
 
     @Test func `R32 the rules of Martlet let 429 wait for three seconds`() {
-        play(validating("rules: [{use: default}], max_retries: 1")) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{use: default}], max_retries: 1")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(bare("429 Too Many Requests"))
-            scene.pass(.milliseconds(2999))
+            harness.pass(.milliseconds(2999))
             upstream.expectNothing()
-            scene.pass(.milliseconds(1))
+            harness.pass(.milliseconds(1))
             upstream.expect(saidUpstream)
             upstream.send(fine)
             caller.expect(fine)
@@ -24,13 +24,13 @@ import Testing
     }
 
     @Test func `R32 another time for a status, and none for others`() {
-        play(validating("rules: [{use: default, retriable_status: {503: 1s}}], max_retries: 1")) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{use: default, retriable_status: {503: 1s}}], max_retries: 1")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.down)
-            scene.pass(.seconds(1))
+            harness.pass(.seconds(1))
             upstream.expect(gotUpstream)
             upstream.send(bare("429 Too Many Requests"))
             caller.expect(bare("429 Too Many Requests"))
@@ -38,26 +38,26 @@ import Testing
     }
 
     @Test func `R32 an upstream that refuses connections is tried at once, also with POST`() {
-        play(validating("rules: [{use: default}], max_retries: 2")) { scene in
-            scene.upstream().behaviour = .refuses
-            let caller = scene.caller()
+        runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
+            harness.upstream().behaviour = .refuses
+            let caller = harness.caller()
             caller.send(say)
             // Connections are made with growing pauses.
-            for _ in 0..<3 { scene.pass(.seconds(2)) }
+            for _ in 0..<3 { harness.pass(.seconds(2)) }
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
-            #expect(scene.ruleRetries == "2")
-            #expect(scene.skipped == ["attempts"])
+            #expect(harness.ruleRetries == "2")
+            #expect(harness.skipped == ["attempts"])
         }
     }
 
     @Test func `R32 a connection that breaks is tried again where that is safe`() {
-        play(validating("rules: [{use: default}], max_retries: 2")) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.reset()
-            let second = scene.upstream().accept()
+            let second = harness.upstream().accept()
             second.expect(gotUpstream)
             second.send(fine)
             caller.expect(fine)
@@ -65,7 +65,7 @@ import Testing
             second.expect(saidUpstream)
             second.reset()
             #expect(caller.head().hasPrefix("HTTP/1.1 502 "))
-            #expect(scene.skipped == ["not_idempotent"])
+            #expect(harness.skipped == ["not_idempotent"])
         }
     }
 
@@ -79,18 +79,18 @@ import Testing
     ])
     func `R33 a request goes again after exactly the time of its strategy`(_ strategy: String, _ times: [Int]) {
         let rules = "rules: [{when: {status: 503}, retry: {\(strategy)}}], max_retries: \(times.count)"
-        play(validating(rules, upstream: "h2c://127.0.0.1:9000", more: "timeouts: {keepalive: none}")) { scene in
-            let caller = scene.caller()
+        runProxy(validating(rules, upstream: "h2c://127.0.0.1:9000", more: "timeouts: {keepalive: none}")) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().acceptHTTP2(in: scene)
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
             var stream = 1
             #expect(upstream.next().hasPrefix("1 HEADERS/end"))
             for time in times {
                 upstream.send(.response(stream, 503, end: true))
                 if time > 0 {
-                    scene.pass(.milliseconds(time - 1))
+                    harness.pass(.milliseconds(time - 1))
                     upstream.expectNothing()
-                    scene.pass(.milliseconds(1))
+                    harness.pass(.milliseconds(1))
                 }
                 stream += 2
                 #expect(upstream.next().hasPrefix("\(stream) HEADERS/end"))
@@ -104,66 +104,67 @@ import Testing
         let rules = """
             rules: [{when: {code: unavailable}, retry: {delayed: 1s, methods: [pkg.Service/Say]}}], max_retries: 2
             """
-        converse("{validate: {\(rules)}}", in: [.connectUnary, .grpc], on: [.memory]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.respond() }
-            talk.fail("unavailable", "down", 14)
-            talk.callerHears()
-            talk.scene.pass(.seconds(1))
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respond()
-            talk.reply("hello")
-            talk.conclude()
-            talk.callerHears("head", "message hello", "end ok")
+        runCall("{validate: {\(rules)}}", in: [.connectUnary, .grpc], on: [.memory]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            if call.style == .grpc { call.respond() }
+            call.fail("unavailable", "down", 14)
+            call.callerReceives()
+            call.harness.pass(.seconds(1))
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message {}", "end")
+            call.respond()
+            call.reply("hello")
+            call.conclude()
+            call.callerReceives("head", "message hello", "end ok")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R34 when retries are used up the last response passes as it is`(_ stage: Stage) {
-        play(stage, validating("rules: [{when: {status: 504}, retry: {}}], max_retries: 1")) { scene in
+    @Test(arguments: Transport.allCases)
+    func `R34 when retries are used up the last response passes as it is`(_ transport: Transport) {
+        runProxy(transport, validating("rules: [{when: {status: 504}, retry: {}}], max_retries: 1")) { harness in
             let late = http("HTTP/1.1 504 Gateway Timeout", "x-a: b", "content-length: 4", body: "late")
-            let caller = scene.caller()
+            let caller = harness.caller()
             caller.send(get)
             for _ in 0..<2 {
-                let upstream = scene.upstream().accept()
+                let upstream = harness.upstream().accept()
                 upstream.expect(gotUpstream)
                 upstream.send(late)
             }
             caller.expect(late)
-            #expect(scene.skipped == ["attempts"])
+            #expect(harness.skipped == ["attempts"])
         }
     }
 
     @Test func `R34 the last error of RPC passes as it is`() {
         let rules = "rules: [{when: {code: unavailable}, retry: {allow_non_idempotent: true}}], max_retries: 1"
-        converse("{validate: {\(rules)}}", in: [.connectUnary, .grpc], on: [.memory]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.respond() }
-            talk.fail("unavailable", "one", 14)
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message {}", "end")
-            if talk.style == .grpc { talk.respond() }
-            talk.fail("unavailable", "two", 14)
-            talk.callerHears("head", "end unavailable two")
+        runCall("{validate: {\(rules)}}", in: [.connectUnary, .grpc], on: [.memory]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            if call.style == .grpc { call.respond() }
+            call.fail("unavailable", "one", 14)
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message {}", "end")
+            if call.style == .grpc { call.respond() }
+            call.fail("unavailable", "two", 14)
+            call.callerReceives("head", "end unavailable two")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `another attempt that comes to nothing is told as the first would be`(_ stage: Stage) {
-        play(stage, validating("rules: [{when: {status: 503}, retry: {delayed: 1s}}], max_retries: 1")) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `another attempt that comes to nothing is told as the first would be`(_ transport: Transport) {
+        runProxy(transport, validating("rules: [{when: {status: 503}, retry: {delayed: 1s}}], max_retries: 1")) {
+            harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.down)
-            scene.pass(.seconds(1))
+            harness.pass(.seconds(1))
             upstream.expect(gotUpstream)
             upstream.send("HTTP/9 nonsense\r\n\r\n")
             #expect(caller.head().hasPrefix("HTTP/1.1 502 "))
@@ -171,39 +172,39 @@ import Testing
     }
 
     @Test func `a request that may do twice what was to be done once is not sent again`() {
-        play(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1")) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1")) { harness in
+            let caller = harness.caller()
             caller.send(say)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
             upstream.send(Self.down)
             caller.expect(Self.down)
-            #expect(scene.skipped == ["not_idempotent"])
+            #expect(harness.skipped == ["not_idempotent"])
         }
     }
 
     @Test func `an upstream that wants no retry gets none, and one that wants a pause gets it`() {
         let rules = "rules: [{when: {code: unavailable}, retry: {allow_non_idempotent: true}}], max_retries: 2"
-        converse("{validate: {\(rules)}}", in: [.grpc], on: [.memory]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "700"))
-            talk.scene.pass(.milliseconds(699))
-            talk.upstreamHears()
-            talk.scene.pass(.milliseconds(1))
-            talk.accept(on: talk.upstream, stream: 3)
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "-1"))
-            talk.callerHears("head", "end unavailable ")
-            #expect(talk.scene.skipped == ["pushback"])
+        runCall("{validate: {\(rules)}}", in: [.grpc], on: [.memory]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            call.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "700"))
+            call.harness.pass(.milliseconds(699))
+            call.upstreamReceives()
+            call.harness.pass(.milliseconds(1))
+            call.accept(on: call.upstream, stream: 3)
+            call.upstreamReceives("head", "message {}", "end")
+            call.respondOnly(("grpc-status", "14"), ("grpc-retry-pushback-ms", "-1"))
+            call.callerReceives("head", "end unavailable ")
+            #expect(call.harness.skipped == ["pushback"])
         }
     }
 
     @Test func `retry-after makes the pause longer, and a deadline that it would pass ends it at once`() {
-        play(validating("rules: [{use: default}], max_retries: 2")) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
+            let caller = harness.caller()
             caller.send(
                 http(
                     "POST /pkg.Service/Say HTTP/1.1",
@@ -214,31 +215,31 @@ import Testing
                     body: "{}"
                 )
             )
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.expect("{}")
             upstream.send(bare("429 Too Many Requests", "retry-after: 7"))
-            scene.pass(.milliseconds(6999))
+            harness.pass(.milliseconds(6999))
             upstream.expectNothing()
-            scene.pass(.milliseconds(1))
+            harness.pass(.milliseconds(1))
             _ = upstream.head()
             upstream.expect("{}")
             upstream.send(bare("429 Too Many Requests"))
             #expect(caller.head().hasPrefix("HTTP/1.1 429 "))
-            #expect(scene.skipped == ["deadline"])
+            #expect(harness.skipped == ["deadline"])
         }
     }
 
     @Test func `an upstream whose budget is used up is not tried again`() {
         let budget = "retry_budget: {ratio: 0, min_per_second: 0}"
-        play(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1", more: budget)) { scene in
-            let caller = scene.caller()
+        runProxy(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1", more: budget)) { harness in
+            let caller = harness.caller()
             caller.send(get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(Self.down)
             caller.expect(Self.down)
-            #expect(scene.skipped == ["budget"])
+            #expect(harness.skipped == ["budget"])
         }
     }
 }

@@ -8,31 +8,31 @@ import Testing
         "rules: [{when: {json: {/code: {not: 0}}}, fail: {code: failed_precondition, message: 'no: {json:/errorMsg}'}}]"
 
     @Test func `R31 an error within a message becomes an error of RPC`() {
-        converse("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respond()
-            talk.reply(#"{"code":7,"errorMsg":"sold out"}"#)
-            talk.conclude()
-            talk.callerHears("head", "end failed_precondition no: sold out")
+        runCall("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            call.respond()
+            call.reply(#"{"code":7,"errorMsg":"sold out"}"#)
+            call.conclude()
+            call.callerReceives("head", "end failed_precondition no: sold out")
         }
     }
 
     @Test func `what redact names is in no text that is made of a message`() {
         let log = TemporaryLog()
         let chain = "{log: {to: \(log.path)}}, {redact: {json: [/errorMsg]}}, {validate: {\(Self.legacy)}}"
-        converse(chain, in: [.connectUnary, .grpc]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message {}", "end")
-            talk.respond()
-            talk.reply(#"{"code":7,"errorMsg":"s3cret"}"#)
-            talk.conclude()
-            talk.callerHears("head", "end failed_precondition no: ***")
-            let recent = talk.scene.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
+        runCall(chain, in: [.connectUnary, .grpc]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message {}", "end")
+            call.respond()
+            call.reply(#"{"code":7,"errorMsg":"s3cret"}"#)
+            call.conclude()
+            call.callerReceives("head", "end failed_precondition no: ***")
+            let recent = call.harness.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
             #expect(recent.count == 1 && !recent[0].contains("s3cret"))
         }
         #expect(!log.lines.isEmpty && !log.lines.joined().contains("s3cret"))
@@ -43,14 +43,18 @@ import Testing
             "0.0": true, "-0": true, "0e3": true, "1": false, "0.1": false, "9223372036854775808": false,
         ]
         for (value, passes) in values {
-            converse("{validate: {\(Self.legacy)}}", in: [.connectUnary], on: [.memory]) { talk in
-                talk.begin()
-                talk.say("{}", end: true)
-                talk.accept()
-                talk.respond()
-                talk.reply("{\"code\":\(value)}")
-                talk.conclude()
-                if passes { talk.callerHears("head", "message…", "end ok") } else { talk.callerHears("head", "end…") }
+            runCall("{validate: {\(Self.legacy)}}", in: [.connectUnary], on: [.memory]) { call in
+                call.begin()
+                call.say("{}", end: true)
+                call.accept()
+                call.respond()
+                call.reply("{\"code\":\(value)}")
+                call.conclude()
+                if passes {
+                    call.callerReceives("head", "message…", "end ok")
+                } else {
+                    call.callerReceives("head", "end…")
+                }
             }
         }
     }
@@ -58,44 +62,44 @@ import Testing
     @Test func `what an interceptor behind responds is judged, and an error that it makes is not`() {
         let rules =
             "validate: {rules: [{when: {json: {/a: 1}}, fail: {code: data_loss}}, {when: {code: aborted}, fail: {}}]}"
-        converse("{\(rules)}, {respond: {json: {a: 1}}}") { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.callerHears("head", "end data_loss…")
+        runCall("{\(rules)}, {respond: {json: {a: 1}}}") { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.callerReceives("head", "end data_loss…")
         }
         let file = "respond: {headers: {content-type: application/json}, body: '{\"a\":1}'}"
-        play(plain + "\ninterceptors: [{\(rules)}, {\(file)}]") { scene in
-            let caller = scene.caller()
+        runProxy(plain + "\ninterceptors: [{\(rules)}, {\(file)}]") { harness in
+            let caller = harness.caller()
             caller.send(http("GET /page HTTP/1.1", "host: app"))
             #expect(caller.head().hasPrefix("HTTP/1.1 500 "))
             #expect(String(decoding: caller.takeAll(), as: UTF8.self).hasPrefix(#"{"code":"data_loss""#))
         }
-        converse("{\(rules)}, {unwind: true, reject: {code: aborted}}") { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.callerHears("head", "end aborted…")
+        runCall("{\(rules)}, {unwind: true, reject: {code: aborted}}") { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.callerReceives("head", "end aborted…")
         }
     }
 
     @Test func `R31 a message without an error passes as it is`() {
-        converse("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc], gzip: true) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.upstreamHears("head", "message* {}", "end")
-            talk.respond()
-            talk.reply(#"{"code":0}"#)
-            talk.conclude()
-            talk.callerHears("head", #"message* {"code":0}"#, "end ok")
+        runCall("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc], gzip: true) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.upstreamReceives("head", "message* {}", "end")
+            call.respond()
+            call.reply(#"{"code":0}"#)
+            call.conclude()
+            call.callerReceives("head", #"message* {"code":0}"#, "end ok")
         }
     }
 
-    @Test(arguments: Stage.allCases)
-    func `R31 an error within a body of plain HTTP becomes one`(_ stage: Stage) {
-        play(stage, validating(Self.legacy)) { scene in
-            let caller = scene.caller()
+    @Test(arguments: Transport.allCases)
+    func `R31 an error within a body of plain HTTP becomes one`(_ transport: Transport) {
+        runProxy(transport, validating(Self.legacy)) { harness in
+            let caller = harness.caller()
             caller.send(get + get + get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             let body = #"{"code":7,"errorMsg":"sold out"}"#
             let json = "content-type: application/json"
@@ -124,10 +128,10 @@ import Testing
             rules: [{when: {header: {x-a: '1'}}, next: {}}, {when: {status: 200}, continue: true, \
             replace: {headers: {set: {x-b: '2'}}}}, {when: {header: {x-b: '2'}}, fail: {code: aborted, message: b}}]
             """
-        play(validating(rules)) { scene in
-            let caller = scene.caller()
+        runProxy(validating(rules)) { harness in
+            let caller = harness.caller()
             caller.send(get + get)
-            let upstream = scene.upstream().accept()
+            let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
             upstream.send(bare("200 OK", "x-a: 1"))
             caller.expect(bare("200 OK", "x-a: 1"))
@@ -139,14 +143,14 @@ import Testing
 
     @Test func `R31 a rule replaces the message and the head`() {
         let rules = "rules: [{when: {json: {/old: present}}, replace: {json: {new: 1}, headers: {set: {x-n: y}}}}]"
-        converse("{validate: {\(rules)}}", in: [.connectUnary]) { talk in
-            talk.begin()
-            talk.say("{}", end: true)
-            talk.accept()
-            talk.respond()
-            talk.reply(#"{"old":1}"#)
-            talk.conclude()
-            talk.callerHears("head", #"message {"new":1}"#, "end ok")
+        runCall("{validate: {\(rules)}}", in: [.connectUnary]) { call in
+            call.begin()
+            call.say("{}", end: true)
+            call.accept()
+            call.respond()
+            call.reply(#"{"old":1}"#)
+            call.conclude()
+            call.callerReceives("head", #"message {"new":1}"#, "end ok")
         }
     }
 

@@ -2,22 +2,28 @@ import HTTP2Kit
 import Testing
 
 /// One call over HTTP/2 on both sides, in any style: what the caller and the upstream say, and what they hear.
-final class Conversation {
-    let scene: Scene
+final class CallScript {
+    let harness: ProxyHarness
     let style: Style
     /// Whether the messages of both are compressed.
     let isGzip: Bool
     let caller: HTTP2Peer
     private(set) var upstream: HTTP2Peer!
-    let callerEar: Ear
-    private(set) var upstreamEar: Ear!
+    let callerFrames: FrameDecoder
+    private(set) var upstreamFrames: FrameDecoder!
     private let stream: Int
     private var upstreamStream = 1
 
-    init(_ scene: Scene, _ style: Style, gzip isGzip: Bool = false, of caller: HTTP2Peer? = nil, stream: Int = 1) {
-        (self.scene, self.style, self.isGzip, self.stream) = (scene, style, isGzip, stream)
-        self.caller = caller ?? scene.http2Caller()
-        callerEar = Ear(self.caller, style, stream: stream, isCaller: true)
+    init(
+        _ harness: ProxyHarness,
+        _ style: Style,
+        gzip isGzip: Bool = false,
+        of caller: HTTP2Peer? = nil,
+        stream: Int = 1
+    ) {
+        (self.harness, self.style, self.isGzip, self.stream) = (harness, style, isGzip, stream)
+        self.caller = caller ?? harness.http2Caller()
+        callerFrames = FrameDecoder(self.caller, style, stream: stream, isCaller: true)
     }
 
     // MARK: The caller
@@ -55,9 +61,9 @@ final class Conversation {
 
     /// The upstream takes the connection, or the call on one that is there.
     func accept(on peer: HTTP2Peer? = nil, stream: Int = 1) {
-        upstream = peer ?? scene.upstream().acceptHTTP2(in: scene)
+        upstream = peer ?? harness.upstream().acceptHTTP2(in: harness)
         upstreamStream = stream
-        upstreamEar = Ear(upstream, style, stream: stream, isCaller: false)
+        upstreamFrames = FrameDecoder(upstream, style, stream: stream, isCaller: false)
     }
 
     /// Sends the head of the response.
@@ -122,27 +128,27 @@ final class Conversation {
     // MARK: Hearing
 
     /// The caller hears exactly this next.
-    func callerHears(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        hears(callerEar, lines, sourceLocation)
+    func callerReceives(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        receives(callerFrames, lines, sourceLocation)
     }
 
-    func callerHears(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
-        hears(callerEar, lines, sourceLocation)
+    func callerReceives(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        receives(callerFrames, lines, sourceLocation)
     }
 
     /// The upstream hears exactly this next.
-    func upstreamHears(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        hears(upstreamEar, lines, sourceLocation)
+    func upstreamReceives(_ lines: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+        receives(upstreamFrames, lines, sourceLocation)
     }
 
-    func upstreamHears(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
-        hears(upstreamEar, lines, sourceLocation)
+    func upstreamReceives(all lines: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        receives(upstreamFrames, lines, sourceLocation)
     }
 
-    private func hears(_ ear: Ear, _ lines: [String], _ sourceLocation: SourceLocation) {
-        if lines.isEmpty { scene.settle() } else { scene.until { ear.heard.count >= lines.count } }
-        let came = lines.isEmpty ? ear.heard : Array(ear.heard.prefix(lines.count))
-        ear.take(came.count)
+    private func receives(_ decoder: FrameDecoder, _ lines: [String], _ sourceLocation: SourceLocation) {
+        if lines.isEmpty { harness.settle() } else { harness.until { decoder.received.count >= lines.count } }
+        let came = lines.isEmpty ? decoder.received : Array(decoder.received.prefix(lines.count))
+        decoder.take(came.count)
         let isExpected =
             came.count == lines.count
             && zip(came, lines).allSatisfy { $1.hasSuffix("…") ? $0.hasPrefix($1.dropLast()) : $0 == $1 }
@@ -152,21 +158,21 @@ final class Conversation {
 
     /// Nothing more is heard on either side.
     func expectSilence(sourceLocation: SourceLocation = #_sourceLocation) {
-        hears(callerEar, [], sourceLocation)
-        if let upstreamEar { hears(upstreamEar, [], sourceLocation) }
+        receives(callerFrames, [], sourceLocation)
+        if let upstreamFrames { receives(upstreamFrames, [], sourceLocation) }
     }
 }
 
 /// Plays a script in several styles, in memory and over sockets, with these interceptors.
-func converse(
+func runCall(
     _ chain: String,
     in styles: [Style] = Style.allCases,
-    on stages: [Stage] = Stage.allCases,
+    on transports: [Transport] = Transport.allCases,
     listener: String = "",
     upstream: String = "",
     gzip: Bool = false,
     sourceLocation: SourceLocation = #_sourceLocation,
-    _ script: (Conversation) throws -> Void
+    _ script: (CallScript) throws -> Void
 ) rethrows {
     let yaml = """
         listeners: [{address: "127.0.0.1:8080"\(listener.isEmpty ? "" : ", " + listener)}]
@@ -174,9 +180,9 @@ func converse(
         interceptors: [\(chain)]
         """
     for style in styles {
-        for stage in stages {
-            try play(stage, yaml, sourceLocation: sourceLocation) { scene in
-                try script(Conversation(scene, style, gzip: gzip))
+        for transport in transports {
+            try runProxy(transport, yaml, sourceLocation: sourceLocation) { harness in
+                try script(CallScript(harness, style, gzip: gzip))
             }
         }
     }

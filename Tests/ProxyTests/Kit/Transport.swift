@@ -1,4 +1,4 @@
 /// Where a test plays: over queues in memory, or over real sockets on the loopback.
-enum Stage: CaseIterable {
+enum Transport: CaseIterable {
     case memory, sockets
 }

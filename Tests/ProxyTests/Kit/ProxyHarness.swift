@@ -12,18 +12,18 @@ import Testing
 /// A worker with scripted callers and upstreams around it, and a clock that the test turns.
 ///
 /// Nothing of it ever waits: over sockets an expectation takes turns until it is met, or long enough to give it up.
-final class Scene {
-    let stage: Stage
+final class ProxyHarness {
+    let transport: Transport
     let clock = ManualClock(now: 1000 * .second)
     let loop: EventLoop
-    let diary = Diary()
-    let gates = Doors()
+    let eventLog = EventLog()
+    let gates = SuspensionGates()
     let lineWriters = LineWriters()
     /// What the worker has ordered from the keeper of credentials.
     let orders = Orders()
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
-    private let census = Census()
+    private let leaks = LeakTracker()
     private var peers: [ScriptedPeer] = []
     private var ends: [MemoryTransport] = []
     private var listeners: [String: LoopbackListener] = [:]
@@ -35,16 +35,16 @@ final class Scene {
     private(set) var callsForDescriptors = 0
 
     init(
-        _ stage: Stage,
+        _ transport: Transport,
         _ yaml: String,
         limits: LimitStore = LimitStore(),
         descriptors: DescriptorBudget? = nil,
         memory: MemoryBudget = MemoryBudget()
     ) {
-        self.stage = stage
+        self.transport = transport
         loop = EventLoop(clock: .manual(clock))
-        let kinds = Registry.builtIn.adding([Probe.kind(diary), GateInterceptor.kind(diary, gates)])
-        network.scene = self
+        let kinds = Registry.builtIn.adding([Probe.kind(eventLog), GateInterceptor.kind(eventLog, gates)])
+        network.harness = self
         worker = Worker(
             loop: loop,
             lineWriters: lineWriters,
@@ -70,7 +70,7 @@ final class Scene {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array(Self.silent(yaml).utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics, respondingKinds: ["reject", "respond", "probe"])
-        #expect(diagnostics.lines(file: "scene") == [], sourceLocation: sourceLocation)
+        #expect(diagnostics.lines(file: "harness") == [], sourceLocation: sourceLocation)
         generations += 1
         worker.use(
             settings,
@@ -104,7 +104,7 @@ final class Scene {
     func caller(on address: String = "127.0.0.1:8080", as somebody: Peer? = nil) -> ScriptedPeer {
         let isUnix = address.hasPrefix("unix:")
         defer { turn() }
-        guard stage == .memory else { return peer(SocketEnd(to: listeners[address]!.address)) }
+        guard transport == .memory else { return peer(SocketEnd(to: listeners[address]!.address)) }
         let (near, far) = (watched(.done), MemoryTransport())
         MemoryTransport.join(near, far)
         let usual = Peer(
@@ -135,7 +135,7 @@ final class Scene {
 
     /// An end in memory for the worker.
     func watched(_ connect: MemoryTransport.Connect) -> MemoryTransport {
-        let end = MemoryTransport { [census] in census.note($0) }
+        let end = MemoryTransport { [leaks] in leaks.note($0) }
         end.connect = connect
         end.room = 64 * 1024
         ends.append(end)
@@ -181,7 +181,7 @@ final class Scene {
 
     /// Takes turns until `condition` holds, or as many as it could take.
     func until(_ condition: () -> Bool) {
-        let patience = stage == .memory ? 300 : 20_000
+        let patience = transport == .memory ? 300 : 20_000
         for round in 0..<patience {
             if condition() { return }
             if round > 100 { usleep(100) }
@@ -191,7 +191,7 @@ final class Scene {
 
     /// Takes so many turns that whatever was to happen has happened.
     func settle() {
-        for _ in 0..<(stage == .memory ? 10 : 50) { turn() }
+        for _ in 0..<(transport == .memory ? 10 : 50) { turn() }
     }
 
     /// Lets time pass.
@@ -227,9 +227,9 @@ final class Scene {
         worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, routes: RouteTable([]), tokens: [:])
         worker.drain()
         pass(.seconds(7200))
-        until { self.worker.connectionCount == 0 && census.living == [] }
+        until { self.worker.connectionCount == 0 && leaks.living == [] }
         #expect(worker.connectionCount == 0, "callers' connections are open", sourceLocation: sourceLocation)
-        #expect(census.living == [], "connections are alive", sourceLocation: sourceLocation)
+        #expect(leaks.living == [], "connections are alive", sourceLocation: sourceLocation)
         #expect(metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"], sourceLocation: sourceLocation)
         lineWriters.finish()
         weak let worker = worker
@@ -239,19 +239,22 @@ final class Scene {
 }
 
 /// Plays a script, and sees to it that nothing is left over.
-func play(
-    _ stage: Stage,
+func runProxy(
+    _ transport: Transport,
     _ yaml: String,
     sourceLocation: SourceLocation = #_sourceLocation,
-    _ script: (Scene) throws -> Void
+    _ script: (ProxyHarness) throws -> Void
 ) rethrows {
-    let scene = Scene(stage, yaml)
-    try script(scene)
-    scene.finish(sourceLocation: sourceLocation)
+    let harness = ProxyHarness(transport, yaml)
+    try script(harness)
+    harness.finish(sourceLocation: sourceLocation)
 }
 
 /// Plays a script in memory.
-func play(_ yaml: String, sourceLocation: SourceLocation = #_sourceLocation, _ script: (Scene) throws -> Void) rethrows
-{
-    try play(.memory, yaml, sourceLocation: sourceLocation, script)
+func runProxy(
+    _ yaml: String,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ script: (ProxyHarness) throws -> Void
+) rethrows {
+    try runProxy(.memory, yaml, sourceLocation: sourceLocation, script)
 }

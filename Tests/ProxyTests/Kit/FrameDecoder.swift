@@ -7,7 +7,7 @@ import RPC
 ///
 /// `head`, `message hello`, `message* hello` if it is compressed, `end` of a request, `end not_found sorry` of a response
 /// with ` +google.rpc.RetryInfo` for each detail, `reset CANCEL`.
-final class Ear {
+final class FrameDecoder {
     private let peer: HTTP2Peer
     private let style: Style
     private let stream: Int
@@ -26,7 +26,7 @@ final class Ear {
     }
 
     /// What has been heard and not been taken.
-    var heard: [String] {
+    var received: [String] {
         for line in peer.takeLines(of: stream) { read(line) }
         return lines
     }

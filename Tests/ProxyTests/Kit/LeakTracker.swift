@@ -1,7 +1,7 @@
 import Events
 
 /// Knows the connections that the worker has made, without keeping them alive.
-final class Census {
+final class LeakTracker {
     private struct Entry {
         weak var wire: AnyObject?
         weak var connection: AnyObject?

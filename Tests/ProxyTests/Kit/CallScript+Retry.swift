@@ -1,19 +1,19 @@
 import Testing
 
 /// What calls that are tried again say and hear.
-extension Conversation {
+extension CallScript {
     /// A call with one message goes out, and the upstream has got it.
     func ask(_ fields: (String, String)...) {
         fields.isEmpty ? begin() : begin(fields[0])
         say("hello", end: true)
         accept()
-        upstreamHears("head", "message hello", "end")
+        upstreamReceives("head", "message hello", "end")
     }
 
     /// The same call comes once more, on a stream of the same connection.
     func askedAgain(stream: Int = 3) {
         accept(on: upstream, stream: stream)
-        upstreamHears("head", "message hello", "end")
+        upstreamReceives("head", "message hello", "end")
     }
 
     /// The upstream does not know the caller, and says no more: in envelopes the first frame is the end.
@@ -27,18 +27,18 @@ extension Conversation {
         respond()
         reply("new")
         conclude()
-        callerHears("head", "message new", "end ok")
+        callerReceives("head", "message new", "end ok")
         expectSilence()
     }
 
     /// The caller hears the refusal, and nothing else.
     func callerHearsRefusal() {
-        callerHears("head", "end unauthenticated old")
+        callerReceives("head", "end unauthenticated old")
         expectSilence()
     }
 }
 
-extension Scene {
+extension ProxyHarness {
     /// How often calls were tried again for a reason.
     func retries(_ reason: String) -> Int { counter("martlet_retries_total", reason) }
 

@@ -6,7 +6,7 @@ import Synchronization
 @testable import Proxy
 
 /// What the gates of one name have suspended, for the test to release.
-final class Door {
+final class SuspensionGate {
     private var waiting: [(event: String, suspension: Suspension)] = []
     /// The events whose suspensions were cancelled.
     private(set) var canceled: [String] = []
@@ -15,7 +15,7 @@ final class Door {
     /// What was shown of the events that were released.
     private(set) var shown: [String] = []
     /// What tasks wait for.
-    let signal = Signal()
+    let signal = TaskGate()
 
     /// How many events wait.
     var count: Int { waiting.count }
@@ -61,7 +61,7 @@ final class Door {
 }
 
 /// Lets tasks wait until a test says so.
-final class Signal: Sendable {
+final class TaskGate: Sendable {
     private struct State {
         var isGiven = false
         var canceled = 0
@@ -109,14 +109,14 @@ final class Signal: Sendable {
     }
 }
 
-/// The doors of a scene by the names of their gates.
-final class Doors: @unchecked Sendable {
-    private var doors: [String: Door] = [:]
+/// The doors of a harness by the names of their gates.
+final class SuspensionGates: @unchecked Sendable {
+    private var gates: [String: SuspensionGate] = [:]
 
-    subscript(_ name: String) -> Door {
-        if let door = doors[name] { return door }
-        let new = Door()
-        doors[name] = new
+    subscript(_ name: String) -> SuspensionGate {
+        if let gate = gates[name] { return gate }
+        let new = SuspensionGate()
+        gates[name] = new
         return new
     }
 }
