@@ -35,7 +35,7 @@ public struct EnvelopedBody: Sendable {
     private var base64: Base64Decoder?
 
     /// Makes a follower that has seen nothing; only responses have a frame that ends them.
-    public init(_ rpcProtocol: RPCProtocol, _ direction: MessageMeter.Direction = .response, limit: Int = .max) {
+    public init(_ rpcProtocol: RPCProtocol, _ direction: Direction = .response, limit: Int = .max) {
         self.limit = limit
         endFlag = rpcProtocol.endFlag(direction)
         if rpcProtocol == .grpcWebText { base64 = Base64Decoder() }

@@ -7,14 +7,6 @@ public import RPC
 /// are bytes on the wire, without envelope: compressed, if the messages are. Payloads are not looked at, except for
 /// base64. Frames that end a stream are no messages; plain HTTP has none.
 public struct MessageMeter: Sendable {
-    /// Who sends the messages.
-    public enum Direction: Sendable {
-        /// The caller.
-        case request
-        /// The upstream.
-        case response
-    }
-
     /// The most bytes that one message may have.
     public let limit: Int
     /// What the envelopes tell; of use only where the protocol has them.

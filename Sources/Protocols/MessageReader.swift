@@ -27,7 +27,7 @@ public struct MessageReader {
         fileprivate let range: Range<Int>?
     }
 
-    let direction: MessageMeter.Direction
+    let direction: Direction
     let endFlag: UInt8
     let wantsMessages: Bool
     let limit: Int
@@ -57,7 +57,7 @@ public struct MessageReader {
     ///   - hasEnded: whether the frame that ends the body has come already.
     public init(
         _ rpcProtocol: RPCProtocol,
-        _ direction: MessageMeter.Direction,
+        _ direction: Direction,
         wantsMessages: Bool,
         messageLimit: Int,
         held: ByteQueue,

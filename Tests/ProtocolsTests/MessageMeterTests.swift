@@ -6,7 +6,7 @@ import Testing
 /// A meter that has seen `body` in pieces that end at the `cuts`.
 private func metered(
     _ rpcProtocol: RPCProtocol,
-    _ direction: MessageMeter.Direction,
+    _ direction: Direction,
     limit: Int? = nil,
     _ body: [UInt8],
     cuts: [Int] = []

@@ -47,11 +47,11 @@ func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProto
 }
 
 @Test(arguments: [
-    (MessageMeter.Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
+    (Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
     (.response, "a message of the response is over limits.held_message, 8 bytes"),
 ])
 func `a message over the limit is a fault as soon as it is announced`(
-    direction: MessageMeter.Direction,
+    direction: Direction,
     text: String
 ) {
     var body = ScriptedBody(.grpc, direction, limit: 8)

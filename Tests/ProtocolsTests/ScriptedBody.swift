@@ -20,7 +20,7 @@ struct ScriptedBody {
 
     init(
         _ rpcProtocol: RPCProtocol,
-        _ direction: MessageMeter.Direction = .response,
+        _ direction: Direction = .response,
         wantsMessages: Bool = true,
         limit: Int = 1000,
         from start: EnvelopeScanner = EnvelopeScanner()

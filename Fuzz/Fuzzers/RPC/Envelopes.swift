@@ -11,7 +11,7 @@ enum Envelopes {
         let choice = input[0]
         let body = input.extracting(1...)
         let rpcProtocol: RPCProtocol = [.grpc, .grpcWeb, .grpcWebText, .connectStream][Int(choice & 3)]
-        let direction: MessageMeter.Direction = choice & 4 == 0 ? .request : .response
+        let direction: Direction = choice & 4 == 0 ? .request : .response
         scan(body)
         let followed = Cuts.same("messages followed") { Followed(body, rpcProtocol, direction, $0) }
         let limit = choice & 8 == 0 ? Int.max : 64
@@ -73,7 +73,7 @@ struct Followed: Equatable {
     var isBroken: Bool
     var canEnd: Bool
 
-    init(_ body: Span<UInt8>, _ rpcProtocol: RPCProtocol, _ direction: MessageMeter.Direction, _ cuts: Cuts) {
+    init(_ body: Span<UInt8>, _ rpcProtocol: RPCProtocol, _ direction: Direction, _ cuts: Cuts) {
         var follower = EnvelopedBody(rpcProtocol, direction)
         cuts.apply(to: body) { follower.add($0) }
         messages = follower.messages

@@ -14,7 +14,7 @@ struct ReadBody: Equatable {
     init(
         _ body: Span<UInt8>,
         _ rpcProtocol: RPCProtocol,
-        _ direction: MessageMeter.Direction,
+        _ direction: Direction,
         _ wantsMessages: Bool,
         _ limit: Int,
         _ cuts: Cuts

@@ -9,7 +9,7 @@ internal import Telemetry
 /// The messages of a call, where somebody in its chain asks for them: made out of bodies, and bodies of them again.
 extension Call {
     func makeReader(
-        _ direction: MessageMeter.Direction,
+        _ direction: Direction,
         wantsMessages: Bool,
         from start: EnvelopeScanner = EnvelopeScanner(),
         hasEnded: Bool = false
@@ -36,37 +36,37 @@ extension Call {
     // MARK: Into the chain
 
     /// A message has come whole; `payload` is as it was sent.
-    func messageCame(_ flags: UInt8, _ payload: Span<UInt8>, _ way: Way) {
+    func messageCame(_ flags: UInt8, _ payload: Span<UInt8>, _ direction: Direction) {
         let isCompressed = flags & Envelope.compressed != 0
         var decompressed: ByteQueue?
         if isCompressed {
             let queue = worker.takeQueue()
-            if let error = decompress(payload, way, into: queue) {
+            if let error = decompress(payload, direction, into: queue) {
                 worker.give(queue)
-                return isFaulty(error, way)
+                return isFaulty(error, direction)
             }
             decompressed = queue
         }
-        let message = takeMessage(way)
+        let message = takeMessage(direction)
         message.begin(
             message.number + 1,
             isCompressed: isCompressed,
-            isPlain: way == .response && isPlainBody,
+            isPlain: direction == .response && isPlainBody,
             decompressed: decompressed
         )
-        pass(.message(message), payload, way, from: way == .request ? 0 : run.chain.links.count - 1)
+        pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
         if message === requestMessage || message === responseMessage { message.letGo() }
     }
 
-    func decompress(_ payload: Span<UInt8>, _ way: Way, into queue: ByteQueue) -> RPCError? {
-        let compression = compression(way)
+    func decompress(_ payload: Span<UInt8>, _ direction: Direction, into queue: ByteQueue) -> RPCError? {
+        let compression = compression(direction)
         guard compression != .identity else {
-            return RPCError(.internal, "a message of the \(way.sender) is compressed, and no header says how")
+            return RPCError(.internal, "a message of the \(direction.sender) is compressed, and no header says how")
         }
         guard Compressor.supports(compression) else {
-            let words = "messages of the \(way.sender) are compressed in a way that is not supported here"
-            guard way == .request else { return RPCError(.internal, words) }
+            let words = "messages of the \(direction.sender) are compressed in a way that is not supported here"
+            guard direction == .request else { return RPCError(.internal, words) }
             return RPCError(.unimplemented, "\(words); supported: gzip, br, zstd, deflate")
         }
         do throws(DecompressionFailure) {
@@ -74,29 +74,30 @@ extension Call {
             return nil
         } catch .overLimit {
             let limit = listener.heldMessageLimit
-            let words = "a message of the \(way.sender) is over limits.held_message, \(limit) bytes, when decompressed"
+            let words =
+                "a message of the \(direction.sender) is over limits.held_message, \(limit) bytes, when decompressed"
             return RPCError(.resourceExhausted, words)
         } catch {
-            let code: RPCCode = way == .request ? .invalidArgument : .internal
-            return RPCError(code, "a message of the \(way.sender) cannot be decompressed")
+            let code: RPCCode = direction == .request ? .invalidArgument : .internal
+            return RPCError(code, "a message of the \(direction.sender) cannot be decompressed")
         }
     }
 
-    private func compression(_ way: Way) -> Compression {
-        way == .request ? requestCompression : responseCompression
+    private func compression(_ direction: Direction) -> Compression {
+        direction == .request ? requestCompression : responseCompression
     }
 
-    private func takeMessage(_ way: Way) -> Message {
-        let kept = way == .request ? requestMessage : responseMessage
+    private func takeMessage(_ direction: Direction) -> Message {
+        let kept = direction == .request ? requestMessage : responseMessage
         if let kept { return kept }
         let new = Message(isBare: !classification.rpcProtocol.hasEnvelopes, queues: worker.context.queues)
-        new.number = way == .request ? heldMessages.request : heldMessages.response
-        if way == .request { requestMessage = new } else { responseMessage = new }
+        new.number = direction == .request ? heldMessages.request : heldMessages.response
+        if direction == .request { requestMessage = new } else { responseMessage = new }
         return new
     }
 
     /// A message is kept by somebody: the next one needs another place.
-    func lostMessage(_ message: Message, _ way: Way) {
+    func lostMessage(_ message: Message, _ direction: Direction) {
         if requestMessage === message {
             heldMessages.request = message.number
             requestMessage = nil
@@ -107,18 +108,18 @@ extension Call {
     }
 
     /// Keeps bytes of a bare message until it is whole.
-    func keepBare(_ body: Span<UInt8>, _ way: Way) {
+    func keepBare(_ body: Span<UInt8>, _ direction: Direction) {
         let queue = bareMessage ?? worker.takeQueue()
         bareMessage = queue
-        let limit = way == .request ? listener.heldMessageLimit : responseLimit
+        let limit = direction == .request ? listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
-            if way == .response, isPlainBody { return passPlain(queue, body) }
-            let words = "a message of the \(way.sender) is over limits.held_message, \(limit) bytes"
-            return isFaulty(RPCError(.resourceExhausted, words), way)
+            if direction == .response, isPlainBody { return passPlain(queue, body) }
+            let words = "a message of the \(direction.sender) is over limits.held_message, \(limit) bytes"
+            return isFaulty(RPCError(.resourceExhausted, words), direction)
         }
         queue.append(body)
         let now = worker.context.loop.now
-        if way == .request { pieceCame.request = now } else { pieceCame.response = now }
+        if direction == .request { pieceCame.request = now } else { pieceCame.response = now }
     }
 
     /// A body that is no message and too large to be held passes as it comes.
@@ -131,18 +132,18 @@ extension Call {
     }
 
     /// The one bare message of a body is whole.
-    func bareMessageCame(_ way: Way) {
-        let isQuery = way == .request && classification.rpcProtocol == .connectGet
+    func bareMessageCame(_ direction: Direction) {
+        let isQuery = direction == .request && classification.rpcProtocol == .connectGet
         let body: ByteQueue?
         do throws(RPCError) {
             body = isQuery ? try messageOfQuery() : bareMessage
         } catch {
-            return isFaulty(error, way)
+            return isFaulty(error, direction)
         }
         bareMessage = nil
-        let isCompressed = compression(way) != .identity && body.map { !$0.isEmpty } ?? false
-        guard let body else { return messageCame(0, Span(), way) }
-        messageCame(isCompressed ? Envelope.compressed : 0, body.readable, way)
+        let isCompressed = compression(direction) != .identity && body.map { !$0.isEmpty } ?? false
+        guard let body else { return messageCame(0, Span(), direction) }
+        messageCame(isCompressed ? Envelope.compressed : 0, body.readable, direction)
         worker.give(body)
     }
 
@@ -155,15 +156,15 @@ extension Call {
         return queue
     }
 
-    private func isFaulty(_ error: RPCError, _ way: Way) {
-        way == .request ? requestIsFaulty(error) : responseIsFaulty(error)
+    private func isFaulty(_ error: RPCError, _ direction: Direction) {
+        direction == .request ? requestIsFaulty(error) : responseIsFaulty(error)
     }
 
     // MARK: Out of the chain
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
-    func write(_ message: Message, _ bytes: Span<UInt8>, _ way: Way, to send: (Span<UInt8>) -> Void) {
-        let rpcProtocol = way == .request ? classification.rpcProtocol : responseProtocol
+    func write(_ message: Message, _ bytes: Span<UInt8>, _ direction: Direction, to send: (Span<UInt8>) -> Void) {
+        let rpcProtocol = direction == .request ? classification.rpcProtocol : responseProtocol
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
                 write(payload, isCompressed: message.isCompressed, rpcProtocol, to: send)
@@ -173,7 +174,7 @@ extension Call {
             return message.withPayload(or: bytes) { write($0, isCompressed: false, rpcProtocol, to: send) }
         }
         let compressed = worker.takeQueue()
-        message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(way), into: compressed) }
+        message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(direction), into: compressed) }
         write(compressed.readable, isCompressed: true, rpcProtocol, to: send)
         worker.give(compressed)
     }
@@ -199,7 +200,7 @@ extension Call {
     }
 }
 
-extension Way {
+extension Direction {
     /// Whose message it is that goes there.
     var sender: String { self == .request ? "request" : "response" }
 }

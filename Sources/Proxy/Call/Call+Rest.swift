@@ -1,5 +1,6 @@
 internal import Bytes
 internal import HTTP
+internal import Protocols
 
 /// What has come of a body and is not looked at yet, since as much as may waits in the chain already.
 struct BodyRest {
@@ -10,22 +11,22 @@ struct BodyRest {
 
 extension Call {
     /// Keeps what is left of a piece of a body.
-    func keepRest(_ bytes: Span<UInt8>, _ way: Way) {
+    func keepRest(_ bytes: Span<UInt8>, _ direction: Direction) {
         let queue = worker.takeQueue()
         queue.append(bytes)
-        if way == .request { requestRest = BodyRest(bytes: queue) } else { responseRest = BodyRest(bytes: queue) }
+        if direction == .request { requestRest = BodyRest(bytes: queue) } else { responseRest = BodyRest(bytes: queue) }
     }
 
     /// Puts the end behind what is not looked at yet.
-    func endAfterRest(_ way: Way, _ end: @escaping () -> Void) {
-        if way == .request { requestRest?.end = end } else { responseRest?.end = end }
+    func endAfterRest(_ direction: Direction, _ end: @escaping () -> Void) {
+        if direction == .request { requestRest?.end = end } else { responseRest?.end = end }
     }
 
     /// Looks at what was kept, now that less waits.
-    func takeRest(_ way: Way) {
-        guard let rest = way == .request ? requestRest : responseRest else { return }
+    func takeRest(_ direction: Direction) {
+        guard let rest = direction == .request ? requestRest : responseRest else { return }
         let number = responses
-        if way == .request {
+        if direction == .request {
             requestRest = nil
             takeRequest(rest.bytes.readable)
         } else {
@@ -33,12 +34,12 @@ extension Call {
             takeResponse(rest.bytes.readable)
         }
         worker.give(rest.bytes)
-        guard isOpen(way, number), let end = rest.end else { return }
-        if (way == .request ? requestRest : responseRest) == nil { end() } else { endAfterRest(way, end) }
+        guard isOpen(direction, number), let end = rest.end else { return }
+        if (direction == .request ? requestRest : responseRest) == nil { end() } else { endAfterRest(direction, end) }
     }
 
     /// Nobody will look at what was kept.
-    func forgetRest(_ way: Way) {
-        if let rest = way == .request ? requestRest.take() : responseRest.take() { worker.give(rest.bytes) }
+    func forgetRest(_ direction: Direction) {
+        if let rest = direction == .request ? requestRest.take() : responseRest.take() { worker.give(rest.bytes) }
     }
 }

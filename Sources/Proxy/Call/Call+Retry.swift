@@ -43,8 +43,8 @@ extension Call {
     }
 
     /// What is in the way of an interceptor that has responded `retry` to an event.
-    func retryObstacle(at place: Int, _ way: Way) -> RetryObstacle? {
-        guard way == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
+    func retryObstacle(at place: Int, _ direction: Direction) -> RetryObstacle? {
+        guard direction == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
         return retryObstacle
     }
 

@@ -53,7 +53,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var lanes = Lanes()
     /// Hooks are running, this many within each other; suspensions that they have resumed are looked at after them.
     var hooksUnderWay = 0
-    var resumedInHook: [(Way, Int)] = []
+    var resumedInHook: [(Direction, Int)] = []
 
     // MARK: The request on its way
 

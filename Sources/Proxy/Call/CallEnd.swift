@@ -105,9 +105,9 @@ extension Call {
     }
 
     /// An interceptor has rejected an event.
-    func rejected(_ error: RPCError, at place: Int, _ event: ChainEvent, _ way: Way) {
+    func rejected(_ error: RPCError, at place: Int, _ event: ChainEvent, _ direction: Direction) {
         decides(place, .reject)
-        guard way == .response else { return fail(error, by: record.decider) }
+        guard direction == .response else { return fail(error, by: record.decider) }
         switch event {
         case .responseHead(let head, _):
             forget(head)
@@ -123,13 +123,19 @@ extension Call {
     }
 
     /// An interceptor has responded in the upstream's place.
-    func responded(_ response: LocalResponse, at place: Int, _ event: ChainEvent, _ way: Way) {
+    func responded(_ response: LocalResponse, at place: Int, _ event: ChainEvent, _ direction: Direction) {
         guard !headSent, !hasResponse || event.isResponseHead else {
-            return rejected(RPCError(.internal, "a response came behind the head of another"), at: place, event, way)
+            return rejected(
+                RPCError(.internal, "a response came behind the head of another"),
+                at: place,
+                event,
+                direction
+            )
         }
         if case .responseHead(let head, _) = event { forget(head) }
         decides(place, .respond)
-        response.respondsToOneMessage && way == .request ? respondWhenWhole(response, place) : respond(response, place)
+        response.respondsToOneMessage && direction == .request
+            ? respondWhenWhole(response, place) : respond(response, place)
     }
 
     func respond(_ response: LocalResponse, _ place: Int) {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -9,21 +10,21 @@ extension Call {
     /// Lets an event go on through the chain from the link at `start`, and out of it behind the last.
     ///
     /// `bytes` are those of the event, where they are not held.
-    func pass(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) {
+    func pass(_ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction, from start: Int) {
         hooksUnderWay += 1
         let isThrough =
-            if case .requestHead = event { enterLinks(from: start) } else { walk(event, bytes, way, from: start) }
+            if case .requestHead = event { enterLinks(from: start) } else { walk(event, bytes, direction, from: start) }
         leaveHook()
         guard isThrough else { return }
-        switch way {
+        switch direction {
         case .request: leaveForUpstream(event, bytes)
         case .response: leaveForCaller(event, bytes)
         }
     }
 
     /// Likewise, for an event that has no bytes with it.
-    func pass(_ event: ChainEvent, _ way: Way, from start: Int) {
-        pass(event, Span(), way, from: start)
+    func pass(_ event: ChainEvent, _ direction: Direction, from start: Int) {
+        pass(event, Span(), direction, from: start)
     }
 
     /// Takes the head of the request to the links that the call is for; false if it does not get to the end.
@@ -54,31 +55,31 @@ extension Call {
     }
 
     /// Takes an event to those that ask for it, and to those at which something waits; false if it does not get to the end.
-    private func walk(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, from start: Int) -> Bool {
+    private func walk(_ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction, from start: Int) -> Bool {
         guard start >= 0 else { return true }
-        var ahead: UInt64 = way == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
-        var asking = asking(event, way)
+        var ahead: UInt64 = direction == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
+        var asking = asking(event, direction)
         var late = lateHeads(event)
-        var stops = (asking | late | lanes.gated(way)) & run.links(way) & ahead
+        var stops = (asking | late | lanes.gated(direction)) & run.links(direction) & ahead
         while stops != 0 {
-            let place = way == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
+            let place = direction == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
             let bit: UInt64 = 1 << UInt64(place)
             stops &= ~bit
             if late & bit != 0, !visitHead(place, event) { return false }
-            guard visit(place, asks: asking & bit != 0, event, bytes, way) else { return false }
+            guard visit(place, asks: asking & bit != 0, event, bytes, direction) else { return false }
             // A hook may have made an error of the end, and others ask for those.
             guard case .responseEnd(let end) = event, end.isReplaced else { continue }
             ahead = bit - 1
-            (asking, late) = (self.asking(event, way), lateHeads(event))
-            stops = (asking | late | lanes.gated(way)) & run.links(way) & ahead
+            (asking, late) = (self.asking(event, direction), lateHeads(event))
+            stops = (asking | late | lanes.gated(direction)) & run.links(direction) & ahead
         }
         return true
     }
 
     /// The links that ask for an event as it is now, a bit each.
-    func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
-        guard case .responseHead(let head, _) = event else { return run.chain.asking(event, way) }
-        var events = event.asked(way)
+    func asking(_ event: ChainEvent, _ direction: Direction) -> UInt64 {
+        guard case .responseHead(let head, _) = event else { return run.chain.asking(event, direction) }
+        var events = event.asked(direction)
         if hasTrailersInHead { events.insert(.responseTrailers) }
         return run.chain.asking(events, code: code(of: head))
     }
@@ -89,29 +90,31 @@ extension Call {
         asks: Bool,
         _ event: ChainEvent,
         _ bytes: Span<UInt8>,
-        _ way: Way
+        _ direction: Direction
     ) -> Bool {
-        if lanes.gated(way) & 1 << UInt64(place) != 0, let gate = lanes[way].gate(at: place), !gate.isDraining {
+        if lanes.gated(direction) & 1 << UInt64(place) != 0, let gate = lanes[direction].gate(at: place),
+            !gate.isDraining
+        {
             guard asks, !run.chain.links[place].isSerial else {
-                hold(event, bytes, way, at: place, asks ? .undelivered : .ready)
+                hold(event, bytes, direction, at: place, asks ? .undelivered : .ready)
                 return false
             }
         }
         guard asks else { return true }
-        let verdict = askNoting(place, event, bytes, way)
+        let verdict = askNoting(place, event, bytes, direction)
         // What most return; nothing waits there.
-        if case .next = verdict, event.isHead, lanes.gated(way) & 1 << UInt64(place) == 0 { return !isOver }
-        return settle(verdict, place, event, bytes, way)
+        if case .next = verdict, event.isHead, lanes.gated(direction) & 1 << UInt64(place) == 0 { return !isOver }
+        return settle(verdict, place, event, bytes, direction)
     }
 
     /// Calls the hook, and notes what comes of it, if that is worth telling.
-    func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+    func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
         let edits = editCount(of: event)
         let start = isTimed ? worker.context.loop.clock.now : 0
-        let verdict = ask(place, event, bytes, way)
+        let verdict = ask(place, event, bytes, direction)
         let time = isTimed ? worker.context.loop.clock.now - start : nil
         if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
-        note(verdict, place, event, way, from: edits, time: time)
+        note(verdict, place, event, direction, from: edits, time: time)
         return verdict
     }
 
@@ -140,7 +143,7 @@ extension Call {
         _ verdict: Verdict,
         _ place: Int,
         _ event: ChainEvent,
-        _ way: Way,
+        _ direction: Direction,
         from edits: Int,
         time: Nanoseconds?
     ) {
@@ -152,14 +155,14 @@ extension Call {
         if case .requestHead = event {
             trace.noteRequestHead(place, decision, edits: edits..<request.editCount, time: time)
         } else {
-            trace.note(place, event.label(way), decision, head: head(of: event), from: edits, time: time)
+            trace.note(place, event.label(direction), decision, head: head(of: event), from: edits, time: time)
         }
         self.trace = trace
     }
 
     /// Calls the hook.
     @inline(__always)
-    func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Verdict {
+    func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
         let interceptor = run.interceptor(place)
         run.call(place)
         switch event {
@@ -169,7 +172,7 @@ extension Call {
         case .responseEnd(let end): return interceptor.responseEnd(end, self)
         case .message(let message):
             return message.withPayload(or: bytes) { payload in
-                way == .request
+                direction == .request
                     ? interceptor.requestMessage(payload, message, self)
                     : interceptor.responseMessage(payload, message, self)
             }
@@ -183,64 +186,66 @@ extension Call {
         _ place: Int,
         _ event: ChainEvent,
         _ bytes: Span<UInt8>,
-        _ way: Way
+        _ direction: Direction
     ) -> Bool {
         guard !isOver else { return false }
         switch verdict {
         case .next:
             if case .responseEnd(let end) = event, end.takeReplaced() { decides(place, .replace) }
-            return goesOn(place, event, bytes, way)
+            return goesOn(place, event, bytes, direction)
         case .suspend(let suspension):
             guard !isClosing else {
                 suspension.cancel()
-                return goesOn(place, event, bytes, way)
+                return goesOn(place, event, bytes, direction)
             }
-            suspend(suspension, place, event, bytes, way)
-        case .reject(let error): rejected(error, at: place, event, way)
-        case .respond(let response): responded(response, at: place, event, way)
+            suspend(suspension, place, event, bytes, direction)
+        case .reject(let error): rejected(error, at: place, event, direction)
+        case .respond(let response): responded(response, at: place, event, direction)
         case .reset: brokenOff(at: place)
         case .retry(let reason):
-            guard let obstacle = retryObstacle(at: place, way) else {
+            guard let obstacle = retryObstacle(at: place, direction) else {
                 retry(reason, at: place, event)
                 return false
             }
-            skipRetry(obstacle, at: place, event.label(way), isNoted: true)
-            return goesOn(place, event, bytes, way)
+            skipRetry(obstacle, at: place, event.label(direction), isNoted: true)
+            return goesOn(place, event, bytes, direction)
         }
         return false
     }
 
     /// Lets an event go on from a link, unless it has to wait there for those before it.
-    private func goesOn(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) -> Bool {
+    private func goesOn(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Bool {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
                 let number = responses
-                if !message.isDropped, goesOn(place, event, bytes, way) {
-                    pass(event, bytes, way, from: place + way.step)
+                if !message.isDropped, goesOn(place, event, bytes, direction) {
+                    pass(event, bytes, direction, from: place + direction.step)
                 }
-                for payload in added where isOpen(way, number) { add(payload, behind: message, place, way) }
+                for payload in added where isOpen(direction, number) { add(payload, behind: message, place, direction) }
                 return false
             }
             guard !message.isDropped else { return false }
         }
-        guard lanes.gated(way) & 1 << UInt64(place) != 0 else { return true }
-        guard let gate = lanes[way].gate(at: place), !gate.isDraining else { return true }
-        hold(event, bytes, way, at: place, .ready)
+        guard lanes.gated(direction) & 1 << UInt64(place) != 0 else { return true }
+        guard let gate = lanes[direction].gate(at: place), !gate.isDraining else { return true }
+        hold(event, bytes, direction, at: place, .ready)
         return false
     }
 
-    /// Whether what follows on a way is still wanted; `number` is that of the response it belongs to.
-    func isOpen(_ way: Way, _ number: Int) -> Bool {
-        way == .request ? takesRequest : !isOver && !isResponseClosed && responses == number
+    /// Whether what follows in a direction is still wanted; `number` is that of the response it belongs to.
+    func isOpen(_ direction: Direction, _ number: Int) -> Bool {
+        direction == .request ? takesRequest : !isOver && !isResponseClosed && responses == number
     }
 
-    private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ way: Way) {
+    private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ direction: Direction) {
         let queue = worker.takeQueue()
         queue.append(payload)
         let new = Message(isBare: false, queues: worker.context.queues)
         new.begin(message.number, isCompressed: false, decompressed: queue)
-        if goesOn(place, .message(new), Span(), way) { pass(.message(new), way, from: place + way.step) }
+        if goesOn(place, .message(new), Span(), direction) {
+            pass(.message(new), direction, from: place + direction.step)
+        }
     }
 
     /// The call is over for all links that it came to.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Protocols
 internal import RPC
 internal import Telemetry
 
@@ -12,11 +13,11 @@ extension Call {
         _ place: Int,
         _ event: ChainEvent,
         _ bytes: Span<UInt8>,
-        _ way: Way
+        _ direction: Direction
     ) {
-        guard suspension.take() else { return rejected(twice(place), at: place, event, way) }
-        hold(event, bytes, way, at: place, .suspended(suspension))
-        begin(suspension, place, way)
+        guard suspension.take() else { return rejected(twice(place), at: place, event, direction) }
+        hold(event, bytes, direction, at: place, .suspended(suspension))
+        begin(suspension, place, direction)
     }
 
     /// Lets the end of a response wait for its head, which was shown late.
@@ -30,12 +31,12 @@ extension Call {
         RPCError(.internal, "interceptor \(run.chain.links[place].name) used one suspension for two events")
     }
 
-    private func begin(_ suspension: Suspension, _ place: Int, _ way: Way) {
+    private func begin(_ suspension: Suspension, _ place: Int, _ direction: Direction) {
         let (counters, counter) = (worker.counters, run.chain.links[place].counter)
         counters.verdict(counter, .suspend)
         suspension.resumedAgain = { counters.verdict(counter, .late) }
-        guard !suspension.isResumed else { return wasResumed(way, place) }
-        suspension.resumed = { [unowned self] in wasResumed(way, place) }
+        guard !suspension.isResumed else { return wasResumed(direction, place) }
+        suspension.resumed = { [unowned self] in wasResumed(direction, place) }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             worker.counters.limitHit(.suspension)
             let name = run.chain.links[place].name
@@ -46,12 +47,18 @@ extension Call {
         suspension.begin(timer, at: worker.context.loop.now, worker.tasks)
     }
 
-    func hold(_ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way, at place: Int, _ state: Gate.Slot.State) {
+    func hold(
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ direction: Direction,
+        at place: Int,
+        _ state: Gate.Slot.State
+    ) {
         var kept: ByteQueue?
         switch event {
         case .message(let message):
             message.hold(bytes)
-            lostMessage(message, way)
+            lostMessage(message, direction)
         case .bytes:
             let queue = worker.takeQueue()
             queue.append(bytes)
@@ -59,16 +66,16 @@ extension Call {
         case .requestHead: measureWaitingRequest()
         default: break
         }
-        lanes[way].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
-        if lanes[way].events > listener.heldEventLimit || lanes[way].bytes > listener.heldByteLimit {
-            pauseSource(of: way)
+        lanes[direction].hold(Gate.Slot(event: event, bytes: kept, state: state), at: place)
+        if lanes[direction].events > listener.heldEventLimit || lanes[direction].bytes > listener.heldByteLimit {
+            pauseSource(of: direction)
         }
     }
 
     /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
-    private func wasResumed(_ way: Way, _ place: Int) {
-        guard hooksUnderWay == 0 else { return resumedInHook.append((way, place)) }
-        drain(way, place)
+    private func wasResumed(_ direction: Direction, _ place: Int) {
+        guard hooksUnderWay == 0 else { return resumedInHook.append((direction, place)) }
+        drain(direction, place)
     }
 
     func leaveHook() {
@@ -76,79 +83,89 @@ extension Call {
         guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
         let resumed = resumedInHook
         resumedInHook = []
-        for (way, place) in resumed { drain(way, place) }
+        for (direction, place) in resumed { drain(direction, place) }
     }
 
     /// Lets go on what waits at an interceptor, in order, as far as it can.
-    private func drain(_ way: Way, _ place: Int) {
-        guard let gate = lanes[way].gate(at: place) else { return }
+    private func drain(_ direction: Direction, _ place: Int) {
+        guard let gate = lanes[direction].gate(at: place) else { return }
         // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
         hooksUnderWay += 1
         gate.isDraining = true
         while !isOver, let slot = gate.slots.first {
-            guard let verdict = verdict(on: slot, place, way) else { break }
+            guard let verdict = verdict(on: slot, place, direction) else { break }
             if case .suspend(let suspension) = verdict, suspension.take() {
                 gate.slots[0].state = .suspended(suspension)
-                begin(suspension, place, way)
+                begin(suspension, place, direction)
                 guard suspension.isResumed else { break }
                 continue
             }
-            _ = lanes[way].takeFirst(of: gate, at: worker.context.loop.now)
+            _ = lanes[direction].takeFirst(of: gate, at: worker.context.loop.now)
             let bytes = slot.bytes
             if case .headSuspended = slot.state {
                 headHasWaited(verdict, place, slot.event)
             } else if let bytes {
-                proceed(verdict, place, slot.event, bytes.readable, way)
+                proceed(verdict, place, slot.event, bytes.readable, direction)
                 worker.give(bytes)
             } else {
-                proceed(verdict, place, slot.event, Span(), way)
+                proceed(verdict, place, slot.event, Span(), direction)
             }
         }
         gate.isDraining = false
-        if gate.slots.isEmpty { lanes[way].remove(gate) }
+        if gate.slots.isEmpty { lanes[direction].remove(gate) }
         leaveHook()
-        if !isOver { resumeSource(of: way) }
+        if !isOver { resumeSource(of: direction) }
     }
 
-    private func proceed(_ verdict: Verdict, _ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ way: Way) {
-        if settle(verdict, place, event, bytes, way) { pass(event, bytes, way, from: place + way.step) }
-    }
-
-    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
-    private func verdict(on slot: Gate.Slot, _ place: Int, _ way: Way) -> Verdict? {
-        switch slot.state {
-        case .ready: .next
-        case .suspended(let suspension): verdict(suspension, on: slot.event, place, way)
-        case .headSuspended(let suspension): verdict(suspension, on: heldHeadEvent ?? slot.event, place, way)
-        case .undelivered: askNoting(place, slot.event, Span(), way)
+    private func proceed(
+        _ verdict: Verdict,
+        _ place: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ direction: Direction
+    ) {
+        if settle(verdict, place, event, bytes, direction) {
+            pass(event, bytes, direction, from: place + direction.step)
         }
     }
 
-    private func verdict(_ suspension: Suspension, on event: ChainEvent, _ place: Int, _ way: Way) -> Verdict? {
+    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
+    private func verdict(on slot: Gate.Slot, _ place: Int, _ direction: Direction) -> Verdict? {
+        switch slot.state {
+        case .ready: .next
+        case .suspended(let suspension): verdict(suspension, on: slot.event, place, direction)
+        case .headSuspended(let suspension): verdict(suspension, on: heldHeadEvent ?? slot.event, place, direction)
+        case .undelivered: askNoting(place, slot.event, Span(), direction)
+        }
+    }
+
+    private func verdict(_ suspension: Suspension, on event: ChainEvent, _ place: Int, _ direction: Direction)
+        -> Verdict?
+    {
         let edits = editCount(of: event)
         run.call(place)
         guard let verdict = suspension.verdict(on: Suspended(self, event)) else { return nil }
-        hasResumed(suspension, place, event, way)
-        note(verdict, place, event, way, from: edits, time: nil)
+        hasResumed(suspension, place, event, direction)
+        note(verdict, place, event, direction, from: edits, time: nil)
         return verdict
     }
 
     /// What waits at a link and at those behind it is nobody's any more.
-    func forgetWaiting(_ way: Way, from place: Int) {
-        guard !lanes[way].isEmpty else { return }
+    func forgetWaiting(_ direction: Direction, from place: Int) {
+        guard !lanes[direction].isEmpty else { return }
         // What of the request has waited does not go with another attempt.
-        if way == .request { dropReplay(.incomplete) }
-        for slot in lanes[way].removeAll(from: place) {
+        if direction == .request { dropReplay(.incomplete) }
+        for slot in lanes[direction].removeAll(from: place) {
             slot.state.suspension?.cancel()
             if case .responseHead(let head, _) = slot.event { forget(head) }
             if let bytes = slot.bytes { worker.give(bytes) }
         }
     }
 
-    private func hasResumed(_ suspension: Suspension, _ place: Int, _ event: ChainEvent, _ way: Way) {
+    private func hasResumed(_ suspension: Suspension, _ place: Int, _ event: ChainEvent, _ direction: Direction) {
         let time = suspension.began > 0 ? worker.context.loop.clock.now - suspension.began : 0
         worker.counters.interceptorTook(run.chain.links[place].counter, Int(time))
-        trace?.resumed(place, event.label(way), after: time)
+        trace?.resumed(place, event.label(direction), after: time)
         let phase: TimeLedger.Phase = attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
         ledger.enter(phase, at: worker.context.loop.now)
     }
@@ -156,18 +173,19 @@ extension Call {
     // MARK: The source
 
     /// So much waits in the chain that no more is taken in.
-    private func pauseSource(of way: Way) {
-        guard !lanes[way].isPaused else { return }
-        lanes[way].isPaused = true
-        way == .request ? caller.pause(.held) : attempt?.pause(.held)
+    private func pauseSource(of direction: Direction) {
+        guard !lanes[direction].isPaused else { return }
+        lanes[direction].isPaused = true
+        direction == .request ? caller.pause(.held) : attempt?.pause(.held)
     }
 
-    private func resumeSource(of way: Way) {
-        guard lanes[way].isPaused else { return }
-        guard lanes[way].events <= listener.heldEventLimit, lanes[way].bytes <= listener.heldByteLimit else { return }
-        lanes[way].isPaused = false
-        takeRest(way)
-        guard !isOver, !lanes[way].isPaused else { return }
-        way == .request ? caller.resume(.held) : attempt?.resume(.held)
+    private func resumeSource(of direction: Direction) {
+        guard lanes[direction].isPaused else { return }
+        guard lanes[direction].events <= listener.heldEventLimit, lanes[direction].bytes <= listener.heldByteLimit
+        else { return }
+        lanes[direction].isPaused = false
+        takeRest(direction)
+        guard !isOver, !lanes[direction].isPaused else { return }
+        direction == .request ? caller.resume(.held) : attempt?.resume(.held)
     }
 }

@@ -1,14 +1,9 @@
 internal import HTTP
+internal import Protocols
 internal import RPC
 
-/// A direction in which a call goes through its chain.
-enum Way {
-    /// From the caller to the upstream: first to last.
-    case request
-    /// From the upstream to the caller: last to first.
-    case response
-
-    /// From one link to the next.
+extension Direction {
+    /// From one link of the chain to the next: requests go first to last, responses last to first.
     var step: Int { self == .request ? 1 : -1 }
 }
 
@@ -19,7 +14,7 @@ enum ChainEvent {
     /// `isLast` says that nothing comes behind the head, so that the trailers are in it.
     case responseHead(HTTPHead, isLast: Bool)
     case responseEnd(ResponseEnd)
-    /// A message, on either way.
+    /// A message, in either direction.
     case message(Message)
     /// Bytes of a body of which nobody wants to see the messages.
     case bytes
@@ -36,26 +31,26 @@ enum ChainEvent {
     }
 
     /// What it is called in logs.
-    func label(_ way: Way) -> Label {
+    func label(_ direction: Direction) -> Label {
         switch self {
         case .requestHead: .requestHead
         case .requestEnd: .requestEnd
         case .responseHead: .responseHead
         case .responseEnd: .responseEnd
-        case .message: way == .request ? .requestMessage : .responseMessage
+        case .message: direction == .request ? .requestMessage : .responseMessage
         case .bytes: .body
         }
     }
 
     /// What an interceptor asks for that is to see the event.
-    func asked(_ way: Way) -> EventSet {
+    func asked(_ direction: Direction) -> EventSet {
         switch self {
         case .requestHead: .requestHead
         case .requestEnd: .requestEnd
         case .responseHead(let head, let isLast):
             isLast || head.status != 200 ? [.responseHead, .failures] : .responseHead
         case .responseEnd(let end): end.asked
-        case .message where way == .request: .requestMessages
+        case .message where direction == .request: .requestMessages
         case .message(let message): message.isPlain ? .plainBodies : .responseMessages
         case .bytes: []
         }

@@ -1,3 +1,5 @@
+internal import Protocols
+
 /// How far one call has come in its chain.
 ///
 /// The way itself is in Call+Chain.swift: a hook may end the call, so nothing may hold this value while one runs.
@@ -104,9 +106,9 @@ struct ChainRun {
         entered & 1 << UInt64(place) != 0
     }
 
-    /// The links that are gone through on a way, a bit each.
-    func links(_ way: Way) -> UInt64 {
-        way == .request ? entered : entered & ~passedOver
+    /// The links that are gone through in a direction, a bit each.
+    func links(_ direction: Direction) -> UInt64 {
+        direction == .request ? entered : entered & ~passedOver
     }
 
     /// The interceptor of a link, as this call has it.

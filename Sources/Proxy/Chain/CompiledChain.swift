@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Protocols
 internal import Telemetry
 
 /// A chain as a worker runs it: its interceptors, and for each event those that ask for it.
@@ -81,8 +82,8 @@ final class CompiledChain {
 
     /// The links that ask for an event, a bit each; before the outcome is known, those that are for some outcomes only ask
     /// for nothing.
-    func asking(_ event: ChainEvent, _ way: Way) -> UInt64 {
-        asking(event.asked(way), code: event.code)
+    func asking(_ event: ChainEvent, _ direction: Direction) -> UInt64 {
+        asking(event.asked(direction), code: event.code)
     }
 
     /// The links that ask for one of the events, a bit each; `code` is the outcome, once it is known.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Events
+internal import Protocols
 
 /// An interceptor that has suspended an event, and all that waits behind it there, in the order of arrival.
 final class Gate {
@@ -52,7 +53,7 @@ final class Gate {
     }
 }
 
-/// What is held in a chain on one way of a call; nothing, mostly.
+/// What is held in a chain in one direction of a call; nothing, mostly.
 struct Lane {
     private var gates: [Gate] = [] {
         didSet { gated = gates.reduce(0) { $0 | 1 << UInt64($1.place) } }
@@ -129,24 +130,24 @@ struct Lane {
     }
 }
 
-/// What is held in a chain on both ways of a call.
+/// What is held in a chain in both directions of a call.
 struct Lanes {
     var request = Lane()
     var response = Lane()
 
     /// One of them; not for the way of every call.
-    subscript(way: Way) -> Lane {
-        get { way == .request ? request : response }
+    subscript(direction: Direction) -> Lane {
+        get { direction == .request ? request : response }
         _modify {
-            switch way {
+            switch direction {
             case .request: yield &request
             case .response: yield &response
             }
         }
     }
 
-    /// The places on a way at which something is held, a bit each.
-    func gated(_ way: Way) -> UInt64 {
-        way == .request ? request.gated : response.gated
+    /// The places in a direction at which something is held, a bit each.
+    func gated(_ direction: Direction) -> UInt64 {
+        direction == .request ? request.gated : response.gated
     }
 }

@@ -9,7 +9,7 @@ public enum Verdict {
     case next
     /// The call ends with this error, in the caller's protocol.
     ///
-    /// On the request's way interceptors further on never see the event, and those before it see no response. On the
+    /// In the request direction interceptors further on never see the event, and those before it see no response. On the
     /// response's way the error takes the place of the event, and those that are still to come see it as the response's end.
     indirect case reject(RPCError)
     /// The call is answered here, as if the upstream had said so; good until the head of a response has gone out.

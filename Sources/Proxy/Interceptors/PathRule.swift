@@ -29,22 +29,22 @@ final class PathRule {
         ),
     ]
 
-    private enum Way {
+    private enum Change {
         case template(Template)
         case prefix([UInt8], with: [UInt8])
         case pattern(Pattern, with: Replacement)
         case none
     }
 
-    private var way = Way.none
+    private var change = Change.none
 
     /// Compiles the rule; what is wrong with it is reported.
     init(_ section: Section) {
         if let text = section.marked("template") {
-            way = .template(Self.template(text, section))
+            change = .template(Self.template(text, section))
         } else if section.has("with") {
             Self.check([Array(section.string("with").utf8)], "with", section)
-            way = section.has("pattern") ? Self.pattern(section) : Self.prefix(section)
+            change = section.has("pattern") ? Self.pattern(section) : Self.prefix(section)
         } else if section.has("prefix") || section.has("pattern") {
             section.diagnostics.report("\"with\" is missing; add what is to come instead, such as /", at: section.mark)
         }
@@ -60,7 +60,7 @@ final class PathRule {
         return template
     }
 
-    private static func prefix(_ section: Section) -> Way {
+    private static func prefix(_ section: Section) -> Change {
         let (prefix, new) = (Array(section.string("prefix").utf8), Array(section.string("with").utf8))
         if prefix.first != UInt8(ascii: "/") { section.report("a path begins with \"/\"", at: "prefix") }
         // Without it, what follows has to begin with "/", which behind another "/" is hardly meant.
@@ -71,7 +71,7 @@ final class PathRule {
         return .prefix(prefix, with: new)
     }
 
-    private static func pattern(_ section: Section) -> Way {
+    private static func pattern(_ section: Section) -> Change {
         var key = "pattern"
         do throws(PatternError) {
             let pattern = try Pattern(section.string("pattern"))
@@ -93,7 +93,7 @@ final class PathRule {
     func append(_ call: Call, to queue: ByteQueue) {
         let request = call.request
         let path = request.path
-        switch way {
+        switch change {
         case .template(let template): template.render(for: call, to: queue)
         case .prefix(let prefix, let new) where path.hasPrefix(prefix) && path.endsSegment(at: prefix.count):
             queue.append(new)

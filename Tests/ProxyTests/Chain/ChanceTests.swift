@@ -64,12 +64,12 @@ import Testing
     }
 
     /// Whether the events are a head, messages and an end, as far as they go.
-    private func isSound(_ events: [String], _ way: String) -> Bool {
+    private func isSound(_ events: [String], _ direction: String) -> Bool {
         guard let first = events.first else { return true }
-        guard first == "\(way) head" else { return false }
+        guard first == "\(direction) head" else { return false }
         let rest = events.dropFirst()
-        return rest.allSatisfy { $0 == "\(way) message" || $0 == "\(way) end" }
-            && !rest.dropLast().contains("\(way) end")
+        return rest.allSatisfy { $0 == "\(direction) message" || $0 == "\(direction) end" }
+            && !rest.dropLast().contains("\(direction) end")
     }
 }
 

@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `E8 giving up overtakes everything that waits, on both ways`() {
+    @Test func `E8 giving up overtakes everything that waits, in both directions`() {
         let chain =
             "{name: a, gate: {hold: [request message 2, response message]}}, {name: b, gate: {hold: [response end]}}"
         runCall(chain, in: Style.streams) { call in
