@@ -27,7 +27,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         /// The calls that run at once on one HTTP/2 connection, if the upstream allows as many.
         public let streams: Int
         /// The bytes of one request's body that are kept, so that it can be sent again.
-        public let replay: Int
+        public let retryBuffer: Int
     }
 
     /// What becomes of the cookies that an upstream sets.
@@ -150,7 +150,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             "The calls at once on one HTTP/2 connection, if the upstream allows as many."
         ),
         Option(
-            "replay",
+            "retry_buffer",
             .size(in: 0...1 << 30),
             default: "64KiB",
             "The bytes of the body of one request that are kept while it may have to be sent again; a longer one is sent once."
@@ -181,7 +181,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             connections: limits.integer("connections"),
             waiting: limits.integer("waiting"),
             streams: limits.integer("streams"),
-            replay: limits.size("replay")
+            retryBuffer: limits.size("retry_buffer")
         )
         defaults = UpstreamDefaults(section.section("defaults"))
         cookies = Cookies(rawValue: section.string("cookies")) ?? .none

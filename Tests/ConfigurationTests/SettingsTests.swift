@@ -31,7 +31,7 @@ struct SettingsTests {
           eliza:
             url: http://eliza.example:81
             timeouts: { connect: 250ms, first_byte: 1m, call: 1h, idle: 2s, keepalive: 10s, max_age: none }
-            limits: { connections: 7, waiting: 0, streams: 5, replay: 0 }
+            limits: { connections: 7, waiting: 0, streams: 5, retry_buffer: 0 }
           back: unix:/run/back.sock
         interceptors:
           - metrics: {}
@@ -116,7 +116,7 @@ struct SettingsTests {
         #expect(upstream.connectWait == nil)
         #expect(upstream.retryBudget.perThousand == 200)
         #expect(upstream.retryBudget.minimumPerSecond == 10)
-        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, replay: 65_536))
+        #expect(upstream.limits == .init(connections: 1024, waiting: 1024, streams: 100, retryBuffer: 65_536))
     }
 
     @Test func `the full form says everything about listeners, admin, drain and workers`() {
@@ -176,7 +176,7 @@ struct SettingsTests {
                     maxAge: nil
                 )
         )
-        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, replay: 0))
+        #expect(eliza?.limits == .init(connections: 7, waiting: 0, streams: 5, retryBuffer: 0))
     }
 
     @Test func `interceptors are named by their kinds, and numbered where a kind comes again`() {

@@ -30,7 +30,7 @@ def test_get_is_sent_again(martlet, recorder):
         assert [http.get(f"/{number}").text for number in range(3)] == ["ok"] * 3
     assert [request.target for request in upstream.requests] == ["/0", "/1", "/1", "/2"]
     assert len(upstream.connections) == 2
-    assert proxy.metrics().total("martlet_upstream_resends_total", upstream="default") == 1
+    assert proxy.metrics().total("martlet_upstream_retries_total", upstream="default") == 1
 
 
 def test_post_is_not(martlet, recorder):

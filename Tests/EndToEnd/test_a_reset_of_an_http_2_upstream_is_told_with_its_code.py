@@ -51,7 +51,7 @@ def test_a_refused_stream_is_sent_again(martlet, h2_recorder, method):
     assert (call.status, call.body) == (200, b"ok")
     assert [(stream.path, stream.body) for stream in upstream.streams] == [("/once", b"body")] * 2
     assert [stream.header("x-kept") for stream in upstream.streams] == ["1", "1"]
-    assert proxy.metrics().total("martlet_upstream_resends_total", upstream="default") == 1
+    assert proxy.metrics().total("martlet_upstream_retries_total", upstream="default") == 1
 
 
 def test_it_is_not_sent_again_for_ever(martlet, h2_recorder):

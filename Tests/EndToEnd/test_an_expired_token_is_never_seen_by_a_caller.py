@@ -100,7 +100,7 @@ def test_tokens_of_a_second(identity_provider, token_services, start, running, t
     fetched = own_fetches(provider)
     lasted = time.monotonic() - began
     assert lasted / 1.0 - 2 <= len(fetched) <= lasted / 0.4 + 2  # one for each token's end, some time ahead of it
-    # What was refused for its age was replayed; it should hardly ever have come to that.
+    # What was refused for its age was retried; it should hardly ever have come to that.
     assert len(services.ledger.refusals()) <= len(calls) / 50
 
 

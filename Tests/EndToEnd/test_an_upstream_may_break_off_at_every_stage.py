@@ -101,7 +101,7 @@ def test_break(martlet, recorder, h2_recorder, how, upstream):
     metrics = proxy.metrics()
     assert metrics.total("martlet_upstream_attempts_total", result="reset") == len(ways) * (len(STAGES) - 1)
     assert metrics.total("martlet_upstream_attempts_total", result="ok") == len(ways)
-    assert metrics.total("martlet_upstream_resends_total") == 0
+    assert metrics.total("martlet_upstream_retries_total") == 0
     health.check()
     for caller, version in ways:
         assert Asking(proxy, caller, version, "/fine").outcome() == "ok"

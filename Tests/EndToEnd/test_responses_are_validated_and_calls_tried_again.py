@@ -74,10 +74,8 @@ def start(martlet):
 def counted(proxy):
     """How often calls were sent again, and why others were not, each with its number."""
     metrics = proxy.metrics()
-    skipped = metrics.select("martlet_retry_skipped_total")
-    return metrics.total("martlet_retries_total", reason="rule"), {
-        labels["reason"]: value for labels, value in skipped if value
-    }
+    results = {labels["result"]: value for labels, value in metrics.select("martlet_retries_total") if value}
+    return results.pop("sent", 0), results
 
 
 def waiting(proxy):

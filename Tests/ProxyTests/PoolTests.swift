@@ -197,7 +197,7 @@ import Testing
             harness.settle()
             caller.send(say)
             harness.upstream().accept().expect(saidUpstream)
-            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 0") == true)
+            #expect(harness.metrics("martlet_upstream_retries_total").first?.hasSuffix(" 0") == true)
         }
     }
 
@@ -226,7 +226,7 @@ import Testing
             next.expect(saidUpstream)
             next.send(fine)
             caller.expect(fine)
-            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
+            #expect(harness.metrics("martlet_upstream_retries_total").first?.hasSuffix(" 1") == true)
         }
     }
 
@@ -266,7 +266,7 @@ import Testing
                 if !upstream.received.isEmpty { upstream.close() }
             }
             #expect(callers[0].head().hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
-            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 2") == true)
+            #expect(harness.metrics("martlet_upstream_retries_total").first?.hasSuffix(" 2") == true)
         }
     }
 

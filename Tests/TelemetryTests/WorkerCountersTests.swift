@@ -131,11 +131,11 @@ import Testing
         counters.attempt(counters.upstream("default"), .ok)
         _ = counters.upstream("other")
         counters.attempt(counters.upstream("default"), .ok)
-        counters.resend(counters.upstream("default"))
+        counters.retry(.connection, on: counters.upstream("default"))
         let lines = counters.snapshot().lines("martlet_upstream")
         #expect(lines.contains(#"martlet_upstream_attempts_total{upstream="default",result="ok"} 2"#))
         #expect(lines.contains(#"martlet_upstream_attempts_total{upstream="other",result="canceled"} 0"#))
-        #expect(lines.contains(#"martlet_upstream_resends_total{upstream="default"} 1"#))
+        #expect(lines.contains(#"martlet_upstream_retries_total{upstream="default"} 1"#))
     }
 
     @Test func `connections that are open are those opened and not closed`() {

@@ -26,7 +26,7 @@ extension Call {
 
     /// Measures the request while its head waits: who responds to it later may take one message.
     func measureWaitingRequest() {
-        guard meter == nil, !isTriedAgain else { return }
+        guard meter == nil, !isRetry else { return }
         meter = makeMeter()
     }
 

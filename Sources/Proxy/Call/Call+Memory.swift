@@ -32,7 +32,9 @@ extension Call {
     static let usualWait = Nanoseconds.second
 
     package var heldBytes: Int {
-        let queues = [outbox, replay, requestQuery, heldBody, bareMessage, requestRest?.bytes, responseRest?.bytes]
+        let queues = [
+            outbox, retryBuffer, requestQuery, heldBody, bareMessage, requestRest?.bytes, responseRest?.bytes,
+        ]
         let readers = (requestReader?.heldBytes ?? 0) + (responseReader?.heldBytes ?? 0)
         let suspended = lanes.request.heldBySuspensions + lanes.response.heldBySuspensions
         let waiting = lanes.request.bytes + lanes.response.bytes + suspended + (attempt?.heldBytes ?? 0)
@@ -67,7 +69,7 @@ extension Call {
 
     package func releaseSpares() {
         // Before that, what is kept for another attempt is what the next one sends.
-        if replay != nil, attempt?.isConnected == true { dropReplay(.buffer) }
+        if retryBuffer != nil, attempt?.isConnected == true { discardRetryBuffer(.buffer) }
     }
 
     package func shed() {

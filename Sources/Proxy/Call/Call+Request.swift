@@ -44,7 +44,7 @@ extension Call {
             }
         }
         guard takesRequest else {
-            replayObstacle = .incomplete
+            requestSkipReason = .incomplete
             return
         }
         requestReader = reader
@@ -96,7 +96,7 @@ extension Call {
 
     private func requestHeadLeaves() {
         hasHeadLeft = true
-        if isTriedAgain, let upstream = route.upstream { return tryUpstream(upstream) }
+        if isRetry, let upstream = route.upstream { return tryUpstream(upstream) }
         // What says how long the body is, or that there is none, waits until that is known.
         if !waitsForWhole { forward() }
     }
@@ -151,7 +151,7 @@ extension Call {
             outbox = queue
             return queue.append(bytes)
         }
-        keepForReplay(bytes, by: attempt)
+        keepForRetry(bytes, by: attempt)
         if attempt.send(body: bytes) { caller.pause(.slowPeer) }
     }
 }

@@ -311,7 +311,7 @@ extension Call {
     func sendHead(_ head: HTTPHead, end: Bool) {
         record.status = head.status
         headSent = true
-        if keepsRequest { giveReplay() }
+        if keepsRequest { releaseRetryBuffer() }
         caller.send(head: head, end: end)
         worker.give(head)
     }

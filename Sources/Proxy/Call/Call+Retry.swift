@@ -8,15 +8,15 @@ public import Telemetry
 /// through what runs for each attempt.
 extension Call {
     /// How often a call is tried at most, whoever would have it tried again.
-    static let maxTries = 32
+    static let maxAttempts = 32
 
     /// Why the call cannot be tried once more, if it cannot.
-    public var retryObstacle: RetryObstacle? {
+    public var retrySkipReason: RetrySkipReason? {
         if isOver || isClosing { return .delivered }
         guard isForwarded else { return .unsent }
-        if let replayObstacle { return replayObstacle }
+        if let requestSkipReason { return requestSkipReason }
         guard keepsRequest else { return .buffer }
-        if record.attempts >= Self.maxTries { return .attempts }
+        if record.attempts >= Self.maxAttempts { return .attempts }
         if case .callTimeout = failure { return .deadline }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }
         // Last, as a head goes out at once where something else is in the way, which is what people want to know.
@@ -29,29 +29,35 @@ extension Call {
     /// Whether the response that has come is the upstream's.
     var hasUpstreamResponse: Bool { ownOutcome == nil && !hasResponded }
 
-    /// Notes that the interceptor that says so would have let the call be tried once more, and what was in the way.
-    public func skipRetry(_ obstacle: RetryObstacle) {
-        skipRetry(obstacle, at: run.current, hasResponse ? .responseHead : .requestHead, isNoted: false)
+    /// Notes that the interceptor that calls this would retry the call for `reason`, and why it does not.
+    public func skipRetry(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
+        skipRetry(reason, skipReason, at: run.current, hasResponse ? .responseHead : .requestHead, isNoted: false)
     }
 
-    /// Likewise; `isNoted` where an interceptor has responded `retry`.
-    func skipRetry(_ obstacle: RetryObstacle, at place: Int, _ event: ChainEvent.Label, isNoted: Bool) {
-        worker.counters.retrySkipped(obstacle)
+    /// Notes a retry that is skipped at a place of the chain; `isNoted` if an interceptor has returned `retry`.
+    func skipRetry(
+        _ reason: RetryReason,
+        _ skipReason: RetrySkipReason,
+        at place: Int,
+        _ event: ChainEvent.Label,
+        isNoted: Bool
+    ) {
+        worker.counters.retrySkipped(reason, skipReason)
         let trace = self.trace ?? worker.takeTrace()
         self.trace = trace
-        trace.retrySkipped(place, event, obstacle.text, isNoted: isNoted)
+        trace.retrySkipped(place, event, skipReason.text, isNoted: isNoted)
     }
 
     /// What is in the way of an interceptor that has responded `retry` to an event.
-    func retryObstacle(at place: Int, _ direction: Direction) -> RetryObstacle? {
+    func retrySkipReason(at place: Int, _ direction: Direction) -> RetrySkipReason? {
         guard direction == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
-        return retryObstacle
+        return retrySkipReason
     }
 
     /// Drops the response and tries again.
     func retry(_ reason: RetryReason, at place: Int, _ event: ChainEvent) {
         guard let upstream = route.upstream else { return }
-        worker.counters.retry(reason)
+        worker.counters.retry(reason, on: upstream.counter)
         worker.counters.verdict(run.chain.links[place].counter, .retry)
         // The upstream did respond.
         attempt?.count(.ok)
@@ -76,9 +82,9 @@ extension Call {
             codec: classification.codec,
             messageLimit: listener.responseMessageLimit
         )
-        run.tryAgain(place)
+        run.retry(place)
         ledger.enter(.chain, at: worker.context.loop.now)
-        tryAgain(upstream)
+        retry(upstream)
     }
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).
@@ -94,7 +100,7 @@ extension Call {
 
     /// Whether the head of a response waits for what follows, since that may lead to another attempt.
     var waitsForMore: Bool {
-        keepsRequest && classification.rpcProtocol.hasEnvelopes && run.responseMeets(.retries) && retryObstacle == nil
+        keepsRequest && classification.rpcProtocol.hasEnvelopes && run.responseMeets(.retries) && retrySkipReason == nil
     }
 
     /// Holds the head for a moment: an error that follows at once comes with it.

@@ -68,7 +68,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var hasRequestLeft = false
     var isForwarded = false
     /// The request goes through a part of the chain once more, for another attempt.
-    var isTriedAgain = false
+    var isRetry = false
     /// What the upstream adds to the head has been added once, and the mark is from before that.
     var hasMark = false
     /// How the body is looked at, once that is known.
@@ -85,9 +85,9 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
-    var replay: ByteQueue?
+    var retryBuffer: ByteQueue?
     /// Why the request cannot be sent once more from what is kept of it, if it cannot.
-    var replayObstacle: RetryObstacle?
+    var requestSkipReason: RetrySkipReason?
     /// Somebody may have the call tried again: what is sent of it is kept until something of a response goes out.
     var keepsRequest = false
 
@@ -208,7 +208,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if takesRequest, heldResponse == nil { takeRequest(body) } else { replayObstacle = .incomplete }
+        if takesRequest, heldResponse == nil { takeRequest(body) } else { requestSkipReason = .incomplete }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
@@ -217,7 +217,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         meter?.end()
         if let heldResponse { return respondToWhole(heldResponse.response, heldResponse.place) }
         // A response of our own is under way: a request without its end cannot be sent once more.
-        if takesRequest { requestIsWhole(trailers: trailers) } else { replayObstacle = .incomplete }
+        if takesRequest { requestIsWhole(trailers: trailers) } else { requestSkipReason = .incomplete }
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
@@ -241,29 +241,29 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     package var isBehind: Bool { outbox != nil || attempt?.queuedBytes ?? 0 > Self.lowWater }
 
-    // MARK: Replay
+    // MARK: The retry buffer
 
     /// Whether the request could be sent once more from what is kept of it.
-    var isReplayable: Bool { replayObstacle == nil && !headSent }
+    var isRetryable: Bool { requestSkipReason == nil && !headSent }
 
-    func keepForReplay(_ body: Span<UInt8>, by attempt: Attempt) {
-        guard replayObstacle == nil, !headSent, keepsRequest || attempt.mayNeedReplay else { return }
-        let queue = replay.take() ?? worker.takeQueue()
+    func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
+        guard requestSkipReason == nil, !headSent, keepsRequest || attempt.mayNeedRetryBuffer else { return }
+        let queue = retryBuffer.take() ?? worker.takeQueue()
         queue.append(body)
-        let isTooMuch = queue.count > route.upstream?.replayLimit ?? 0
-        replay = queue
-        if isTooMuch { dropReplay(.buffer) }
+        let isTooMuch = queue.count > route.upstream?.retryBufferLimit ?? 0
+        retryBuffer = queue
+        if isTooMuch { discardRetryBuffer(.buffer) }
     }
 
     /// Nothing will be sent once more.
-    func dropReplay(_ obstacle: RetryObstacle) {
-        replayObstacle = replayObstacle ?? obstacle
-        giveReplay()
+    func discardRetryBuffer(_ reason: RetrySkipReason) {
+        requestSkipReason = requestSkipReason ?? reason
+        releaseRetryBuffer()
     }
 
     /// Nobody gets any more of the request, or gets it again.
     func dropRequest() {
-        dropReplay(.incomplete)
+        discardRetryBuffer(.incomplete)
         forgetRest(.request)
         if let queue = outbox.take() { worker.give(queue) }
         caller.resume(.slowPeer)
@@ -271,8 +271,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     }
 
     /// What was kept of the body is not needed any more.
-    func giveReplay() {
-        if let queue = replay.take() { worker.give(queue) }
+    func releaseRetryBuffer() {
+        if let queue = retryBuffer.take() { worker.give(queue) }
     }
 
     // MARK: Identity

@@ -235,7 +235,7 @@ extension Call {
     private func letGo() {
         callTimer.take()?.cancel()
         deadlineTimer.take()?.cancel()
-        giveReplay()
+        releaseRetryBuffer()
         forgetRest(.request)
         if let queue = outbox.take() { worker.give(queue) }
         if let queue = requestQuery.take() { worker.give(queue) }

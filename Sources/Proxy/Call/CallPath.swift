@@ -93,8 +93,8 @@ extension Call {
         ledger.enter(.attempt, at: record.stages.connected)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
         // that fails meanwhile is followed by another only when they are back.
-        let (kept, waiting) = (replay, outbox)
-        (replay, outbox) = (nil, nil)
+        let (kept, waiting) = (retryBuffer, outbox)
+        (retryBuffer, outbox) = (nil, nil)
         isLending = true
         // The connection of the attempt before may have been crowded.
         if record.attempts > 1 { caller.resume(.slowPeer) }
@@ -103,7 +103,7 @@ extension Call {
         attempt.send(head: request, end: hasRequestLeft && isBare)
         if let kept {
             attempt.send(body: kept.readable)
-            if isOver { worker.give(kept) } else { replay = kept }
+            if isOver { worker.give(kept) } else { retryBuffer = kept }
         }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
@@ -133,7 +133,7 @@ extension Call {
 
     /// The head of the upstream's response has come.
     func responded(head: HTTPHead, end: Bool) {
-        if !keepsRequest { giveReplay() }
+        if !keepsRequest { releaseRetryBuffer() }
         keepCookies(of: head)
         record.stages.responded = worker.context.loop.now
         reader.read(head, classification.rpcProtocol)
@@ -178,9 +178,9 @@ extension Call {
         }
         attempt.count(failure.result)
         if let limit = failure.limit { worker.counters.limitHit(limit) }
-        if attempt.canBeResent(after: failure), isReplayable, record.attempts < SentRequest.maxAttempts {
-            worker.counters.resend(attempt.upstream.counter)
-            return tryAgain(attempt.upstream)
+        if attempt.canRetry(after: failure), isRetryable, record.attempts < SentRequest.maxAttempts {
+            worker.counters.retry(.connection, on: attempt.upstream.counter)
+            return retry(attempt.upstream)
         }
         attempt.cancel()
         self.attempt = nil
@@ -199,10 +199,10 @@ extension Call {
     }
 
     /// Tries once more: the head goes again through what runs for each attempt, as it entered there.
-    func tryAgain(_ upstream: Upstream) {
+    func retry(_ upstream: Upstream) {
         guard let first = run.firstPerAttempt else { return tryUpstream(upstream) }
         attempt = nil
-        isTriedAgain = true
+        isRetry = true
         request.returnToMark()
         pass(.requestHead, .request, from: first)
     }

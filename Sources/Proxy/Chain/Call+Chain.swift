@@ -43,7 +43,7 @@ extension Call {
 
     /// Whether the request's head comes to a link, which has entered the call then.
     private func joins(_ place: Int, _ chain: CompiledChain) -> Bool {
-        guard !isTriedAgain else { return run.hasEntered(place) && chain.links[place].runsAgain }
+        guard !isRetry else { return run.hasEntered(place) && chain.links[place].runsAgain }
         let bit: UInt64 = 1 << UInt64(place)
         guard chain.conditional & bit == 0 || chain.links[place].takesPart(in: self) else { return false }
         run.enter(place)
@@ -203,11 +203,11 @@ extension Call {
         case .respond(let response): responded(response, at: place, event, direction)
         case .reset: brokenOff(at: place)
         case .retry(let reason):
-            guard let obstacle = retryObstacle(at: place, direction) else {
+            guard let skipReason = retrySkipReason(at: place, direction) else {
                 retry(reason, at: place, event)
                 return false
             }
-            skipRetry(obstacle, at: place, event.label(direction), isNoted: true)
+            skipRetry(reason, skipReason, at: place, event.label(direction), isNoted: true)
             return goesOn(place, event, bytes, direction)
         }
         return false

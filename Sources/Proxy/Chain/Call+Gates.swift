@@ -154,7 +154,7 @@ extension Call {
     func forgetWaiting(_ direction: Direction, from place: Int) {
         guard !lanes[direction].isEmpty else { return }
         // What of the request has waited does not go with another attempt.
-        if direction == .request { dropReplay(.incomplete) }
+        if direction == .request { discardRetryBuffer(.incomplete) }
         for slot in lanes[direction].removeAll(from: place) {
             slot.state.suspension?.cancel()
             if case .responseHead(let head, _) = slot.event { forget(head) }

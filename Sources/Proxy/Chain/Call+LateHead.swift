@@ -57,11 +57,11 @@ extension Call {
             responded(response, at: place, .responseHead(head, isLast: isHeadLast), .response)
             return false
         case .retry(let reason):
-            guard let obstacle = retryObstacle(at: place, .response) else {
+            guard let skipReason = retrySkipReason(at: place, .response) else {
                 retry(reason, at: place, end)
                 return false
             }
-            skipRetry(obstacle, at: place, .responseHead, isNoted: true)
+            skipRetry(reason, skipReason, at: place, .responseHead, isNoted: true)
             return true
         case .reject, .reset: return settle(verdict, place, end, Span(), .response)
         }

@@ -65,7 +65,7 @@ struct ChainRun {
     }
 
     /// The link lets the call be tried again: what is answered next comes to all links.
-    mutating func tryAgain(_ place: Int) {
+    mutating func retry(_ place: Int) {
         passedOver = 0
         judges = 0
         decider = nil

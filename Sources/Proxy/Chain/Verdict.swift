@@ -18,7 +18,7 @@ public enum Verdict {
     case reset
     /// The response that has come is dropped, and the call is tried once more; what runs for each attempt runs again.
     ///
-    /// For hooks of the response of interceptors that ask for `retries`. Where it cannot be, as `Call.retryObstacle` says,
+    /// For hooks of the response of interceptors that ask for `retries`. Where it cannot be, as `Call.retrySkipReason` says,
     /// that is noted and the event goes on.
     case retry(RetryReason)
     /// The event waits here until the suspension is resumed, with the verdict that counts then.

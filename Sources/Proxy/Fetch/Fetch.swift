@@ -186,7 +186,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: HTTPHead.isIdempotent(method.span)
         )
-        guard sent.mayGoAgain(after: failure), attempts < SentRequest.maxAttempts else { return failed(failure) }
+        guard sent.canRetry(after: failure), attempts < SentRequest.maxAttempts else { return failed(failure) }
         self.connection = nil
         upstream.acquire(for: self)
     }

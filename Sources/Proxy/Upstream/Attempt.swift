@@ -98,17 +98,17 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         call.attemptFailed(failure)
     }
 
-    // MARK: Resending
+    // MARK: Retries
 
     /// Whether the upstream may not have processed the request for reasons that are nobody's fault: it closes the
     /// connection, which has been idle, or, with HTTP/2, refuses the stream.
-    var mayNeedReplay: Bool {
+    var mayNeedRetryBuffer: Bool {
         guard let connection, !hasResponded else { return false }
         return connection.hasBeenIdle || connection.version == .http2
     }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
-    func canBeResent(after failure: UpstreamFailure) -> Bool {
+    func canRetry(after failure: UpstreamFailure) -> Bool {
         guard let connection else { return false }
         let sent = SentRequest(
             hasResponse: hasResponded,
@@ -116,7 +116,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: call.request.hasIdempotentMethod
         )
-        return sent.mayGoAgain(after: failure)
+        return sent.canRetry(after: failure)
     }
 
     // MARK: Towards the upstream

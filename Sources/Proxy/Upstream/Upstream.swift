@@ -34,7 +34,7 @@ final class Upstream {
     /// How long a call waits for a connection where none can be made.
     let connectWait: Nanoseconds?
     /// How much of a request's body is kept to be sent once more, in bytes.
-    let replayLimit: Int
+    let retryBufferLimit: Int
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
@@ -81,7 +81,7 @@ final class Upstream {
         self.notices = notices
         addressBook = AddressBook(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
-        replayLimit = settings.limits.replay
+        retryBufferLimit = settings.limits.retryBuffer
         connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }
         firstByteTimeout = settings.timeouts.firstByte.map { Nanoseconds($0) }
         attemptTimeout = settings.timeouts.attempt.map { Nanoseconds($0) }

@@ -3,8 +3,15 @@ internal import RPC
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
     /// The columns of an upstream behind the results of attempts: calls sent again, and the codes of calls.
-    static let resends = AttemptResult.allCases.count
-    static let codes = resends + 1
+    static let upstreamRetries = AttemptResult.allCases.count
+    static let codes = upstreamRetries + 1
+    /// What may become of a retry: it is sent, or skipped for one of the reasons.
+    private static let retryResults = 1 + RetrySkipReason.allCases.count
+
+    /// The place in `retries` of those that were sent, or skipped for a reason.
+    static func retryIndex(_ reason: RetryReason, skipped: RetrySkipReason?) -> Int {
+        Int(reason.rawValue) * retryResults + (skipped.map { 1 + Int($0.rawValue) } ?? 0)
+    }
     static let upstreamColumns = codes + RPCCode.allCases.count
     /// The columns of an upstream's pools: connections that are idle, connections with calls, calls that wait.
     static let idle = 0
@@ -34,8 +41,7 @@ public struct CountersSnapshot: Sendable {
     var refusals = [Int](repeating: 0, count: RefusalLabel.allCases.count)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
-    var retries = [Int](repeating: 0, count: RetryReason.allCases.count)
-    var skippedRetries = [Int](repeating: 0, count: RetryObstacle.allCases.count)
+    var retries = [Int](repeating: 0, count: RetryReason.allCases.count * retryResults)
     var droppedLogLines = 0
 
     /// The log lines that were lost, since nobody read them in time or they could not be written.
@@ -63,7 +69,6 @@ public struct CountersSnapshot: Sendable {
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
         for index in retries.indices { retries[index] &+= other.retries[index] }
-        for index in skippedRetries.indices { skippedRetries[index] &+= other.skippedRetries[index] }
         droppedLogLines &+= other.droppedLogLines
         for (name, protocols) in other.calls {
             for (callProtocol, counts) in protocols { add(counts, to: name, callProtocol) }

@@ -1,5 +1,7 @@
-/// Why a call was tried once more, as the label `reason` names it.
+/// Why a retry was due, as the label `reason` names it.
 public enum RetryReason: UInt8, CaseIterable, Sendable {
+    /// The connection was lost before the upstream can have processed the call, or the call may be repeated.
+    case connection
     /// The upstream did not take the credential.
     case unauthenticated
     /// A rule of the configuration says so.
@@ -8,14 +10,15 @@ public enum RetryReason: UInt8, CaseIterable, Sendable {
     /// The value of the label.
     public var label: StaticString {
         switch self {
+        case .connection: "connection"
         case .unauthenticated: "unauthenticated"
         case .rule: "rule"
         }
     }
 }
 
-/// Why a call was not tried once more, though an interceptor would have it so; as the label `reason` names it.
-public enum RetryObstacle: UInt8, CaseIterable, Sendable {
+/// Why a call was not retried although an interceptor asked for it, as the label `result` names it.
+public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     /// Something of the response has gone out to the caller.
     case delivered
     /// More of the request has gone out than is kept.

@@ -19,8 +19,7 @@ public final class WorkerCounters {
     private var refusals = [Int](repeating: 0, count: RefusalLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
-    private var retries = [Int](repeating: 0, count: RetryReason.allCases.count)
-    private var skippedRetries = [Int](repeating: 0, count: RetryObstacle.allCases.count)
+    private var retries = CountersSnapshot().retries
     private var droppedLogLines = 0
 
     /// Makes counters at zero that count at most `methodLimit` methods by name.
@@ -129,19 +128,15 @@ public final class WorkerCounters {
         upstreamDurations.record(max(0, nanoseconds), row: upstream.row)
     }
 
-    /// Counts a call that was sent again since the upstream surely had not processed it, or it may be repeated.
-    public func resend(_ upstream: UpstreamCounter) {
-        upstreams[upstream.row, CountersSnapshot.resends] &+= 1
+    /// Counts a retry that is sent to an upstream.
+    public func retry(_ reason: RetryReason, on upstream: UpstreamCounter) {
+        retries[CountersSnapshot.retryIndex(reason, skipped: nil)] &+= 1
+        upstreams[upstream.row, CountersSnapshot.upstreamRetries] &+= 1
     }
 
-    /// Counts that a call was tried once more.
-    public func retry(_ reason: RetryReason) {
-        retries[Int(reason.rawValue)] &+= 1
-    }
-
-    /// Counts that a call was not tried once more.
-    public func retrySkipped(_ obstacle: RetryObstacle) {
-        skippedRetries[Int(obstacle.rawValue)] &+= 1
+    /// Counts a retry that was due and is not sent.
+    public func retrySkipped(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
+        retries[CountersSnapshot.retryIndex(reason, skipped: skipReason)] &+= 1
     }
 
     /// Counts a verdict other than to go on.
@@ -215,7 +210,6 @@ public final class WorkerCounters {
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries
-        copy.skippedRetries = skippedRetries
         copy.droppedLogLines = droppedLogLines
         calls.methods.add(to: &copy, routes: calls.routes)
         return copy

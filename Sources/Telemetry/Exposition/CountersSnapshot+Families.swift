@@ -9,13 +9,12 @@ extension CountersSnapshot {
             interceptors.family(.interceptorVerdicts, VerdictLabel.allCases.map(\.label)),
             MetricFamily(.interceptorDuration, interceptors.samples { summary(ofInterceptor: $0) }),
             upstreams.family(.upstreamAttempts, AttemptResult.allCases.map(\.label)),
-            MetricFamily(.upstreamResends, upstreams.samples { .number(upstreams[$0, Self.resends]) }),
+            MetricFamily(.upstreamRetries, upstreams.samples { .number(upstreams[$0, Self.upstreamRetries]) }),
             MetricFamily(.upstreamCalls, upstreams.names.indices.flatMap { upstreamCalls($0, codeNames) }),
             MetricFamily(.upstreamCallDuration, upstreams.names.indices.compactMap(upstreamCallDuration)),
             pools.family(.upstreamConnections, ["idle", "active"]),
             MetricFamily(.upstreamWaiting, pools.samples { .number(pools[$0, Self.waiting]) }),
-            MetricFamily(.retries, RetryReason.allCases.map(sample)),
-            MetricFamily(.retriesSkipped, RetryObstacle.allCases.map(sample)),
+            MetricFamily(.retries, RetryReason.allCases.flatMap(samples)),
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),
@@ -64,12 +63,14 @@ extension CountersSnapshot {
         MetricSample([limit.label.description], .number(http2LimitHits[Int(limit.rawValue)]))
     }
 
-    private func sample(of reason: RetryReason) -> MetricSample {
-        MetricSample([reason.label.description], .number(retries[Int(reason.rawValue)]))
-    }
-
-    private func sample(of obstacle: RetryObstacle) -> MetricSample {
-        MetricSample([obstacle.label.description], .number(skippedRetries[Int(obstacle.rawValue)]))
+    /// The retries for a reason: those that were sent, and those that an interceptor asked for and that were skipped.
+    private func samples(of reason: RetryReason) -> [MetricSample] {
+        let skipReasons: [RetrySkipReason?] = reason == .connection ? [nil] : [nil] + RetrySkipReason.allCases
+        return skipReasons.map { skipped in
+            let result = skipped?.label ?? "sent"
+            let count = retries[Self.retryIndex(reason, skipped: skipped)]
+            return MetricSample([reason.label.description, result.description], .number(count))
+        }
     }
 
     private func callFamilies(_ codeNames: [StaticString]) -> [MetricFamily] {

@@ -4,8 +4,8 @@ extension Metric {
     public static let all: [Metric] = [
         rpcStarted, rpcHandled, rpcDuration, rpcMessagesReceived, rpcMessagesSent, rpcInFlight, interceptorVerdicts,
         interceptorDuration,
-        upstreamAttempts, upstreamResends, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
-        upstreamInsecure, retries, retriesSkipped, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
+        upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
+        upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsFailures,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
@@ -73,10 +73,10 @@ extension Metric {
         "Attempts of calls on an upstream, by what became of them.",
         labels: ["upstream", "result"]
     )
-    static let upstreamResends = Metric(
-        "martlet_upstream_resends_total",
+    static let upstreamRetries = Metric(
+        "martlet_upstream_retries_total",
         .counter,
-        "Calls sent again: the upstream surely had not processed them, or they may be repeated.",
+        "Retries sent to an upstream.",
         labels: ["upstream"]
     )
     static let upstreamCalls = Metric(
@@ -106,14 +106,8 @@ extension Metric {
     static let retries = Metric(
         "martlet_retries_total",
         .counter,
-        "Calls that were tried once more since an interceptor said so.",
-        labels: ["reason"]
-    )
-    static let retriesSkipped = Metric(
-        "martlet_retry_skipped_total",
-        .counter,
-        "Calls that were not tried once more though an interceptor said so, by what was in the way.",
-        labels: ["reason"]
+        "Retries that were due: by the reason, and whether they were sent or why not.",
+        labels: ["reason", "result"]
     )
     /// 1 for an upstream that anybody can pass for, 0 for one whose certificate is verified, by `upstream`.
     public static let upstreamInsecure = Metric(

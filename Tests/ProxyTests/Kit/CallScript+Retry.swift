@@ -39,14 +39,14 @@ extension CallScript {
 }
 
 extension ProxyHarness {
-    /// How often calls were tried again for a reason.
-    func retries(_ reason: String) -> Int { counter("martlet_retries_total", reason) }
+    /// How many retries were sent for a reason.
+    func retries(_ reason: String) -> Int { retries { $0.contains(#"reason="\#(reason)",result="sent""#) } }
 
-    /// How often they were not, for a reason.
-    func skippedRetries(_ reason: String) -> Int { counter("martlet_retry_skipped_total", reason) }
+    /// How many retries were skipped with a result.
+    func skippedRetries(_ result: String) -> Int { retries { $0.contains(#"result="\#(result)""#) } }
 
-    private func counter(_ name: String, _ reason: String) -> Int {
-        let line = metrics("\(name){reason=\"\(reason)\"}").first
-        return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    private func retries(_ isCounted: (String) -> Bool) -> Int {
+        let lines = metrics("martlet_retries_total").filter(isCounted)
+        return lines.reduce(0) { $0 + (Int($1.split(separator: " ").last ?? "") ?? 0) }
     }
 }

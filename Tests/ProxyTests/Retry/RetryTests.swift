@@ -124,7 +124,7 @@ import Testing
         let chain = "{gate: {sees: [response end], retry: {response end: 1}}}"
         // The message has an envelope of five bytes.
         for (limit, isKept) in [("0", false), ("9B", false), ("10B", true)] {
-            runCall(chain, in: [.grpc], on: [.memory], upstream: "limits: {replay: \(limit)}") { call in
+            runCall(chain, in: [.grpc], on: [.memory], upstream: "limits: {retry_buffer: \(limit)}") { call in
                 call.begin()
                 call.say("hello", end: true)
                 call.accept()

@@ -17,14 +17,14 @@ import Testing
                             hasLeft: hasLeft,
                             isIdempotent: isIdempotent
                         )
-                        #expect(sent.mayGoAgain(after: .unprocessed) == !hasResponse)
+                        #expect(sent.canRetry(after: .unprocessed) == !hasResponse)
                         let isSafe = !hasResponse && wasIdle && (!hasLeft || isIdempotent)
-                        #expect(sent.mayGoAgain(after: .lost) == isSafe, "\(sent)")
+                        #expect(sent.canRetry(after: .lost) == isSafe, "\(sent)")
                         let others: [UpstreamFailure] = [
                             .connectTimeout, .firstByteTimeout, .attemptTimeout, .callTimeout, .tooManyWaiting, .cutOff,
                             .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badResponse(.statusLine),
                         ]
-                        for failure in others { #expect(!sent.mayGoAgain(after: failure), "\(failure)") }
+                        for failure in others { #expect(!sent.canRetry(after: failure), "\(failure)") }
                     }
                 }
             }

@@ -22,13 +22,13 @@ func bare(_ status: String, _ fields: String...) -> String {
 extension ProxyHarness {
     /// How often calls were tried again because of a rule.
     var ruleRetries: String? {
-        metrics("martlet_retries_total").first { $0.contains("rule") }?.split(separator: " ").last.map(String.init)
+        metrics("martlet_retries_total").first { $0.contains(#"reason="rule",result="sent""#) }?
+            .split(separator: " ").last.map(String.init)
     }
 
     /// Why calls were not tried again.
     var skipped: [String] {
-        metrics("martlet_retry_skipped_total").filter { !$0.hasSuffix(" 0") }.compactMap {
-            $0.split(separator: "\"").dropFirst().first.map(String.init)
-        }
+        metrics("martlet_retries_total").filter { !$0.hasSuffix(" 0") && !$0.contains(#"result="sent""#) }
+            .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
     }
 }

@@ -143,8 +143,8 @@ final class TokenInterceptor: Interceptor, Redacting {
         guard let used = format.token(in: call.request, header), slot.hasBeen(used) else { return .next }
         let upstream = call.route.upstream
         slot.refused(used, by: upstream)
-        if let obstacle = call.retryObstacle {
-            call.skipRetry(obstacle)
+        if let skipReason = call.retrySkipReason {
+            call.skipRetry(.unauthenticated, skipReason)
             return .next
         }
         let isSettled = { [unowned self] (slot: CredentialSlot) in
@@ -159,7 +159,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func again(_ call: Call, _ slot: CredentialSlot, _ used: [UInt8], _ end: ResponseEnd?) -> Verdict {
         let upstream = call.route.upstream
         if slot.value != used, slot.isGood(for: upstream) { return .retry(.unauthenticated) }
-        call.skipRetry(.credential)
+        call.skipRetry(.unauthenticated, .credential)
         let isSame = slot.value == used && !slot.isRejected(by: upstream) && slot.failure == nil
         guard !isSame, case .reject(let error) = missing(slot) else { return .next }
         return .failing(error, end)

@@ -177,7 +177,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             case .replace(let replacement, _):
                 replace(replacement, head, message, call)
                 return .next
-            case .retry(let plan): return tryAgain(plan, facts.code, call, end)
+            case .retry(let plan): return retry(plan, facts.code, call, end)
             }
         }
         return .next
@@ -190,10 +190,10 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     // MARK: Another attempt
 
-    private func tryAgain(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call, _ end: ResponseEnd?) -> Verdict {
-        let (delay, obstacle) = timing(plan, code, call)
-        if let obstacle {
-            call.skipRetry(obstacle)
+    private func retry(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call, _ end: ResponseEnd?) -> Verdict {
+        let (delay, skipReason) = timing(plan, code, call)
+        if let skipReason {
+            call.skipRetry(.rule, skipReason)
             return .next
         }
         if let alternate = plan.alternate {
@@ -203,7 +203,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             }
         }
         guard call.route.upstream?.budget.withdraw(at: call.now) == true else {
-            call.skipRetry(.budget)
+            call.skipRetry(.rule, .budget)
             return .next
         }
         if plan.alternate != nil { alternates += 1 }
@@ -218,9 +218,9 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     /// How long to wait, and what is in the way of another attempt.
-    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetryObstacle?) {
+    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetrySkipReason?) {
         if call.retries >= maxRetries { return (0, .attempts) }
-        if let obstacle = call.retryObstacle { return (0, obstacle) }
+        if let skipReason = call.retrySkipReason { return (0, skipReason) }
         if call.failure?.endsCall == true { return (0, .deadline) }
         let status = call.failure == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (0, .notIdempotent) }

@@ -2,7 +2,7 @@ import HTTP2Kit
 import Testing
 
 /// Which calls are sent again when an HTTP/2 upstream did not take them.
-@Suite struct HTTP2ResendTests {
+@Suite struct HTTP2RetryTests {
     private static let head = "HEADERS \(control()) | content-type: application/json | x-trace: probe"
 
     /// A call whose body is whole, and its upstream, which has got it.
@@ -22,7 +22,7 @@ import Testing
             upstream.expect("3 \(Self.head)", "3 DATA/end {}")
             upstream.send(.response(3, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
-            #expect(harness.metrics("martlet_upstream_resends_total").first?.hasSuffix(" 1") == true)
+            #expect(harness.metrics("martlet_upstream_retries_total").first?.hasSuffix(" 1") == true)
         }
     }
 

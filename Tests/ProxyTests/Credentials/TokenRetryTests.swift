@@ -5,7 +5,7 @@ import Testing
 @testable import Proxy
 
 /// Calls whose token the upstream refuses: it is fetched anew, and the call goes again with the new one.
-@Suite struct TokenReplayTests {
+@Suite struct TokenRetryTests {
     private static func token(_ options: String = "") -> String {
         let source = #"oauth2: {token_url: "http://127.0.0.1:9/token", client_id: me}"#
         return "{token: {\(source)\(options.isEmpty ? "" : ", " + options)}}"
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `who wants no replay gets the refusal at once`() {
+    @Test func `who wants no retry gets the refusal at once`() {
         runCall(Self.token("retry: false")) { call in
             refuse(call)
             call.callerHearsRefusal()
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `a token that never changes leads to no replay`() {
+    @Test func `a token that never changes leads to no retry`() {
         runCall("{token: {value: one}}") { call in
             call.ask()
             #expect(authorization(call) == "Bearer one")
