@@ -3,7 +3,7 @@ public import RPC
 
 /// What a server of RPC refuses by the head of a request.
 ///
-/// For the calls that Martlet responds with a message itself; whether those it forwards are in order is for the upstream
+/// For the calls that Martlet itself responds to with a message; whether those it forwards are in order is for the upstream
 /// to say.
 extension Classification {
     /// What is wrong with the head of a request, for a server that speaks JSON and looks into no message; none if nothing

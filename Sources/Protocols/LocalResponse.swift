@@ -12,7 +12,7 @@ public struct LocalResponse: Sendable {
     /// The trailer fields; only a message in gRPC has any.
     public var trailers: [(name: [UInt8], value: [UInt8])]
 
-    /// Whether it responds one message, so that the request has to have come whole before it is known to be in order.
+    /// Whether it responds to one message, so that the request has to have come whole before it is known to be in order.
     public var respondsToOneMessage = false
 
     /// Puts a response together.

@@ -19,7 +19,7 @@ def seconds(value):
 
 @pytest.fixture
 def silent(h2_recorder):
-    """An upstream that responds nothing and waits for the end of the stream."""
+    """An upstream that sends nothing and waits for the end of the stream."""
     return h2_recorder(lambda peer, stream: peer.wait(lambda: stream.reset is not None))
 
 

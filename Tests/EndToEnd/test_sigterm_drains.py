@@ -14,7 +14,7 @@ REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
 @pytest.fixture
 def waiting(recorder):
-    """An upstream that responds nothing by itself."""
+    """An upstream that sends nothing by itself."""
     return recorder(script=lambda peer: peer.rest())
 
 

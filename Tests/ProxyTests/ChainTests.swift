@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `what an interceptor responds goes back through those before it`() {
+    @Test func `the response of an interceptor goes back through those before it`() {
         runProxy(chain("{name: a, probe: {}}", "{name: b, probe: {request: respond}}", "{name: c, probe: {}}")) {
             harness in
             #expect(call(harness, reachesUpstream: false) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))

@@ -1,6 +1,6 @@
 import Testing
 
-/// What Martlet responds by itself, byte for byte, in each protocol.
+/// What Martlet itself sends as a response, byte for byte, in each protocol.
 @Suite struct OwnResponseTests {
     private static let failing = "code: unknown, message: auth token fetch failed"
     private static let detail = "details: [{type: google.rpc.RetryInfo, value: CgIIPA==}]"

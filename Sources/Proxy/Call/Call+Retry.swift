@@ -48,7 +48,7 @@ extension Call {
         trace.retrySkipped(place, event, skipReason.text, isNoted: isNoted)
     }
 
-    /// What is in the way of an interceptor that has responded `retry` to an event.
+    /// What is in the way of an interceptor that has returned `retry` to an event.
     func retrySkipReason(at place: Int, _ direction: Direction) -> RetrySkipReason? {
         guard direction == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
         return retrySkipReason

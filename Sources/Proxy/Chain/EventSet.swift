@@ -19,7 +19,7 @@ public struct EventSet: OptionSet, Sendable {
     ///
     /// Responses of one bare message are held until it has come.
     public static let responseEnd = EventSet(rawValue: 32)
-    /// The end of a response that is an error; not for what the upstream responds in plain HTTP, which has no such end.
+    /// The end of a response that is an error; not for what the upstream sends in plain HTTP, which has no such end.
     public static let responseErrors = EventSet(rawValue: 64)
     /// The end of a response whose trailers come behind its messages; made where there are none, so that fields can be
     /// added.

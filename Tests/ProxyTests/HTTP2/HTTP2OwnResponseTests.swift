@@ -1,7 +1,7 @@
 import HTTP2Kit
 import Testing
 
-/// What Martlet responds by itself over HTTP/2, byte for byte, in each protocol.
+/// What Martlet itself sends as a response over HTTP/2, byte for byte, in each protocol.
 @Suite struct HTTP2OwnResponseTests {
     private static let json = #"{"code":"unknown","message":"auth token fetch failed"}"#
 
