@@ -9,10 +9,10 @@ import Testing
 @Suite struct DescriptorTests {
     private let budget = DescriptorBudget(limit: 64, firstOfLast: .max)
 
-    private func runProxy(_ yaml: String = plain, _ script: (ProxyHarness) -> Void) {
+    private func runProxy(_ yaml: String = plain, _ script: (ProxyHarness) throws -> Void) rethrows {
         for transport in Transport.allCases {
             let harness = ProxyHarness(transport, yaml, descriptors: budget)
-            script(harness)
+            try script(harness)
             harness.finish()
             #expect(budget.used == 0)
             #expect(budget.excess == -budget.callerShare)
@@ -126,6 +126,19 @@ import Testing
             refused.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
             #expect(gone(busy) == [])
             #expect(harness.metrics("martlet_limit_hits_total{limit=\"descriptors\"}").first?.hasSuffix(" 0") == false)
+        }
+    }
+
+    @Test func `a caller may wait for one that has just become idle, but not behind one that waited in vain`() throws {
+        try runProxy { harness in
+            let busy = (0..<47).map { _ in harness.caller() }
+            for caller in busy { caller.send("GET / HT") }
+            harness.settle()
+            call(harness.caller(), harness)
+            let keeper = try #require(harness.worker.context.descriptors)
+            #expect(keeper.admit(0, mayWait: true) == .waits)
+            #expect(keeper.admit(0, mayWait: false) == .refused(.noDescriptor))
+            #expect(keeper.admit(0, mayWait: true) == .refused(.noDescriptor))
         }
     }
 
