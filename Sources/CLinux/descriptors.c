@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 // What the process was started with, if that has been raised.
 static struct rlimit inherited;
@@ -20,6 +21,14 @@ void martlet_raise_descriptor_limit(void) {
     if (raised || getrlimit(RLIMIT_NOFILE, &inherited) < 0) return;
     struct rlimit all = {inherited.rlim_max, inherited.rlim_max};
     raised = inherited.rlim_cur < inherited.rlim_max && setrlimit(RLIMIT_NOFILE, &all) == 0;
+}
+
+// The kernel enlarges the table of descriptors when it is full. In a process with threads, whoever opens the next descriptor
+// then sleeps through a grace period of RCU: 4 to 20 ms, for a worker with all its calls.
+void martlet_reserve_descriptors(long count) {
+    long limit = martlet_descriptor_limit(false);
+    int last = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, (int)(count < limit ? count : limit) - 1);
+    if (last >= 0) close(last);
 }
 
 void martlet_restore_descriptor_limit(void) {

@@ -116,6 +116,8 @@ long martlet_descriptor_limit(bool hard);
 
 // Raises the soft limit of descriptors to the hard one. To be called before there are other threads.
 void martlet_raise_descriptor_limit(void);
+// Makes the table of descriptors large enough for so many, or for the limit if that is lower. Before there are threads.
+void martlet_reserve_descriptors(long count);
 
 // Gives this process, a child that is about to become a program, the limit of descriptors that its parent was started with: the
 // program may use select(2), which takes no descriptor from 1024 on, or close all that it could have.
