@@ -56,7 +56,7 @@ public final class Socket: Transport {
             &credentials.gid,
             &credentials.pid
         )
-        // On a TCP socket the kernel responses that nobody is there.
+        // On a TCP socket the kernel says that nobody is there.
         return failure == 0 && credentials.uid != .max ? credentials : nil
     }
 

@@ -1,5 +1,5 @@
 extension RPCCode {
-    /// The HTTP status of a unary Connect respond with this code (Connect protocol, "Error codes").
+    /// The HTTP status of a unary Connect response with this code (Connect protocol, "Error codes").
     public var httpStatus: Int {
         switch self {
         case .ok: 200

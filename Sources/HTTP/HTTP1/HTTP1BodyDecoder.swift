@@ -8,7 +8,7 @@ enum HTTP1Framing: Equatable {
     case length(Int)
     /// By chunks, the last of which is empty and followed by a trailer section.
     case chunked
-    /// By the end of the connection; responds only.
+    /// By the end of the connection; responses only.
     case untilEnd
 }
 

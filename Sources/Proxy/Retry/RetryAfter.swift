@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Events
 
-/// When a server that responds `retry-after` wants to be asked again (RFC 9110 §10.2.3).
+/// When a server that sends `retry-after` wants to be asked again (RFC 9110 §10.2.3).
 enum RetryAfter {
     /// How long to wait from `now` on; nil if the value is neither a number of seconds nor a date.
     ///

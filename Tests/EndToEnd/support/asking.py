@@ -16,7 +16,7 @@ CODES = {"0": "ok", "1": "canceled", "4": "deadline_exceeded", "8": "resource_ex
 
 
 def response_parts(kind):
-    """What an upstream responses to a request of a content type: its own, a message, and the end that is in the body."""
+    """What an upstream sends for a request of a content type: its own, a message, and the end that is in the body."""
     match (kind or "").split("+")[0]:
         case "application/connect":
             return kind, envelope(0, b'{"sentence":"hi"}'), envelope(2, b"{}")

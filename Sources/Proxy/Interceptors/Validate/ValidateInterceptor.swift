@@ -20,7 +20,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     /// The rule to be asked next; past the last when that is over.
     private var position = 0
-    /// The rules for whose responds to the head is one, a bit each.
+    /// The rules for whose responses the head is one, a bit each.
     private var candidates: UInt64 = 0
     private var status = 0
     private var json: JSONValue?

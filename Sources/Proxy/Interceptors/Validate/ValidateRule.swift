@@ -6,7 +6,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 
-/// One rule: for which responds to it is, and what becomes of them.
+/// One rule: for which responses it is, and what becomes of them.
 struct ValidateRule {
     /// What becomes of a response.
     enum Outcome {
