@@ -60,7 +60,7 @@ def call(case, port, fields):
 
 
 def check_backend(case, port):
-    """It answers nobody whose proxy has not done its work."""
+    """It responds to nobody whose proxy has not done its work."""
     for fields, wanted in (({}, 401), ({"x-internal": "1", "authorization": AUTHORIZATION}, 403), ({"authorization": AUTHORIZATION}, 200)):
         status = call(case, port, fields)[0]
         if status != wanted:

@@ -4,7 +4,7 @@ extension Settings {
     /// - Parameters:
     ///   - section: the root of the file.
     ///   - respondingKinds: the kinds of interceptors that respond to calls.
-    ///   - chainsAreWhole: whether everything that chains include was found; what is missing might answer.
+    ///   - chainsAreWhole: whether everything that chains include was found; what is missing might respond.
     func check(_ section: Section, respondingKinds: Set<String>, chainsAreWhole: Bool) {
         checkListeners(section)
         checkRouteNames(section.diagnostics)

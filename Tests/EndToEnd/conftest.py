@@ -199,7 +199,7 @@ def callers(running):
 
 @pytest.fixture
 def black_hole():
-    """The port of a listening socket whose queue is full, so that the kernel answers no further connection."""
+    """The port of a listening socket whose queue is full, so that the kernel accepts no further connection."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.socket())
         listener.bind(("127.0.0.1", 0))

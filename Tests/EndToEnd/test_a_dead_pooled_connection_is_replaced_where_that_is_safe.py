@@ -5,7 +5,7 @@ from support.recorder import OK
 
 
 def dies_on_its_second_request(upstream):
-    """The first connection answers once and closes on the next request; later ones respond to all."""
+    """The first connection responds once and closes on the next request; later ones respond to all."""
 
     def script(peer):
         first = peer is upstream.connections[0]

@@ -13,7 +13,7 @@ REQUEST = b"GET /needs HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
 
 class Server:
-    """Answers 503 until there was a login."""
+    """Responds with 503 until there was a login."""
 
     def __init__(self):
         self.needed = 0

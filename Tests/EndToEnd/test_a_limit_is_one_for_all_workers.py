@@ -49,7 +49,7 @@ def test_keys(martlet):
     assert statuses(proxy, 1, x_tenant="a") == [429]
 
 
-def test_curl_is_told_when_to_try_again(martlet):
+def test_curl_is_told_when_to_retry(martlet):
     proxy = martlet(configuration("rate: 1/m", RESPONSE))
     command = ["curl", "--silent", "--show-error", "--noproxy", "*", "--max-time", "5", "--include", proxy.url]
     assert b" 204 " in subprocess.run(command, check=True, capture_output=True).stdout.split(b"\r\n")[0]

@@ -1,4 +1,4 @@
-"""A worker's thread that does not run: the health check fails and names it, systemd gets no sign of life, status answers."""
+"""A worker's thread that does not run: the health check fails and names it, systemd gets no sign of life, status responds."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""A name has two addresses; whichever of them answers, the call is served."""
+"""A name has two addresses; whichever of them responds, the call is served."""
 
 import os
 import subprocess

@@ -113,7 +113,7 @@ import Testing
         )
     }
 
-    @Test func `a canned message answers one message, neither none nor two`() {
+    @Test func `a canned message responds to one message, neither none nor two`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         for (count, request) in [(0, ""), (2, "\0\0\0\0\0\0\0\0\0\0")] {
             let end =

@@ -26,7 +26,7 @@ public struct HTTP2Code: RawRepresentable, Hashable, Sendable {
     /// The peer asks too much.
     public static let enhanceYourCalm = HTTP2Code(rawValue: 11)
 
-    /// Whether a reset with this code, sent by ourselves, answers something that the peer should not have done.
+    /// Whether a reset with this code, sent by ourselves, is a response to something that the peer should not have done.
     var blamesPeer: Bool {
         switch self {
         case .protocolError, .flowControlError, .streamClosed, .frameSizeError, .refusedStream: true

@@ -10,7 +10,7 @@ final class FaultInterceptor: Interceptor {
         name: "fault",
         summary: """
             Lets calls go wrong, to try how an application takes it: delays them, ends them with an error or a reset, cuts \
-            answers off, slows messages down.
+            responses off, slows messages down.
             """,
         options: Fault.options + [
             Option(

@@ -6,7 +6,7 @@ from support.patience import eventually
 
 
 def response_ok(peer, stream):
-    """Answers 200 with `ok` once the request has ended."""
+    """Responds with 200 with `ok` once the request has ended."""
     peer.finish(stream)
     if stream.reset is None:
         peer.headers(stream.id, response())

@@ -160,7 +160,7 @@ class Tokens(JWTBearerTokenGenerator):
 
 
 class OAuth(AuthorizationServer):
-    """Answers token requests; `state` has the settings, which may change at any time."""
+    """Responds to token requests; `state` has the settings, which may change at any time."""
 
     def __init__(self, url, state):
         super().__init__()

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from support.identity_provider_oauth import EXCHANGE, OAuth
 
-# What a setting may be; `refuse` closes the port, `hang` answers nothing, `echo` tells the client its own secrets.
+# What a setting may be; `refuse` closes the port, `hang` sends nothing, `echo` tells the client its own secrets.
 FAILURES = {None, "500", "503", "429", "json", "echo", "hang", "refuse"}
 GRANTS = {EXCHANGE: "exchange"}
 

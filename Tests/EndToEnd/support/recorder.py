@@ -10,7 +10,7 @@ JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\
 
 
 class Recorder(Listening):
-    """Listens on loopback and responds to each request with `answer` (bytes, or a function of the request).
+    """Listens on loopback and responds to each request with `response` (bytes, or a function of the request).
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
     an SSL context, what is recorded is what was decrypted; a handshake that fails is noted in `refusals`.

@@ -1,7 +1,7 @@
 import Bytes
 import HTTP
 
-/// An upstream in memory: answers what a test says and shows what was asked of it.
+/// An upstream in memory: sends what a test says and shows what was asked of it.
 final class ScriptedUpstream: HTTPClientOwner {
     let transcript = Transcript()
     let heads = HTTPHeadPool()
