@@ -1,17 +1,17 @@
-/// How much of an upstream's load may be calls that are tried again.
+/// How much of an upstream's load may be calls that are retried.
 public struct UpstreamRetryBudget: Equatable, Sendable {
-    /// How many of a thousand calls may be tried again.
+    /// How many of a thousand calls may be retried.
     public let perThousand: Int
     /// How many more may be, in each second, however few calls there are.
     public let minimumPerSecond: Int
 
     static let options = [
-        Option("ratio", .string, default: "0.2", "How many tries there may be again for each call, from 0 to 10."),
+        Option("ratio", .string, default: "0.2", "How many retries there may be for each call, from 0 to 10."),
         Option(
             "min_per_second",
             .integer(in: 0...1_000_000),
             default: "10",
-            "How many tries there may be again in each second besides, so that few calls can be tried again, too."
+            "How many retries there may be in each second besides, so that few calls can be retried, too."
         ),
     ]
 

@@ -26,7 +26,7 @@ public struct UpstreamSettings: Equatable, Sendable {
         public let waiting: Int
         /// The calls that run at once on one HTTP/2 connection, if the upstream allows as many.
         public let streams: Int
-        /// The bytes of one request's body that are kept, so that it can be sent again.
+        /// The bytes of one request's body that are kept, so that it can be retried.
         public let retryBuffer: Int
     }
 
@@ -56,7 +56,7 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let cookies: Cookies
     /// How long a call waits for a connection where none can be made; none is not at all.
     public let connectWait: Duration?
-    /// How much of its load may be calls that are tried again.
+    /// How much of its load may be calls that are retried.
     public let retryBudget: UpstreamRetryBudget
     /// Whether requests keep the host that the caller named, instead of getting that of the URL.
     public let keepsHost: Bool
@@ -101,12 +101,12 @@ public struct UpstreamSettings: Equatable, Sendable {
             "connect_wait",
             .timeout,
             default: "none",
-            "How long a call waits where no connection can be made, which is tried again meanwhile; none is not at all."
+            "How long a call waits where no connection can be made, which is retried meanwhile; none is not at all."
         ),
         Option(
             "retry_budget",
             .section(UpstreamRetryBudget.options),
-            "How much of the load of one worker may be calls that are tried again, over ten seconds."
+            "How much of the load of one worker may be calls that are retried, over ten seconds."
         ),
     ]
 
@@ -153,7 +153,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             "retry_buffer",
             .size(in: 0...1 << 30),
             default: "64KiB",
-            "The bytes of the body of one request that are kept while it may have to be sent again; a longer one is sent once."
+            "The bytes of the body of one request that are kept while it may have to be retried; a longer one is sent once."
         ),
     ]
 

@@ -103,7 +103,7 @@ public final class LineWriter: Sendable {
 
     private static func run(_ target: Target, _ state: Locked<State>, _ wake: Wake) {
         var descriptor = open(target, mode: state.withLock { $0.mode })
-        /// Whether the file could not be opened: that is tried again with the next lines.
+        /// Whether the file could not be opened: that is retried with the next lines.
         var mustReopen = descriptor < 0
         var complaint = Complaint()
         // What could not be written may have begun, also by a run before: the next line gets one of its own.

@@ -27,7 +27,7 @@ public final class NotifySocket {
     ///
     /// - Parameters:
     ///   - name: a path, or `@` and a name of the abstract namespace, as in `NOTIFY_SOCKET`.
-    ///   - loop: the loop whose timers send again what found no room.
+    ///   - loop: the loop whose timers retry what found no room.
     public init?(to name: String, loop: EventLoop) {
         let named: SocketAddress? =
             name.hasPrefix("@") ? .abstract(name: String(name.dropFirst())) : .unix(path: name)

@@ -4,7 +4,7 @@ public import Bytes
 public enum Transfer: Equatable {
     /// This many bytes went over.
     case bytes(Int)
-    /// Nothing for now; the watcher is told when it is worth trying again.
+    /// Nothing for now; the watcher is told when it is worth a retry.
     case notNow
     /// The other end has closed its sending side, in order.
     case end

@@ -24,7 +24,7 @@ package enum HTTPReset: Error, Equatable, Sendable {
     case canceled
     /// The peer, or the one who resets, gave this code of HTTP/2.
     case code(HTTP2Code)
-    /// The peer has surely not processed the request, so that it may be sent again (RFC 9113 §8.7).
+    /// The peer has surely not processed the request, so that it may be retried (RFC 9113 §8.7).
     case unprocessed
     /// The connection is gone. The errno is there if the system gave one.
     case connectionLost(errno: Int32?)

@@ -28,7 +28,7 @@ public enum RPCCode: UInt8, CaseIterable, Sendable {
     case unimplemented = 12
     /// Something that must hold does not.
     case `internal` = 13
-    /// The service cannot be reached now; trying again may help.
+    /// The service cannot be reached now; retrying may help.
     case unavailable = 14
     /// Data are lost or damaged for good.
     case dataLoss = 15

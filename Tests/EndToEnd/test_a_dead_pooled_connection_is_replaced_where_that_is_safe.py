@@ -24,7 +24,7 @@ def start(martlet, recorder):
     return upstream, martlet(upstream=upstream.url, more="workers: 1")
 
 
-def test_get_is_sent_again(martlet, recorder):
+def test_get_is_retried(martlet, recorder):
     upstream, proxy = start(martlet, recorder)
     with proxy.http() as http:
         assert [http.get(f"/{number}").text for number in range(3)] == ["ok"] * 3

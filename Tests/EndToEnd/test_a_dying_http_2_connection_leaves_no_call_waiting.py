@@ -1,4 +1,4 @@
-"""Calls that were on an HTTP/2 connection to the upstream when it died are told, or sent again where that is safe."""
+"""Calls that were on an HTTP/2 connection to the upstream when it died are told, or retried where that is safe."""
 
 import pytest
 from hyperframe.frame import DataFrame, SettingsFrame

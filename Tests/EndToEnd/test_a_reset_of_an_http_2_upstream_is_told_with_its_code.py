@@ -1,4 +1,4 @@
-"""Of the streams that an upstream resets, refused ones are sent again; others end the call with the code they stand for."""
+"""Of the streams that an upstream resets, refused ones are retried; others end the call with the code they stand for."""
 
 import json
 import threading
@@ -42,7 +42,7 @@ def start(martlet, h2_recorder, code, times):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_refused_stream_is_sent_again(martlet, h2_recorder, method):
+def test_a_refused_stream_is_retried(martlet, h2_recorder, method):
     upstream, proxy = start(martlet, h2_recorder, h2_peer.REFUSED_STREAM, 1)
     caller = proxy.connect_h2()
     call = caller.open(h2_peer.request("/once", method, ("x-kept", "1")))
@@ -54,7 +54,7 @@ def test_a_refused_stream_is_sent_again(martlet, h2_recorder, method):
     assert proxy.metrics().total("martlet_upstream_retries_total", upstream="default") == 1
 
 
-def test_it_is_not_sent_again_for_ever(martlet, h2_recorder):
+def test_it_is_not_retried_for_ever(martlet, h2_recorder):
     upstream, proxy = start(martlet, h2_recorder, h2_peer.REFUSED_STREAM, 1000)
     caller = proxy.connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
@@ -63,7 +63,7 @@ def test_it_is_not_sent_again_for_ever(martlet, h2_recorder):
 
 
 @pytest.mark.parametrize("code", sorted(CODES.keys() - {h2_peer.REFUSED_STREAM}))
-def test_another_reset_is_not_sent_again(martlet, h2_recorder, code):
+def test_another_reset_is_not_retried(martlet, h2_recorder, code):
     upstream, proxy = start(martlet, h2_recorder, code, 1)
     caller = proxy.connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
@@ -116,7 +116,7 @@ def test_a_plain_response_that_was_begun_is_cut_off(martlet, h2_recorder):
     assert call.reset in (h2_peer.INTERNAL_ERROR, h2_peer.CANCEL)
 
 
-def test_a_refused_stream_whose_body_still_comes_is_sent_again_whole(martlet, h2_recorder):
+def test_a_refused_stream_whose_body_still_comes_is_retried_whole(martlet, h2_recorder):
     def response(peer, stream):
         if len(upstream.streams) == 1:
             peer.wait(lambda: stream.body, "a part of the body")

@@ -31,9 +31,9 @@ def test_until_it_is_free(martlet, recorder, notify):
         CONFIGURATION.format(port=port, url=recorder().url), environment=manager.environment, wait=False
     )
     waiting = manager.next("STATUS")
-    assert f"127.0.0.1:{port}: in use by a running process; trying again in 1 s" in waiting["STATUS"]
+    assert f"127.0.0.1:{port}: in use by a running process; retrying in 1 s" in waiting["STATUS"]
     assert int(waiting["EXTEND_TIMEOUT_USEC"]) > 1_000_000
-    assert "trying again in 2 s" in manager.next("STATUS")["STATUS"]
+    assert "retrying in 2 s" in manager.next("STATUS")["STATUS"]
     taken.close()
     assert manager.next("READY")["STATUS"] == "serving"
     proxy.stderr.wait(r" info ready ")

@@ -1,4 +1,4 @@
-"""An upstream is killed and started again, and again, under load: what can be sent again is, and the rest is unavailable."""
+"""An upstream is killed and started again, and again, under load: what can be retried is, and the rest is unavailable."""
 
 import threading
 from collections import Counter

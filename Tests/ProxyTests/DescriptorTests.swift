@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a connection to an upstream for which there is no descriptor is tried again`() {
+    @Test func `a connection to an upstream for which there is no descriptor is retried`() {
         runProxy { harness in
             let callers = crowd(harness, 4)
             harness.upstream().behaviour = .lacksDescriptors

@@ -20,14 +20,14 @@ import Testing
 
     private static let responding = "  - respond: {status: 204}\n"
 
-    @Test func `calls that come too fast are told when to try again`() {
+    @Test func `calls that come too fast are told when to retry`() {
         runProxy(Self.limit("rate: 6/m, burst: 2", more: Self.responding)) { harness in
             #expect([call(harness), call(harness), call(harness)] == ["204", "204", "429"])
             harness.pass(.seconds(2))
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().contains("\r\nretry-after: 8\r\n"))
-            caller.expect(#"{"code":"resource_exhausted","message":"calls come too fast; try again in 8s"}"#)
+            caller.expect(#"{"code":"resource_exhausted","message":"calls come too fast; retry in 8s"}"#)
             harness.pass(.seconds(8))
             #expect([call(harness), call(harness)] == ["204", "429"])
             let name = #"martlet_interceptor_verdicts_total{interceptor="limit",verdict="reject"} "#

@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `a call that a dead connection took no byte of is sent again, body and all`() {
+    @Test func `a call that a dead connection took no byte of is retried, body and all`() {
         runProxy(plain) { harness in
             let (caller, upstream) = idle(harness)
             harness.stopTelling()
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `a call that is sent again goes on where its caller is`() {
+    @Test func `a call that is retried goes on where its caller is`() {
         runProxy(plain) { harness in
             let (caller, upstream) = idle(harness)
             harness.stopTelling()
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func `a call is sent again no more than twice`() {
+    @Test func `a call is retried no more than twice`() {
         runProxy(plain) { harness in
             let callers = (0..<4).map { _ in harness.caller() }
             let upstreams = callers.map { caller in
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call that can be repeated is sent again if a connection dies that was idle`(_ transport: Transport) {
+    func `a call that can be repeated is retried if a connection dies that was idle`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let (caller, upstream) = idle(harness)
             caller.send(get)
@@ -297,7 +297,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call is not sent again if its connection was new`(_ transport: Transport) {
+    func `a call is not retried if its connection was new`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -308,7 +308,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call is not sent again if a response had begun`(_ transport: Transport) {
+    func `a call is not retried if a response had begun`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let (caller, upstream) = idle(harness)
             caller.send(get)

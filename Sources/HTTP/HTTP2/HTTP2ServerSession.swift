@@ -120,7 +120,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         guard !isClosed else { return }
         switch goodbye {
         case .none where !isBusy:
-            // What the peer may just be sending it can send again elsewhere: it will see that it was not processed.
+            // What the peer may just be sending it can retry elsewhere: it will see that it was not processed.
             lingers = false
             sayGoodbye()
         case .none:

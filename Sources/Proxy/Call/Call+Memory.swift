@@ -68,7 +68,7 @@ extension Call {
     }
 
     package func releaseSpares() {
-        // Before that, what is kept for another attempt is what the next one sends.
+        // Before that, what is kept for a retry is what the next one sends.
         if retryBuffer != nil, attempt?.isConnected == true { discardRetryBuffer(.buffer) }
     }
 

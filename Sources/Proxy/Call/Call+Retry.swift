@@ -7,10 +7,10 @@ public import Telemetry
 /// Another try of a call, since an interceptor says so: what has come of a response is dropped, and the request goes again
 /// through what runs for each attempt.
 extension Call {
-    /// How often a call is tried at most, whoever would have it tried again.
+    /// How often a call is tried at most, whoever would have it retried.
     static let maxAttempts = 32
 
-    /// Why the call cannot be tried once more, if it cannot.
+    /// Why the call cannot be retried, if it cannot.
     public var retrySkipReason: RetrySkipReason? {
         if isOver || isClosing { return .delivered }
         guard isForwarded else { return .unsent }
@@ -23,7 +23,7 @@ extension Call {
         return headSent ? .delivered : nil
     }
 
-    /// How often the interceptor that asks has let the call be tried again.
+    /// How often the interceptor that asks has let the call be retried.
     public var retries: Int { run.retriesOfCurrent }
 
     /// Whether the response that has come is the upstream's.
@@ -54,7 +54,7 @@ extension Call {
         return retrySkipReason
     }
 
-    /// Drops the response and tries again.
+    /// Drops the response and retries.
     func retry(_ reason: RetryReason, at place: Int, _ event: ChainEvent) {
         guard let upstream = route.upstream else { return }
         worker.counters.retry(reason, on: upstream.counter)
@@ -98,7 +98,7 @@ extension Call {
 
     // MARK: The head of a response
 
-    /// Whether the head of a response waits for what follows, since that may lead to another attempt.
+    /// Whether the head of a response waits for what follows, since that may lead to a retry.
     var waitsForMore: Bool {
         keepsRequest && classification.rpcProtocol.hasEnvelopes && run.responseMeets(.retries) && retrySkipReason == nil
     }
@@ -115,7 +115,7 @@ extension Call {
     public func endOfTurn() {
         guard holdsHead, headTimer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
-            // What follows is there, and waits in the chain: it may lead to another attempt yet.
+            // What follows is there, and waits in the chain: it may lead to a retry yet.
             if lanes.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
         }
         headTimer = timer

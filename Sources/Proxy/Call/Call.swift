@@ -16,7 +16,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     static let highWater = 64 * 1024
     /// How many bytes wait on one side that is behind the other.
     static let lowWater = 16 * 1024
-    /// How long the head of a response waits for what follows, where that may lead to another attempt.
+    /// How long the head of a response waits for what follows, where that may lead to a retry.
     static let headPatience = 500 * Nanoseconds.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
     static let streamHeadPatience = 50 * Nanoseconds.millisecond
@@ -67,7 +67,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// So is the end.
     var hasRequestLeft = false
     var isForwarded = false
-    /// The request goes through a part of the chain once more, for another attempt.
+    /// The request goes through a part of the chain once more, for a retry.
     var isRetry = false
     /// What the upstream adds to the head has been added once, and the mark is from before that.
     var hasMark = false
@@ -79,23 +79,23 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var requestRest: BodyRest?
     /// What a Connect GET asks for, if that is other than what has come.
     var requestQuery: ByteQueue?
-    /// What waits for a connection, or is sent once more, is being sent; and why the attempt has failed meanwhile.
+    /// What waits for a connection, or is retried, is being sent; and why the attempt has failed meanwhile.
     var isLending = false
     var failureWhileLending: UpstreamFailure?
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
     var retryBuffer: ByteQueue?
-    /// Why the request cannot be sent once more from what is kept of it, if it cannot.
+    /// Why the request cannot be retried from what is kept of it, if it cannot.
     var requestSkipReason: RetrySkipReason?
-    /// Somebody may have the call tried again: what is sent of it is kept until something of a response goes out.
+    /// An interceptor may retry the call: what is sent of it is kept until something of a response goes out.
     var keepsRequest = false
 
     // MARK: The response on its way
 
     /// How many responses have set out on their way back, each in the place of the one before it.
     var responses = 0
-    /// How many of them there were when the call was tried again: they are none any more.
+    /// How many of them there were when the call was retried: they are none any more.
     var droppedResponses = 0
     /// The response is given here.
     var hasResponded = false
@@ -216,7 +216,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         requestEnded = true
         meter?.end()
         if let heldResponse { return respondToWhole(heldResponse.response, heldResponse.place) }
-        // A response of our own is under way: a request without its end cannot be sent once more.
+        // A response of our own is under way: a request without its end cannot be retried.
         if takesRequest { requestIsWhole(trailers: trailers) } else { requestSkipReason = .incomplete }
     }
 
@@ -243,7 +243,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     // MARK: The retry buffer
 
-    /// Whether the request could be sent once more from what is kept of it.
+    /// Whether the request could be retried from what is kept of it.
     var isRetryable: Bool { requestSkipReason == nil && !headSent }
 
     func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
@@ -255,7 +255,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         if isTooMuch { discardRetryBuffer(.buffer) }
     }
 
-    /// Nothing will be sent once more.
+    /// Nothing will be retried.
     func discardRetryBuffer(_ reason: RetrySkipReason) {
         requestSkipReason = requestSkipReason ?? reason
         releaseRetryBuffer()

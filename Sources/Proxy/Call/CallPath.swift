@@ -169,7 +169,7 @@ extension Call {
         endAfterRest(.response) { [unowned self] in respondedEnd(trailers: kept) }
     }
 
-    /// The attempt came to nothing: the call fails with it, unless it is one that may be tried again.
+    /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
     func attemptFailed(_ failure: UpstreamFailure) {
         guard !isOver, let attempt else { return }
         guard !isLending else {
@@ -198,7 +198,7 @@ extension Call {
         responseFailed(sayingWhere(error))
     }
 
-    /// Tries once more: the head goes again through what runs for each attempt, as it entered there.
+    /// Retries: the head goes again through what runs for each attempt, as it entered there.
     func retry(_ upstream: Upstream) {
         guard let first = run.firstPerAttempt else { return tryUpstream(upstream) }
         attempt = nil

@@ -9,7 +9,7 @@ struct TimeLedger {
     enum Phase: Int, CaseIterable {
         /// Its interceptors work, or the request is not complete.
         case chain
-        /// An interceptor lets it wait: for a credential, or before another attempt.
+        /// An interceptor lets it wait: for a credential, or before a retry.
         case waiting
         /// It has no connection to its upstream yet.
         case connecting

@@ -153,7 +153,7 @@ extension Call {
     /// What waits at a link and at those behind it is nobody's any more.
     func forgetWaiting(_ direction: Direction, from place: Int) {
         guard !lanes[direction].isEmpty else { return }
-        // What of the request has waited does not go with another attempt.
+        // What of the request has waited does not go with a retry.
         if direction == .request { discardRetryBuffer(.incomplete) }
         for slot in lanes[direction].removeAll(from: place) {
             slot.state.suspension?.cancel()

@@ -19,7 +19,7 @@ struct ChainRun {
     private(set) var decider: Int?
     /// The link whose hook was called last.
     private(set) var current = 0
-    /// How often links have let the call be tried again.
+    /// How often links have let the call be retried.
     private var retries: [(place: Int, count: Int)] = []
     /// The links that have judged the response that is under way, a bit each.
     private var judges: UInt64 = 0
@@ -64,7 +64,7 @@ struct ChainRun {
         current = place
     }
 
-    /// The link lets the call be tried again: what is answered next comes to all links.
+    /// The link lets the call be retried: what is answered next comes to all links.
     mutating func retry(_ place: Int) {
         passedOver = 0
         judges = 0
@@ -84,12 +84,12 @@ struct ChainRun {
         return judges & bit == 0
     }
 
-    /// How often the link whose hook was called last has let the call be tried again.
+    /// How often the link whose hook was called last has let the call be retried.
     var retriesOfCurrent: Int {
         retries.first { $0.place == current }?.count ?? 0
     }
 
-    /// How often the call was tried again.
+    /// How often the call was retried.
     var retryCount: Int {
         retries.reduce(0) { $0 + $1.count }
     }

@@ -50,7 +50,7 @@ public struct EventSet: OptionSet, Sendable {
     /// Unlike with `responseErrors`, nothing is looked at of responses that go well.
     static let failures = EventSet(rawValue: 4096)
 
-    /// The end of a call that the interceptor has let be tried again, whatever became of it.
+    /// The end of a call that the interceptor has let be retried, whatever became of it.
     static let finishedRetries = EventSet(rawValue: 8192)
 
     /// The ends of responses, for one reason or another.

@@ -16,7 +16,7 @@ public enum Verdict {
     indirect case respond(LocalResponse)
     /// The caller's stream is reset, and nothing is said; the upstream's work is cancelled.
     case reset
-    /// The response that has come is dropped, and the call is tried once more; what runs for each attempt runs again.
+    /// The response that has come is dropped, and the call is retried; what runs for each attempt runs again.
     ///
     /// For hooks of the response of interceptors that ask for `retries`. Where it cannot be, as `Call.retrySkipReason` says,
     /// that is noted and the event goes on.

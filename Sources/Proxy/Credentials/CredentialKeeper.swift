@@ -3,7 +3,7 @@ package import Events
 /// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
 ///
 /// Those that the configuration names are fetched at once and kept fresh; others are while calls want them. A fetch that
-/// fails is tried again with growing pauses, and the credential before is good until its end. Belongs to one thread.
+/// fails is retried with growing pauses, and the credential before is good until its end. Belongs to one thread.
 package final class CredentialKeeper {
     private let loop: EventLoop
     private let fetcher: Fetcher

@@ -24,7 +24,7 @@ package struct CredentialState: Equatable, Sendable {
     package var fetched: Nanoseconds = 0
     /// From when on it should be fetched anew.
     package var refresh: Nanoseconds?
-    /// When a fetch that has failed is tried again.
+    /// When a fetch that has failed is retried.
     package var retry: Nanoseconds?
     /// Why the last fetch has brought none, if that is so.
     package var failure: CredentialFailure?

@@ -15,7 +15,7 @@ package struct RefreshSchedule: Equatable, Sendable {
     package static let minPause: Nanoseconds = 100 * .millisecond
     /// What the first failed fetch is followed by; doubled by each that follows, up to `maxBackOff`.
     package static let firstBackOff: Nanoseconds = 250 * .millisecond
-    /// The longest time until a fetch is tried again.
+    /// The longest time until a fetch is retried.
     package static let maxBackOff: Nanoseconds = 30 * .second
     /// The longest `Retry-After` that is obeyed.
     package static let maxRetryAfter: Nanoseconds = 300 * .second

@@ -1,4 +1,4 @@
-/// A request that Martlet makes by itself: for a token, or before a call is tried again.
+/// A request that Martlet makes by itself: for a token, or before a call is retried.
 package struct FetchRequest: Hashable, Sendable {
     /// One header.
     package struct Field: Hashable, Sendable {

@@ -142,7 +142,7 @@ final class LimitInterceptor: Interceptor {
             )
         case .tooFast(let wait):
             let seconds = (wait + .second - 1) / .second
-            return refusal("calls come too fast; try again in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
+            return refusal("calls come too fast; retry in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
         }
     }
 

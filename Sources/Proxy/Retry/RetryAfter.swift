@@ -18,7 +18,7 @@ enum RetryAfter {
     }
 }
 
-/// What a gRPC server says of another attempt, in the field `grpc-retry-pushback-ms` (gRFC A6).
+/// What a gRPC server says of a retry, in the field `grpc-retry-pushback-ms` (gRFC A6).
 enum RetryPushback: Equatable {
     /// Not before so long.
     case after(Nanoseconds)

@@ -1,13 +1,13 @@
 internal import Configuration
 internal import Events
 
-/// How long a request waits before it is sent again, as the configuration says.
+/// How long a request waits before it is retried, as the configuration says.
 ///
 /// Pure: whoever asks brings the number of retries and chance.
 struct RetryDelay: Equatable, Sendable {
     static let options =
         [
-            Option("immediate", .section([]), oneOf: group, "The request is sent again at once."),
+            Option("immediate", .section([]), oneOf: group, "The request is retried at once."),
             Option("delayed", .duration, oneOf: group, example: "3s", "The time before each retry."),
             Option(
                 "exponential",
@@ -93,10 +93,10 @@ struct RetryDelay: Equatable, Sendable {
         return nil
     }
 
-    /// Says how long to wait before the request is sent again.
+    /// Says how long to wait before the request is retried.
     ///
     /// - Parameters:
-    ///   - retries: how often it has been sent again already, 0 for the first time.
+    ///   - retries: how often it has been retried already, 0 for the first time.
     ///   - chance: a random number from 0 to 1; it takes off that share of what `jitter` leaves to it.
     /// - Returns: the time; never negative.
     func time(after retries: Int, chance: Double) -> Nanoseconds {

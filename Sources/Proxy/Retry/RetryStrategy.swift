@@ -1,6 +1,6 @@
 internal import Events
 
-/// How the time before a request is sent again grows with the number of times it has been.
+/// How the time before a request is retried grows with the number of times it has been.
 enum RetryStrategy: Equatable, Sendable {
     /// At once.
     case immediate

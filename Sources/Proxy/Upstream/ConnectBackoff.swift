@@ -1,6 +1,6 @@
 internal import Events
 
-/// When a connection is tried again where none could be made, and why none could.
+/// When a connection is retried where none could be made, and why none could.
 ///
 /// Pure. The pauses are 50 ms, and double up to 1 s.
 struct ConnectBackoff {

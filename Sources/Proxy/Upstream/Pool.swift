@@ -21,7 +21,7 @@ final class Pool: UpstreamConnection.Owner {
     /// The connections that have reached their greatest age and end with the exchanges under way.
     private var aged = 0
     private var isDraining = false
-    /// When a connection beside the open ones may be tried again.
+    /// When a connection beside the open ones may be retried.
     private var restUntil = Nanoseconds.min
 
     private var restTimer: Timer?
@@ -171,7 +171,7 @@ final class Pool: UpstreamConnection.Owner {
 
     // MARK: Waiting for connectivity
 
-    /// No connection could be made: those that wait go on waiting until their time is over, and it is tried again by and by.
+    /// No connection could be made: those that wait go on waiting until their time is over, and it is retried by and by.
     private func waitForConnectivity(_ failure: UpstreamFailure) {
         let now = upstream.context.loop.now
         if backoff == nil {

@@ -1,7 +1,7 @@
 internal import Configuration
 internal import Events
 
-/// How many calls of an upstream may be tried again: within any ten seconds a share of its calls, and some besides.
+/// How many calls of an upstream may be retried: within any ten seconds a share of its calls, and some besides.
 ///
 /// Pure: time comes from outside, and may stand or go back a little.
 struct RetryBudget {
@@ -34,7 +34,7 @@ struct RetryBudget {
         calls += 1
     }
 
-    /// Whether a call may be tried again, which is counted then.
+    /// Whether a call may be retried, which is counted then.
     mutating func withdraw(at now: Nanoseconds) -> Bool {
         advance(to: now)
         guard (retries + 1) * 1000 <= calls * perThousand + minimum else { return false }

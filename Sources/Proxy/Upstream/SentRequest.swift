@@ -1,10 +1,10 @@
 internal import HTTP
 
-/// How far a request came on a connection that came to nothing, and whether it may be sent again (RFC 9110 §9.2.2).
+/// How far a request came on a connection that came to nothing, and whether it may be retried (RFC 9110 §9.2.2).
 ///
 /// Pure: the same rule for calls and for requests of our own.
 struct SentRequest {
-    /// How often a request is sent at most, where this rule lets it be sent again.
+    /// How often a request is sent at most, where this rule lets it be retried.
     static let maxAttempts = 3
 
     /// Something of a response has come, be it an interim one.

@@ -33,13 +33,13 @@ final class Upstream {
     let maxAge: Nanoseconds?
     /// How long a call waits for a connection where none can be made.
     let connectWait: Nanoseconds?
-    /// How much of a request's body is kept to be sent once more, in bytes.
+    /// How much of a request's body is kept to be retried, in bytes.
     let retryBufferLimit: Int
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
-    /// How many calls may be tried again.
+    /// How many calls may be retried.
     var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     let authority: [UInt8]?

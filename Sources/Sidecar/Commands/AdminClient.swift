@@ -21,7 +21,7 @@ enum AdminClient {
 
     /// Sends a request without a body to the first address on which somebody listens.
     ///
-    /// A request that has been sent is never sent again, here or elsewhere: it may be a reload.
+    /// A request that has been sent is never retried, here or elsewhere: it may be a reload.
     static func ask(_ method: String, _ path: String, firstOf addresses: [SocketAddress]) -> Result {
         var result = Result.nobodyListens
         for address in addresses {

@@ -109,7 +109,7 @@ final class Daemon {
             }
             let pause = startRetry.pause()
             log.log(.warn, "cannot start yet", ("reason", "\(error)"), ("retry_in", "\(pause / .second)s"))
-            manager.waiting("\(error); trying again in \(pause / .second) s", for: pause)
+            manager.waiting("\(error); retrying in \(pause / .second) s", for: pause)
             pending = loaded
             startTimer = Timer(on: loop.timers) { [unowned self] in attemptStart(loaded) }
             startTimer?.arm(after: pause)

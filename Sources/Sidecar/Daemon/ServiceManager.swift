@@ -29,7 +29,7 @@ final class ServiceManager {
         send("READY=1\nSTATUS=\(status)\nMAINPID=\(getpid())")
     }
 
-    /// The daemon cannot serve yet, and tries again after `pause`.
+    /// The daemon cannot serve yet, and retries after `pause`.
     func waiting(_ status: String, for pause: Nanoseconds) {
         send("STATUS=\(status)\nEXTEND_TIMEOUT_USEC=\((pause + 30 * .second) / 1000)")
     }

@@ -2,7 +2,7 @@ internal import RPC
 
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
-    /// The columns of an upstream behind the results of attempts: calls sent again, and the codes of calls.
+    /// The columns of an upstream behind the results of attempts: calls retried, and the codes of calls.
     static let upstreamRetries = AttemptResult.allCases.count
     static let codes = upstreamRetries + 1
     /// What may become of a retry: it is sent, or skipped for one of the reasons.

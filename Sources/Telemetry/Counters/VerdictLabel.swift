@@ -12,7 +12,7 @@ public enum VerdictLabel: UInt8, CaseIterable, Sendable {
     case suspend
     /// The interceptor has resumed an event that had gone on already, which counts for nothing.
     case late
-    /// The interceptor has let the call be tried once more.
+    /// The interceptor has let the call be retried.
     case retry
 
     /// The value of the label.

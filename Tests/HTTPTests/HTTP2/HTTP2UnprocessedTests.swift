@@ -2,7 +2,7 @@ import HTTP
 import HTTP2Kit
 import Testing
 
-/// Which requests an upstream has surely not begun to process, so that they may be sent again (RFC 9113 §8.7).
+/// Which requests an upstream has surely not begun to process, so that they may be retried (RFC 9113 §8.7).
 @Suite struct HTTP2UnprocessedTests {
     /// An upstream that has been sent so many requests.
     private func asked(_ count: Int) -> (HTTP2Upstream, [ScriptedUser]) {

@@ -2,7 +2,7 @@ import HTTP2Kit
 import Proxy
 import Testing
 
-/// Which interceptors a call goes through once more when it is tried again.
+/// Which interceptors a call goes through once more when it is retried.
 @Suite struct AttemptTests {
     private func chain(_ items: String...) -> String {
         "listen: 127.0.0.1:8080\nupstream: h2c://127.0.0.1:9000\ninterceptors:\n"
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `another attempt begins at the first interceptor for attempts that the call came to`() {
+    @Test func `a retry begins at the first interceptor for attempts that the call came to`() {
         runProxy(chain("{when: {host: nobody}, token: {file: /a, header: x-a}}", "{name: t2, token: {file: /t}}")) {
             harness in
             harness.worker.updateToken("/a", Array("a".utf8))
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `the time of a call runs while the head of another attempt waits`() {
+    @Test func `the time of a call runs while the head of a retry waits`() {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", proxy_status: off, timeouts: {suspension: 1h}}]
             upstreams: {u: {url: "h2c://127.0.0.1:9000", timeouts: {call: 2s}}}

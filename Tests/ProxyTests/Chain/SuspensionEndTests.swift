@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `E11 what was changed is sent once more as it was, and no hook runs again`() {
+    @Test func `E11 what was changed is retried as it was, and no hook runs again`() {
         runCall("{name: a, gate: {upper: true}}", in: Style.streams) { call in
             call.begin()
             call.say("hello", end: true)

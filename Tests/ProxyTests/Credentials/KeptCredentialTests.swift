@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a refused value stays if no other can be had, and that is tried again`(_ isNamed: Bool) {
+    func `a refused value stays if no other can be had, and that is retried`(_ isNamed: Bool) {
         let stand = Stand(isNamed: isNamed, "one")
         stand.kept.fetchIfNeeded()
         stand.write("")

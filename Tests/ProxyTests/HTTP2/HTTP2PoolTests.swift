@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a second connection that fails fails nobody, and is tried again after a second`(_ transport: Transport) {
+    func `a second connection that fails fails nobody, and is retried after a second`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let caller = caller(harness, calls: 1)
             let first = harness.upstream().acceptHTTP2(in: harness, [.streams: 1])

@@ -1,7 +1,7 @@
 import HTTP2Kit
 import Testing
 
-/// Which calls are sent again when an HTTP/2 upstream did not take them.
+/// Which calls are retried when an HTTP/2 upstream did not take them.
 @Suite struct HTTP2RetryTests {
     private static let head = "HEADERS \(control()) | content-type: application/json | x-trace: probe"
 
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call that is refused is sent again with its body`(_ transport: Transport) {
+    func `a call that is refused is retried with its body`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
             upstream.send(.reset(1, .refused))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `what is still to come of a request follows what is sent again`(_ transport: Transport) {
+    func `what is still to come of a request follows what is retried`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"), .data(1, "abc"))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a body that is too large to be kept is not sent again`(_ transport: Transport) {
+    func `a body that is too large to be kept is not retried`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/json"))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call whose connection breaks is not sent again, unless it cannot do harm`(_ transport: Transport) {
+    func `a call whose connection breaks is not retried, unless it cannot do harm`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
             upstream.peer.reset()

@@ -1,6 +1,6 @@
 import Testing
 
-/// What calls that are tried again say and hear.
+/// What calls that are retried say and hear.
 extension CallScript {
     /// A call with one message goes out, and the upstream has got it.
     func ask(_ fields: (String, String)...) {

@@ -27,7 +27,7 @@ final class GateInterceptor: Interceptor {
                 Option("drop", .strings, "The messages that go no further."),
                 Option("add", .map, "What comes behind a message."),
                 Option("reject", .map, "The codes with which events are rejected."),
-                Option("retry", .map, "The events at which the call is tried again, and how often at most."),
+                Option("retry", .map, "The events at which the call is retried, and how often at most."),
                 Option("end", .string, "The code that the response ends with instead."),
                 Option("trailer", .string, "The value of a trailer to add."),
             ],

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// How long a request waits before it is sent again.
+/// How long a request waits before it is retried.
 @Suite struct RetryDelayTests {
     private func read(_ yaml: String) -> RetryDelay {
         RetryDelay(options(yaml, RetryDelay.options))

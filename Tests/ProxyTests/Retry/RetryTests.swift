@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls that an interceptor has tried once more: the response is dropped, and the request goes again.
+/// Calls that an interceptor has retried: the response is dropped, and the request goes again.
 @Suite struct RetryTests {
     private func chain(_ retry: String) -> String {
         "{name: a, gate: {}}, {name: b, gate: {retry: {\(retry)}}}, {name: c, gate: {}}"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls whose response waits for the word that they are tried again, and what happens meanwhile.
+/// Calls whose response waits for the word that they are retried, and what happens meanwhile.
 @Suite struct RetryWaitTests {
     private static let gate =
         "{name: b, gate: {sees: [response head, response end], hold: [response head], retry: {response head: 0}}}"
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Responses of our own
 
-    @Test func `a call whose upstream cannot be reached is tried again`() {
+    @Test func `a call whose upstream cannot be reached is retried`() {
         runCall(Self.gate) { call in
             call.harness.upstream().behaviour = .refuses
             call.begin()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Proxy
 
-/// Which requests may be sent again after a connection has come to nothing: the rule for calls and for our own requests.
+/// Which requests may be retried after a connection has come to nothing: the rule for calls and for our own requests.
 @Suite struct SentRequestTests {
-    @Test func `only what cannot be done twice is sent again`() {
+    @Test func `only what cannot be done twice is retried`() {
         let flags = [false, true]
         for hasResponse in flags {
             for wasIdle in flags {

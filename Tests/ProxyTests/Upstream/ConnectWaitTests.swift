@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `R37 connecting is tried again after 50 ms, and after twice that each time, up to a second`() {
+    @Test func `R37 connecting is retried after 50 ms, and after twice that each time, up to a second`() {
         runProxy(Self.waiting("60s")) { harness in
             harness.upstream().behaviour = .refuses
             harness.caller().send(get)

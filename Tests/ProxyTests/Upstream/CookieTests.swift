@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `R29 a call that is sent again has the cookies of then, and each once`() {
+    @Test func `R29 a call that is retried has the cookies of then, and each once`() {
         runProxy(Self.keeping("jar").replacing("http:", with: "h2c:")) { harness in
             let caller = harness.http2Caller()
             caller.send(.get(1, "/a"), .get(3, "/a"))

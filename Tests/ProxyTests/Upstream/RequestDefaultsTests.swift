@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["", ", cookies: jar"])
-    func `R28 a call that is sent again has them once`(_ cookies: String) {
+    func `R28 a call that is retried has them once`(_ cookies: String) {
         let defaults = #"headers: {x-a: "{header:x-id}{path}"}, query: {k: v}"#
         runProxy(Self.with(defaults, url: "h2c://127.0.0.1:9000", cookies)) { harness in
             let caller = harness.http2Caller()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `R28 the time that is left is still told when a call is sent again`() {
+    @Test func `R28 the time that is left is still told when a call is retried`() {
         runProxy(Self.with("headers: {x-a: b}", url: "h2c://127.0.0.1:9000")) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("connect-timeout-ms", "5000"), end: true))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Proxy
 
-/// How many calls may be tried again.
+/// How many calls may be retried.
 @Suite struct RetryBudgetTests {
     private static let start = 1000 * Nanoseconds.second
 

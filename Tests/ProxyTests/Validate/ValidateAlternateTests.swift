@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls that are tried again when something else was done first.
+/// Calls that are retried when something else was done first.
 @Suite struct ValidateAlternateTests {
     private static let login = "login: {url: 'http://127.0.0.1:9100/login'}"
     private static let refused = bare("401 Unauthorized")

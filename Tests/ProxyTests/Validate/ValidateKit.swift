@@ -20,13 +20,13 @@ func bare(_ status: String, _ fields: String...) -> String {
 }
 
 extension ProxyHarness {
-    /// How often calls were tried again because of a rule.
+    /// How often calls were retried because of a rule.
     var ruleRetries: String? {
         metrics("martlet_retries_total").first { $0.contains(#"reason="rule",result="sent""#) }?
             .split(separator: " ").last.map(String.init)
     }
 
-    /// Why calls were not tried again.
+    /// Why calls were not retried.
     var skipped: [String] {
         metrics("martlet_retries_total").filter { !$0.hasSuffix(" 0") && !$0.contains(#"result="sent""#) }
             .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls that rules have tried again.
+/// Calls that rules have retried.
 @Suite struct ValidateRetryTests {
     private static let down = bare("503 Service Unavailable")
 
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `R32 a connection that breaks is tried again where that is safe`() {
+    @Test func `R32 a connection that breaks is retried where that is safe`() {
         runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `R33 an error of RPC is tried again after its time, and its success is the response`() {
+    @Test func `R33 an error of RPC is retried after its time, and its success is the response`() {
         let rules = """
             rules: [{when: {code: unavailable}, retry: {delayed: 1s, methods: [pkg.Service/Say]}}], max_retries: 2
             """
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `another attempt that comes to nothing is told as the first would be`(_ transport: Transport) {
+    func `a retry that comes to nothing is told as the first would be`(_ transport: Transport) {
         runProxy(transport, validating("rules: [{when: {status: 503}, retry: {delayed: 1s}}], max_retries: 1")) {
             harness in
             let caller = harness.caller()
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a request that may do twice what was to be done once is not sent again`() {
+    @Test func `a request that may do twice what was to be done once is not retried`() {
         runProxy(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1")) { harness in
             let caller = harness.caller()
             caller.send(say)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `an upstream whose budget is used up is not tried again`() {
+    @Test func `an upstream whose budget is used up is not retried`() {
         let budget = "retry_budget: {ratio: 0, min_per_second: 0}"
         runProxy(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1", more: budget)) { harness in
             let caller = harness.caller()

@@ -158,7 +158,7 @@ import Testing
         #expect(problems("validate: {rules: []}") == ["there is no rule here; add one"])
         #expect(
             problems("validate: {rules: [{when: {status: 500}, retry: {}}]}")
-                == ["nothing is sent again without \"max_retries\"; add for example max_retries: 3"]
+                == ["nothing is retried without \"max_retries\"; add for example max_retries: 3"]
         )
         #expect(
             problems("validate: {max_retries: 1, rules: [{retry: {delayed: 1s, fibonacci: {}}}]}")

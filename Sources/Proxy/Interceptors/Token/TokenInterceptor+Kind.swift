@@ -51,7 +51,7 @@ extension TokenInterceptor {
                 "retry",
                 .bool,
                 default: "true",
-                "Whether a call whose token is refused as unauthenticated is tried again with a fresh one."
+                "Whether a call whose token is refused as unauthenticated is retried with a fresh one."
             ),
             Option(
                 "on_failure",

@@ -5,7 +5,7 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-/// Puts a credential into a header of every request, and has a call tried again whose credential the upstream has refused.
+/// Puts a credential into a header of every request, and has a call retried whose credential the upstream has refused.
 final class TokenInterceptor: Interceptor, Redacting {
     let events: EventSet
     private let source: TokenTemplate?
@@ -133,7 +133,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         end.code == .unauthenticated ? refused(call, slot, end) : .next
     }
 
-    /// The upstream has not taken the token: with another one the call is tried again, once.
+    /// The upstream has not taken the token: with another one the call is retried, once.
     ///
     /// If the same one comes again, the upstream has its reasons. If none comes that is good, it is not the caller who is
     /// unknown.
@@ -165,7 +165,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         return .failing(error, end)
     }
 
-    /// A call is over that was tried again with another token.
+    /// A call is over that was retried with another token.
     func finished(_ call: Call) { finished(call, slot) }
 
     fileprivate func finished(_ call: Call, _ slot: CredentialSlot?) {

@@ -5,7 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 
-/// How a request is sent again: after which time, after what else, and which requests may be.
+/// How a request is retried: after which time, after what else, and which requests may be.
 struct RetryPlan {
     static let options =
         // A strategy may come from the list, and without any it is immediate: none has to be given here.
@@ -28,7 +28,7 @@ struct RetryPlan {
             Option(
                 "after_task",
                 .section(taskOptions),
-                "A program that runs first; if it fails, that is logged, and the request is sent again all the same."
+                "A program that runs first; if it fails, that is logged, and the request is retried all the same."
             ),
             Option(
                 "capture",
@@ -53,7 +53,7 @@ struct RetryPlan {
                 "allow_non_idempotent",
                 .bool,
                 default: "false",
-                "Whether requests are sent again that may do twice what was to be done once."
+                "Whether requests are retried that may do twice what was to be done once."
             ),
         ]
 
@@ -132,7 +132,7 @@ struct RetryPlan {
         }
     }
 
-    /// Whether the request may be sent again, given what has become of it.
+    /// Whether the request may be retried, given what has become of it.
     ///
     /// A status that says so, and the code `unauthenticated`, are taken for a request that was refused before anything was
     /// done.

@@ -5,7 +5,7 @@ extension ValidateInterceptor {
         name: "validate",
         summary: """
             Looks at responses, and at failures to get one: the first rule that is for one says whether it passes, becomes an \
-            error, is changed, or the request is sent again. Rules about messages are asked when one has come, those about \
+            error, is changed, or the request is retried. Rules about messages are asked when one has come, those about \
             trailers and codes when the response ends; what has gone out to the caller by then stays. Messages are looked at \
             where they are JSON: the one of a unary response, the first of a stream, and the body of plain HTTP.
             """,
@@ -16,7 +16,7 @@ extension ValidateInterceptor {
                 "max_retries",
                 .integer(in: 0...31),
                 default: "0",
-                "How often a call is sent again at most; after that the last response passes as it is."
+                "How often a call is retried at most; after that the last response passes as it is."
             ),
             Option(
                 "retry",

@@ -7,10 +7,10 @@ internal import Protocols
 internal import RPC
 internal import Telemetry
 
-/// Asks rules about responses; one that says so has the call tried again.
+/// Asks rules about responses; one that says so has the call retried.
 final class ValidateInterceptor: Interceptor, Redacting {
     let events: EventSet
-    /// What comes behind a response that waits is dropped with it, if the call is tried again.
+    /// What comes behind a response that waits is dropped with it, if the call is retried.
     let isSerial = true
     let redactions: Redactions
     private let rules: [ValidateRule]
@@ -28,7 +28,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private var retryAfter: Nanoseconds = 0
     private var pushback: RetryPushback?
     private var alternates = 0
-    /// What goes into the request when it is sent again.
+    /// What goes into the request when it is retried.
     private var headers: [(name: FieldName, value: [UInt8])] = []
     private var wait: RetryWait?
 
@@ -62,7 +62,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private static func check(_ section: Section, _ rules: [ValidateRule]) {
         let sections = section.sections("rules")
         if !section.has("max_retries"), sections.contains(where: { $0.has("retry") }) {
-            let problem = "nothing is sent again without \"max_retries\""
+            let problem = "nothing is retried without \"max_retries\""
             section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
         }
         guard !rules.isEmpty, rules.allSatisfy({ if case .next = $0.outcome { true } else { false } }) else { return }
@@ -124,7 +124,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private static let retryAfterField = FieldName("retry-after")
     private static let pushbackField = FieldName("grpc-retry-pushback-ms")
 
-    /// What the upstream says of another attempt.
+    /// What the upstream says of a retry.
     private func readWishes(_ head: HTTPHead) {
         if let index = head.first(Self.retryAfterField) {
             retryAfter = RetryAfter.time(head.value(at: index), now: Clock.wall) ?? 0
@@ -188,7 +188,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         if let body = replacement.body, let message { message.replace(with: body.span) }
     }
 
-    // MARK: Another attempt
+    // MARK: Retries
 
     private func retry(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call, _ end: ResponseEnd?) -> Verdict {
         let (delay, skipReason) = timing(plan, code, call)
@@ -217,7 +217,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         return .suspend(wait.suspension)
     }
 
-    /// How long to wait, and what is in the way of another attempt.
+    /// How long to wait, and what is in the way of a retry.
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetrySkipReason?) {
         if call.retries >= maxRetries { return (0, .attempts) }
         if let skipReason = call.retrySkipReason { return (0, skipReason) }
@@ -236,7 +236,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         return (delay, delay > 0 && isTooLate ? .deadline : nil)
     }
 
-    /// Keeps what goes into the request when it is sent again; what has no value leaves what was there before.
+    /// Keeps what goes into the request when it is retried; what has no value leaves what was there before.
     private func take(_ captured: [String: [UInt8]], _ plan: RetryPlan) {
         for (name, text) in plan.set {
             guard let value = text.filled({ captured[$0] }) else { continue }

@@ -38,19 +38,19 @@ struct ValidateRule {
         Option("next", .section([]), oneOf: outcome, "The response passes as it is, and no other rule is asked."),
         Option("fail", .section(ValidateFailure.options), oneOf: outcome, "The caller gets an error instead."),
         Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The response is changed."),
-        Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is sent again; see retry below."),
+        Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is retried; see retry below."),
         Option(
             "use",
             .choice(["default"]),
             oneOf: outcome,
-            "Rules that come with Martlet: 429 is tried again after 3 s, and dns, connect, timeout and reset at once."
+            "Rules that come with Martlet: 429 is retried after 3 s, and dns, connect, timeout and reset at once."
         ),
         Option("continue", .bool, default: "false", "Whether the rules behind are asked about what replace has made."),
         Option(
             "retriable_status",
             .map,
             example: "{ 429: 3s }",
-            "For default: the statuses that are tried again, each with the time before that, instead of 429."
+            "For default: the statuses that are retried, each with the time before that, instead of 429."
         ),
         Option("allow_empty", .bool, default: "true", "For default: whether a response may have no message or body."),
     ]

@@ -1,4 +1,4 @@
-"""By the rules of `validate` a response passes, becomes an error, is changed, or has its call sent again."""
+"""By the rules of `validate` a response passes, becomes an error, is changed, or has its call retried."""
 
 import json
 import time
@@ -72,14 +72,14 @@ def start(martlet):
 
 
 def counted(proxy):
-    """How often calls were sent again, and why others were not, each with its number."""
+    """How often calls were retried, and why others were not, each with its number."""
     metrics = proxy.metrics()
     results = {labels["result"]: value for labels, value in metrics.select("martlet_retries_total") if value}
     return results.pop("sent", 0), results
 
 
 def waiting(proxy):
-    """How many calls have begun to wait before they are sent again."""
+    """How many calls have begun to wait before they are retried."""
     return proxy.metrics().total("martlet_interceptor_verdicts_total", verdict="suspend")
 
 
@@ -157,7 +157,7 @@ def test_next_spares_an_response_the_rules_behind(start, recorder):
         assert (http.get("/").json(), http.get("/").json()["code"]) == (BROKEN, "aborted")
 
 
-# Another attempt
+# A retry
 
 DOWN = response(503, b"down")
 BUSY = response(200, {"busy": True})
@@ -212,7 +212,7 @@ def test_a_pause_beyond_the_callers_deadline_is_not_waited_for(start, recorder):
     assert (len(upstream.requests), *counted(proxy)) == (1, 0, {"deadline": 1})
 
 
-def test_a_caller_that_goes_away_in_a_pause_has_nothing_sent_again(start, recorder):
+def test_a_caller_that_goes_away_in_a_pause_has_nothing_retried(start, recorder):
     upstream = recorder(response(503, b"", b"retry-after: 20"))
     proxy = start(upstream, again(), retries=1)
     caller = proxy.connect()
@@ -223,7 +223,7 @@ def test_a_caller_that_goes_away_in_a_pause_has_nothing_sent_again(start, record
     assert (len(upstream.requests), *counted(proxy)) == (1, 0, {})
 
 
-def test_what_is_not_idempotent_is_not_sent_again(start, recorder):
+def test_what_is_not_idempotent_is_not_retried(start, recorder):
     upstream = recorder(each(DOWN, FINE))
     proxy = start(upstream, again(), retries=3)
     with proxy.http() as http:
@@ -232,7 +232,7 @@ def test_what_is_not_idempotent_is_not_sent_again(start, recorder):
     assert counted(proxy) == (0, {"not_idempotent": 1})
 
 
-def test_a_method_that_may_be_called_twice_is_sent_again(start, recorder):
+def test_a_method_that_may_be_called_twice_is_retried(start, recorder):
     upstream = recorder(each(DOWN, FINE))
     client = Client(start(upstream, again(methods=[f"{ELIZA}/Say"]), retries=3).url, "json")
     assert client.say("hello") == "hello"
