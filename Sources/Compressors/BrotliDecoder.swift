@@ -21,7 +21,7 @@ final class BrotliDecoder: StreamDecoder {
     func step(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer
-    ) throws(DecompressionFailure) -> Step {
+    ) throws(DecompressionError) -> Step {
         var (given, room) = (input.count, output.count)
         var from = unsafe input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var to = unsafe output.baseAddress?.assumingMemoryBound(to: UInt8.self)

@@ -53,7 +53,7 @@ public final class Compressor {
         from compression: Compression,
         into queue: ByteQueue,
         limit: Int
-    ) throws(DecompressionFailure) {
+    ) throws(DecompressionError) {
         guard bytes.count > 0 else { return }
         switch compression {
         case .identity:

@@ -35,7 +35,7 @@ final class Inflater: StreamDecoder {
     func step(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer
-    ) throws(DecompressionFailure) -> Step {
+    ) throws(DecompressionError) -> Step {
         let (given, room) = unsafe stream.pointee.lend(input, output)
         let status = unsafe inflate(stream, Z_NO_FLUSH)
         // Z_BUF_ERROR: nothing could be done. Z_NEED_DICT: there is none.

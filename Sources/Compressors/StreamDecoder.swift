@@ -6,7 +6,7 @@ protocol StreamDecoder: AnyObject {
     func step(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer
-    ) throws(DecompressionFailure) -> Step
+    ) throws(DecompressionError) -> Step
 
     /// Gets ready for what stands behind a stream that is done; returns whether anything may.
     func startNext() -> Bool
@@ -14,7 +14,7 @@ protocol StreamDecoder: AnyObject {
 
 extension StreamDecoder {
     /// Appends to `queue` what `bytes` stand for, and no more than one byte beyond the limit.
-    func decode(_ bytes: Span<UInt8>, into queue: ByteQueue, limit: Int) throws(DecompressionFailure) {
+    func decode(_ bytes: Span<UInt8>, into queue: ByteQueue, limit: Int) throws(DecompressionError) {
         precondition(limit >= 0)
         var (used, made) = (0, 0)
         var room = Room()
@@ -35,10 +35,10 @@ extension StreamDecoder {
         _ rest: Span<UInt8>,
         into queue: ByteQueue,
         room: Int
-    ) throws(DecompressionFailure) -> Step {
+    ) throws(DecompressionError) -> Step {
         var result = Step(used: 0, made: 0, isDone: false)
-        try unsafe rest.withUnsafeBytes { input throws(DecompressionFailure) in
-            _ = try unsafe queue.append(room: room) { output throws(DecompressionFailure) in
+        try unsafe rest.withUnsafeBytes { input throws(DecompressionError) in
+            _ = try unsafe queue.append(room: room) { output throws(DecompressionError) in
                 result = try unsafe step(input, output)
                 return result.made
             }

@@ -31,7 +31,7 @@ final class ZstdDecoder: StreamDecoder {
     func step(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer
-    ) throws(DecompressionFailure) -> Step {
+    ) throws(DecompressionError) -> Step {
         var from = unsafe ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var to = unsafe ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let left = unsafe ZSTD_decompressStream(context, &to, &from)

@@ -32,16 +32,16 @@ extension ListenAddress {
             throw ListenError(self, "\"\(host)\" is not an IP address")
         case .unix(let path):
             if let address = SocketAddress.unix(path: path) { return address }
-            throw ListenError(self, unixFault(path, "path"))
+            throw ListenError(self, unixError(path, "path"))
         case .abstract(let name):
             if let address = SocketAddress.abstract(name: name) { return address }
-            throw ListenError(self, unixFault(name, "name"))
+            throw ListenError(self, unixError(name, "name"))
         case .systemd:
             throw ListenError(self, "systemd did not pass a socket of this name")
         }
     }
 
-    private func unixFault(_ text: String, _ noun: String) -> String {
+    private func unixError(_ text: String, _ noun: String) -> String {
         if text.isEmpty { return "the \(noun) is empty" }
         let length = text.utf8.count
         guard length > SocketAddress.maxUnixName else { return "the \(noun) has a zero byte" }

@@ -18,7 +18,7 @@ extension HTTPHead {
 
     /// Whether the bytes can be an authority: a host, and a port if there is one.
     public static func isAuthority(_ bytes: Span<UInt8>) -> Bool {
-        do throws(HTTPFault) {
+        do throws(HTTPError) {
             try HTTP1Target.checkHost(bytes)
             return true
         } catch {

@@ -116,7 +116,7 @@ package protocol HTTPServerOwner: HTTPSessionOwner {
     /// A request was refused before it began. The owner sends the refusal on the stream, which ends after it.
     ///
     /// The head is what has come of it; it is only lent for the call.
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?)
+    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?)
     /// A request has been answered before it was complete, and what is still to come of it is read and thrown away.
     ///
     /// The owner sees to it that this does not take for ever.

@@ -31,7 +31,7 @@ package enum HTTPReset: Error, Equatable, Sendable {
     /// The peer went beyond a limit of HTTP/2, and the connection ended for it.
     case exceeded(HTTP2Limit)
     /// The message was malformed.
-    case fault(HTTPFault)
+    case error(HTTPError)
     /// The process ends and waits no longer.
     case shutdown
 }

@@ -9,7 +9,7 @@ public struct Classification: Equatable, Sendable {
     /// The service and the method, where the path names them; in plain HTTP only with a package.
     public private(set) var procedure: Procedure?
     /// What makes the request none that a server of RPC can respond to, if it is meant as RPC.
-    public let misfit: Misfit?
+    public let malformedRPC: MalformedRPC?
 
     /// Classifies a request; allocates nothing.
     ///
@@ -40,7 +40,13 @@ public struct Classification: Equatable, Sendable {
             isProcedure: isQualified,
             query: contentTypeCount > 1 ? query.extracting(0..<0) : query
         )
-        misfit = Misfit(type, method, as: rpcProtocol, isConnect: isConnectVersion1, isProcedure: isQualified)
+        malformedRPC = MalformedRPC(
+            type,
+            method,
+            as: rpcProtocol,
+            isConnect: isConnectVersion1,
+            isProcedure: isQualified
+        )
         self.procedure = rpcProtocol == .http && !isQualified ? nil : procedure
     }
 

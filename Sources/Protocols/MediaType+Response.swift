@@ -2,7 +2,7 @@ internal import RPC
 
 extension MediaType {
     /// What is wrong with a response of this type: `unknown` for another protocol, `internal` for another codec.
-    func fault(responding rpcProtocol: RPCProtocol, in codec: Codec) -> RPCCode? {
+    func error(responding rpcProtocol: RPCProtocol, in codec: Codec) -> RPCCode? {
         let isRightProtocol =
             switch rpcProtocol {
             case .connectUnary, .connectGet, .http: family != .foreign

@@ -18,7 +18,7 @@ public struct MessageReader {
         /// The frame that ends a response is whole: its payload.
         case end(flags: UInt8, Place)
         /// The bytes are no body of the protocol, or over the limit. Nothing follows.
-        case fault(RPCError)
+        case error(RPCError)
     }
 
     /// Where the bytes of an event lie, until the reader is asked for the next one.
@@ -119,7 +119,7 @@ public struct MessageReader {
             text.position = place
             if let event { return event }
             guard text.decode(piece, from: &position, atMost: scanner.missing) else {
-                return fault(textFlaw, isBetweenMessages: scanner.isBetweenMessages)
+                return error(textFlaw, isBetweenMessages: scanner.isBetweenMessages)
             }
             if decoded.isEmpty { return nil }
         }
@@ -153,7 +153,7 @@ public struct MessageReader {
         while let found = scanner.next(in: bytes, from: &position) {
             switch found {
             case .envelope(let envelope):
-                if let flaw = flaw(of: envelope) { return fault(flaw, isBetweenMessages: true) }
+                if let flaw = flaw(of: envelope) { return error(flaw, isBetweenMessages: true) }
                 flags = envelope.flags
             case .payload(let range, isLast: true) where held.isEmpty:
                 return whole(Place(range: range))
@@ -182,9 +182,9 @@ public struct MessageReader {
         flags & endFlag != 0
     }
 
-    private mutating func fault(_ error: RPCError, isBetweenMessages: Bool) -> Event {
+    private mutating func error(_ error: RPCError, isBetweenMessages: Bool) -> Event {
         isBroken = true
         lacksEnd = isBetweenMessages && !startsBehindEnd
-        return .fault(error)
+        return .error(error)
     }
 }

@@ -110,8 +110,8 @@ public struct ResponseReader: Sendable {
         if rpcProtocol == .http || status != 200 {
             fallback = rpcProtocol == .http && status < 400 ? .ok : RPCCode(inferredFromStatus: status)
             if rpcProtocol.isUnaryConnect, type.isJSON { expectError() }
-        } else if let fault = type.fault(responding: rpcProtocol, in: codec) {
-            fallback = fault
+        } else if let error = type.error(responding: rpcProtocol, in: codec) {
+            fallback = error
         } else {
             expectMessages(type, contentLength)
         }

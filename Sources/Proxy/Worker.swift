@@ -342,7 +342,7 @@ package final class Worker {
     }
 
     /// Why connections could not be made of late, by the name of the upstream.
-    package var connectFailures: [String: String] { upstreams.compactMapValues(\.connectFailure) }
+    package var connectErrors: [String: String] { upstreams.compactMapValues(\.connectError) }
 
     /// The upstreams of the configuration, and those of the same names with other settings that older calls still use.
     private var openUpstreams: [Upstream] {

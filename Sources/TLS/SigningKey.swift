@@ -15,8 +15,8 @@ public struct SigningKey: Sendable {
         key = try PEM.key(in: pem)
         self.algorithm = algorithm
         defer { ErrorQueue.clear() }
-        if let fault = key.fault(for: algorithm) {
-            throw TLSMaterialError("\(fault); \(algorithm.rawValue) takes \(algorithm.fittingKey)")
+        if let error = key.error(for: algorithm) {
+            throw TLSMaterialError("\(error); \(algorithm.rawValue) takes \(algorithm.fittingKey)")
         }
     }
 
@@ -64,7 +64,7 @@ public struct SigningKey: Sendable {
 
 extension PrivateKey {
     /// Why the key cannot sign by an algorithm, if it cannot.
-    fileprivate func fault(for algorithm: SigningAlgorithm) -> String? {
+    fileprivate func error(for algorithm: SigningAlgorithm) -> String? {
         let wanted =
             switch algorithm {
             case .rs256: "RSA"

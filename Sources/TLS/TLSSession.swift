@@ -22,7 +22,7 @@ public final class TLSSession {
     public static let maxMessages = 100
 
     /// Why the session failed; nil while it has not.
-    public private(set) var failure: TLSFailure?
+    public private(set) var failure: TLSError?
     /// Whether the other end has said that it sends no more.
     public private(set) var hasEnded = false
     /// What both ends have agreed to speak, by its name in ALPN (RFC 7301); nil if nothing was said.
@@ -191,10 +191,10 @@ public final class TLSSession {
 
     private func fail() {
         let verification = unsafe SSL_get_verify_result(ssl)
-        fail(TLSFailure(ErrorQueue.takeOfProtocol(), verification: verification, name: name))
+        fail(TLSError(ErrorQueue.takeOfProtocol(), verification: verification, name: name))
     }
 
-    private func fail(_ failure: TLSFailure) {
+    private func fail(_ failure: TLSError) {
         self.failure = failure
         phase = .failed
         resumption?.forget()

@@ -12,7 +12,7 @@ func `a message that stands for too much is given up at the limit`(compression: 
     #expect(bomb.count < 64 * 1024)
     for limit in [0, 1, 511, 512, 100_000] {
         let queue = ByteQueue()
-        #expect(throws: DecompressionFailure.overLimit) {
+        #expect(throws: DecompressionError.overLimit) {
             try compressor.decompress(bomb.span, from: compression, into: queue, limit: limit)
         }
         #expect(queue.count <= limit + 1)

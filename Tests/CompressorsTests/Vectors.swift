@@ -23,7 +23,7 @@ extension Compressor {
         _ bytes: some Collection<UInt8>,
         _ compression: Compression,
         limit: Int = 1 << 20
-    ) throws(DecompressionFailure) -> [UInt8] {
+    ) throws(DecompressionError) -> [UInt8] {
         let queue = ByteQueue()
         let bytes = Array(bytes)
         try decompress(bytes.span, from: compression, into: queue, limit: limit)
@@ -35,7 +35,7 @@ extension Compressor {
         _ bytes: some Collection<UInt8>,
         _ compression: Compression,
         limit: Int = 1 << 20
-    ) -> DecompressionFailure? {
+    ) -> DecompressionError? {
         do {
             _ = try decompressed(bytes, compression, limit: limit)
             return nil

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 2000 OK", HTTPFault.statusLine), ("HTTP/1.1 20 OK", .statusLine), ("HTTP/1.1 099 X", .statusLine),
+        ("HTTP/1.1 2000 OK", HTTPError.statusLine), ("HTTP/1.1 20 OK", .statusLine), ("HTTP/1.1 099 X", .statusLine),
         ("HTTP/1.1 2x0 OK", .statusLine), ("HTTP/1.1  200 OK", .statusLine), ("HTTP/1.1\t200 OK", .statusLine),
         ("HTTP/1.1 200OK", .statusLine), ("HTTP/1.1 200 a\u{0}b", .statusLine), ("HTTP/1.1 200 a\rb", .statusLine),
         ("http/1.1 200 OK", .statusLine), ("ICY 200 OK, welcome", .statusLine), ("\r\nHTTP/1.1 200 OK", .statusLine),
@@ -100,21 +100,21 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked", .transferEncoding),
         ("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked", .transferEncoding),
     ])
-    func `a malformed response breaks the exchange and the connection`(head: String, fault: HTTPFault) throws {
+    func `a malformed response breaks the exchange and the connection`(head: String, error: HTTPError) throws {
         let saw = try #require(seen(of: head + "\r\n\r\nHTTP/1.1 200 OK\r\n\r\n") { .asked() })
-        #expect(saw == ["closed", "reset: fault \(fault)"])
+        #expect(saw == ["closed", "reset: fault \(error)"])
     }
 
     @Test func `a malformed chunk breaks the exchange and the connection`() throws {
         let saw = try #require(seen(of: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n") { .asked() })
-        #expect(saw == ["response 200 OK", "closed", "reset: fault \(HTTPFault.chunkSize)"])
+        #expect(saw == ["response 200 OK", "closed", "reset: fault \(HTTPError.chunkSize)"])
     }
 
     @Test func `interim responses cannot go on for ever`() {
         let upstream = ScriptedUpstream.asked(limits: HTTPLimits(head: 100))
         for _ in 0..<10 { upstream.responses("HTTP/1.1 100 Continue\r\n\r\n") }
         let interim = Array(repeating: "interim 100 Continue", count: 4)
-        #expect(upstream.saw == interim + ["closed", "reset: fault \(HTTPFault.headTooLarge)"])
+        #expect(upstream.saw == interim + ["closed", "reset: fault \(HTTPError.headTooLarge)"])
     }
 
     @Test func `each exchange has the whole limit for its heads`() {

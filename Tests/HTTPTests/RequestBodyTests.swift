@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("\r\n", HTTPFault.chunkSize), ("x\r\n", .chunkSize), (" 5\r\nhello\r\n", .chunkSize),
+        ("\r\n", HTTPError.chunkSize), ("x\r\n", .chunkSize), (" 5\r\nhello\r\n", .chunkSize),
         ("5 \r\nhello\r\n", .chunkSize),
         ("5 ;a\r\nhello\r\n", .chunkSize), ("+5\r\nhello\r\n", .chunkSize), ("-5\r\nhello\r\n", .chunkSize),
         ("0x5\r\nhello\r\n", .chunkSize), ("5\nhello\r\n", .chunkSize), ("5\r\r\nhello\r\n", .chunkSize),
@@ -49,9 +49,9 @@ import Testing
         ("0\r\nx: 1\n\r\n", .bareLineFeed),
         ("0\r\n\n", .bareLineFeed), ("0\r\nx: \u{0}\r\n\r\n", .nullByte),
     ])
-    func `a malformed chunk breaks the request off`(bytes: String, fault: HTTPFault) throws {
+    func `a malformed chunk breaks the request off`(bytes: String, error: HTTPError) throws {
         let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestFaultTests.smuggled) { .refusing() })
-        #expect(seen.saw == ["request POST / host=a", "reset: fault \(fault)", "closed, lingering"])
+        #expect(seen.saw == ["request POST / host=a", "reset: fault \(error)", "closed, lingering"])
         #expect(seen.sent == "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     }
 
@@ -60,7 +60,7 @@ import Testing
         let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestFaultTests.smuggled) { .refusing() })
         #expect(
             seen.saw == [
-                "request POST / host=a", "body hello", "reset: fault \(HTTPFault.chunkEnd)", "closed, lingering",
+                "request POST / host=a", "body hello", "reset: fault \(HTTPError.chunkEnd)", "closed, lingering",
             ]
         )
     }
@@ -68,15 +68,15 @@ import Testing
     @Test func `the trailers have the limits of a head`() {
         let limits = HTTPLimits(head: 100, fields: 4)
         let many = Self.chunkedHead + "0\r\n" + String(repeating: "te: x\r\n", count: 5) + "\r\n"
-        #expect(outcome(of: many) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPFault.tooManyFields)")
+        #expect(outcome(of: many) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.tooManyFields)")
         let long = Self.chunkedHead + "0\r\nx: " + String(repeating: "y", count: 100)
-        #expect(outcome(of: long) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPFault.headTooLarge)")
+        #expect(outcome(of: long) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.headTooLarge)")
     }
 
     @Test func `a fault that the user does not respond closes the connection`() {
         let caller = ScriptedCaller()
         caller.sends(Self.chunkedHead + "x\r\n")
-        #expect(caller.saw == ["request POST / host=a", "reset: fault \(HTTPFault.chunkSize)", "closed, lingering"])
+        #expect(caller.saw == ["request POST / host=a", "reset: fault \(HTTPError.chunkSize)", "closed, lingering"])
         caller.hangsUp()
         #expect(caller.saw.count == 3)
         #expect(caller.takes() == "")

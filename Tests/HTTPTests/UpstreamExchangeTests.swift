@@ -37,7 +37,7 @@ import Testing
         let upstream = ScriptedUpstream()
         upstream.opens()
         upstream.responses(Self.ok)
-        #expect(upstream.saw == ["closed", "reset: fault \(HTTPFault.unexpectedBytes)"])
+        #expect(upstream.saw == ["closed", "reset: fault \(HTTPError.unexpectedBytes)"])
     }
 
     @Test func `a response before the end of the request ends both, and the connection`() throws {

@@ -8,7 +8,7 @@ private func message(_ query: String) throws -> [UInt8] {
     return try #require(read).message(in: query.bytes.span)
 }
 
-private func fault(_ query: String) -> String? {
+private func error(_ query: String) -> String? {
     #expect(throws: RPCError.self) { try message(query) }?.message
 }
 
@@ -28,13 +28,13 @@ func `the message of a Connect GET is read`(query: String, expected: String) thr
 
 @Test(arguments: ["Zm8%25", "Z", "Zm=8", "%7B%7D", "Zm9v++++YmFy"])
 func `a message of a Connect GET that should be base64 and is not is refused`(text: String) throws {
-    #expect(fault("connect=v1&base64=1&message=\(text)") == "the message of the query is not base64")
+    #expect(error("connect=v1&base64=1&message=\(text)") == "the message of the query is not base64")
 }
 
 /// Some readers pass over such a parameter, and see no message at all.
 @Test(arguments: ["%", "a%4", "%zz", "a;b", "Zm9v;"])
 func `a message of a Connect GET that is no value of a form is refused`(text: String) {
-    #expect(fault("connect=v1&message=\(text)") == "the message of the query has a semicolon or a broken escape")
+    #expect(error("connect=v1&message=\(text)") == "the message of the query has a semicolon or a broken escape")
 }
 
 /// Some readers take the first, others the last; what is not what we saw could pass us.
@@ -43,7 +43,7 @@ func `a message of a Connect GET that is no value of a form is refused`(text: St
     "connect=v1&connect=v2", "connect=v1&encoding=json&encoding=json", "connect=v1&compression&compression=gzip",
 ])
 func `a Connect GET of which readers could think differently has no message`(query: String) {
-    #expect(fault(query) == "a parameter of the protocol comes twice in the query")
+    #expect(error(query) == "a parameter of the protocol comes twice in the query")
 }
 
 @Test(arguments: [

@@ -9,7 +9,7 @@ struct ScriptedBody {
         case message(flags: UInt8, [UInt8])
         case passed([UInt8])
         case end(flags: UInt8, [UInt8])
-        case fault(RPCError)
+        case error(RPCError)
     }
 
     private(set) var parts: [Part] = []
@@ -57,7 +57,7 @@ struct ScriptedBody {
         switch event {
         case .message(let flags, let place): parts.append(.message(flags: flags, bytes(place, piece)))
         case .end(let flags, let place): parts.append(.end(flags: flags, bytes(place, piece)))
-        case .fault(let error): parts.append(.fault(error))
+        case .error(let error): parts.append(.error(error))
         case .pass(let place):
             let bytes = reader.bytes(at: place, in: piece.span).array
             if case .passed(let before) = parts.last {

@@ -24,7 +24,7 @@ import Testing
         _ fields: KeyValuePairs<String, String> = [:],
         overTCP: Bool = true,
         isSecure: Bool = false
-    ) -> RefusalLabel? {
+    ) -> RejectionLabel? {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array(Self.yaml(options).utf8), into: diagnostics)
         let settings = Settings(root, into: diagnostics, respondingKinds: [])
@@ -33,7 +33,7 @@ import Testing
         head.setAuthority(Array(host.utf8).span)
         for (name, value) in fields { head.add(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         let callerGuard = CallerGuard(settings.listeners[0].guards, isSecure: isSecure)
-        return callerGuard.refusal(of: head, overTCP: overTCP)
+        return callerGuard.rejection(of: head, overTCP: overTCP)
     }
 
     // MARK: Hosts
@@ -132,9 +132,9 @@ import Testing
         arguments: [
             ("none", nil), ("same-origin", nil), ("same-site", .origin), ("cross-site", .origin), ("x", .origin),
         ]
-            as [(String, RefusalLabel?)]
+            as [(String, RejectionLabel?)]
     )
-    func `a page that says no origin is known by where it is`(_ site: String, _ expected: RefusalLabel?) {
+    func `a page that says no origin is known by where it is`(_ site: String, _ expected: RejectionLabel?) {
         #expect(refusal("allow_remote: false", ["sec-fetch-site": site]) == expected)
         #expect(refusal("origins: ['https://app.example']", ["sec-fetch-site": site]) == expected)
         #expect(refusal("allow_remote: false", ["sec-fetch-site": "none", "Sec-Fetch-Site": site]) == expected)

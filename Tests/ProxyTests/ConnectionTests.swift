@@ -11,7 +11,7 @@ import Testing
         """
     }
 
-    private static func refusal(_ status: String, _ code: String, _ message: String) -> String {
+    private static func rejection(_ status: String, _ code: String, _ message: String) -> String {
         let body = "{\"code\":\"\(code)\",\"message\":\"\(message)\"}"
         let head = "HTTP/1.1 \(status)\r\ncontent-type: application/json\r\nconnection: close\r\n"
         return head + "content-length: \(body.utf8.count)\r\n\r\n" + body
@@ -30,7 +30,7 @@ import Testing
             harness.settle()
             let second = harness.caller()
             second.expect(
-                Self.refusal("503 Service Unavailable", "resource_exhausted", "limits.connections is reached")
+                Self.rejection("503 Service Unavailable", "resource_exhausted", "limits.connections is reached")
             )
             second.expectEnd()
             #expect(limitHits(harness, "connections") == "1")
@@ -74,7 +74,7 @@ import Testing
             caller.expectNothing()
             harness.pass(.milliseconds(1100))
             let text = "the head did not arrive within timeouts.head"
-            caller.expect(Self.refusal("408 Request Timeout", "deadline_exceeded", text))
+            caller.expect(Self.rejection("408 Request Timeout", "deadline_exceeded", text))
             caller.expectEnd()
             #expect(limitHits(harness, "head_timeout") == "1")
         }
@@ -94,7 +94,7 @@ import Testing
             caller.expect(http("HTTP/1.1 204 No Content"))
             harness.pass(.seconds(11))
             let text = "the head did not arrive within timeouts.head"
-            caller.expect(Self.refusal("408 Request Timeout", "deadline_exceeded", text))
+            caller.expect(Self.rejection("408 Request Timeout", "deadline_exceeded", text))
             caller.expectEnd()
         }
     }
@@ -157,10 +157,10 @@ import Testing
             let large = harness.caller()
             large.send("GET / HTTP/1.1\r\nhost: a\r\nx-a: " + String(repeating: "a", count: 2000))
             let status = "431 Request Header Fields Too Large"
-            large.expect(Self.refusal(status, "resource_exhausted", "the head is larger than limits.head"))
+            large.expect(Self.rejection(status, "resource_exhausted", "the head is larger than limits.head"))
             let many = harness.caller()
             many.send(http("GET / HTTP/1.1", "host: a", "x-a: 1", "x-b: 1", "x-c: 1", "x-d: 1"))
-            many.expect(Self.refusal(status, "resource_exhausted", "the head has more fields than limits.fields"))
+            many.expect(Self.rejection(status, "resource_exhausted", "the head has more fields than limits.fields"))
             #expect(limitHits(harness, "head") == "1")
             #expect(limitHits(harness, "fields") == "1")
             #expect(

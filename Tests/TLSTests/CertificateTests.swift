@@ -11,7 +11,7 @@ import Testing
         name: String = "a.example",
         isAddress: Bool = false,
         change: (inout TLSClientContext.Options) throws -> Void = { _ in }
-    ) throws -> TLSFailure? {
+    ) throws -> TLSError? {
         let pair = try Pair(
             client(name, trusting: authority, isAddress: isAddress, change: change),
             server(issued)
@@ -34,18 +34,18 @@ import Testing
 
     @Test func `a name is no address`() throws {
         let issued = authority.issue("DNS:127.0.0.1")
-        let expected = TLSFailure.certificate("the certificate is not for 127.0.0.1")
+        let expected = TLSError.certificate("the certificate is not for 127.0.0.1")
         #expect(try failure(of: issued, name: "127.0.0.1", isAddress: true) == expected)
     }
 
     @Test func `an expired certificate is refused`() throws {
-        let expected = TLSFailure.certificate("the certificate, or one that vouches for it, has expired")
+        let expected = TLSError.certificate("the certificate, or one that vouches for it, has expired")
         #expect(try failure(of: authority.issue("DNS:a.example", days: -1)) == expected)
     }
 
     @Test func `another authority is refused`() throws {
         let other = TestAuthority("Other")
-        let expected = TLSFailure.certificate("the certificate is not trusted: unable to get local issuer certificate")
+        let expected = TLSError.certificate("the certificate is not trusted: unable to get local issuer certificate")
         #expect(try failure(of: other.issue("DNS:a.example")) == expected)
     }
 
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a pin does not make a bad certificate good`() throws {
         let expired = authority.issue("DNS:a.example", days: -1)
-        let expected = TLSFailure.certificate("the certificate, or one that vouches for it, has expired")
+        let expected = TLSError.certificate("the certificate, or one that vouches for it, has expired")
         #expect(try failure(of: expired) { $0.pins = [try TLSPin(expired.pin)] } == expected)
     }
 

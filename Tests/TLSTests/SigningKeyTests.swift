@@ -5,7 +5,7 @@ import Testing
 
 /// Signatures of JWS.
 @Suite struct SigningKeyTests {
-    private static func fault(_ pem: [UInt8], _ algorithm: SigningAlgorithm) -> String? {
+    private static func error(_ pem: [UInt8], _ algorithm: SigningAlgorithm) -> String? {
         do throws(TLSMaterialError) {
             _ = try SigningKey(pem: pem, algorithm: algorithm)
             return nil
@@ -64,7 +64,7 @@ import Testing
         #expect(signature.count == 256)
         #expect(unsafe made.verifies(signature, of: [1, 2, 3], digest: EVP_sha256()))
         #expect(
-            Self.fault(TestKey("RSA", bits: 1024).pem, .rs256)
+            Self.error(TestKey("RSA", bits: 1024).pem, .rs256)
                 == "the private key has 1024 bits; RS256 takes an RSA key of at least 2048 bits"
         )
     }
@@ -72,37 +72,37 @@ import Testing
     @Test func `a key of another type is refused with a reason`() {
         let ed25519 = TestKey("ED25519").pem
         #expect(
-            Self.fault(ed25519, .rs256)
+            Self.error(ed25519, .rs256)
                 == "the private key is of the type ED25519; RS256 takes an RSA key of at least 2048 bits"
         )
         #expect(
-            Self.fault(ed25519, .es256)
+            Self.error(ed25519, .es256)
                 == "the private key is of the type ED25519; ES256 takes an EC key on the curve P-256"
         )
         #expect(
-            Self.fault(TestKey("EC", curve: "P-384").pem, .es256)
+            Self.error(TestKey("EC", curve: "P-384").pem, .es256)
                 == "the private key is on the curve secp384r1; ES256 takes an EC key on the curve P-256"
         )
         #expect(
-            Self.fault(TestKey("EC", curve: "P-256").pem, .edDSA)
+            Self.error(TestKey("EC", curve: "P-256").pem, .edDSA)
                 == "the private key is of the type EC; EdDSA takes an Ed25519 key"
         )
         #expect(
-            Self.fault(Array(Self.rfc7515.utf8), .edDSA)
+            Self.error(Array(Self.rfc7515.utf8), .edDSA)
                 == "the private key is of the type RSA; EdDSA takes an Ed25519 key"
         )
         #expect(
-            Self.fault(TestKey("RSA-PSS", bits: 2048).pem, .rs256)?.hasPrefix("the private key is of the type RSA-PSS")
+            Self.error(TestKey("RSA-PSS", bits: 2048).pem, .rs256)?.hasPrefix("the private key is of the type RSA-PSS")
                 == true
         )
     }
 
     @Test func `what is no key is refused`() {
-        #expect(Self.fault([], .es256) == "there is no private key in it; write PEM")
+        #expect(Self.error([], .es256) == "there is no private key in it; write PEM")
     }
 
     @Test func `no error is left for others on the thread`() throws {
-        _ = Self.fault(TestKey("EC", curve: "P-384").pem, .es256)
+        _ = Self.error(TestKey("EC", curve: "P-384").pem, .es256)
         _ = try SigningKey(pem: TestKey("EC", curve: "P-256").pem, algorithm: .es256).signature(of: [])
         #expect(ERR_peek_error() == 0)
     }

@@ -64,10 +64,10 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
         return self
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         reading.isRefused = true
         let response = HTTPHead()
-        response.status = fault.status
+        response.status = error.status
         stream.send(head: response, end: true)
     }
 
@@ -106,7 +106,7 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     }
 
     func wasReset(_ reason: HTTPReset) {
-        if case .fault = reason { reading.isRefused = true }
+        if case .error = reason { reading.isRefused = true }
     }
 
     func drained() {}

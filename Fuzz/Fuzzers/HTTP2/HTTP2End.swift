@@ -93,9 +93,9 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
         return log
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         let response = HTTPHead()
-        response.status = fault.status
+        response.status = error.status
         stream.send(head: response, end: true)
     }
 

@@ -31,9 +31,9 @@ enum Heads {
         var moved = call
         moved.take(path: path.span)
         demandSame(moved, call, "the same path tells the same")
-        let fault = call.fault(compression: .unknown, query: query.span)
+        let error = call.error(compression: .unknown, query: query.span)
         let isAsked = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
-        demand(!isAsked || fault != nil, "an unknown compression is a fault")
+        demand(!isAsked || error != nil, "an unknown compression is a fault")
         checkQuery(query)
         checkResponses(call, type, input)
     }

@@ -45,7 +45,7 @@ struct ReadBody: Equatable {
                 case .end(let flags, let place):
                     told.append(enveloping: reader.bytes(at: place, in: piece), flags: flags)
                     hasEnd = true
-                case .fault:
+                case .error:
                     hasFault = true
                 }
             }

@@ -39,7 +39,7 @@ enum Credentials {
     }
 
     private static func check(_ form: CredentialResponse, _ response: [UInt8], status: Int) {
-        do throws(CredentialFault) {
+        do throws(CredentialResponseError) {
             let credential = try form.credential(status: status, body: response, at: now)
             demand(status == 200, "an error brings no credential")
             demandSame(try? form.credential(in: response, at: now), credential, "a response reads the same each time")

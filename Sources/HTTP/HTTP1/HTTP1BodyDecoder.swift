@@ -69,7 +69,7 @@ struct HTTP1BodyDecoder {
         trailers: HTTPHead?,
         by parser: inout HTTP1HeadParser,
         within limits: HTTPLimits
-    ) throws(HTTPFault) -> Piece {
+    ) throws(HTTPError) -> Piece {
         while true {
             switch state {
             case .data(let left):
@@ -108,7 +108,7 @@ struct HTTP1BodyDecoder {
     }
 
     /// Reads `1*HEXDIG [ ";" extension ] CRLF`; space before the `;` is refused, as a place to hide.
-    private func readSize(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Int? {
+    private func readSize(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Int? {
         guard let lineFeed = bytes.firstIndex(of: 0x0a, from: position) else {
             guard bytes.count - position <= Self.maxSizeLine else { throw .chunkSize }
             return nil

@@ -85,7 +85,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        do throws(HTTPFault) {
+        do throws(HTTPError) {
             while position < bytes.count, !closed {
                 guard pauses.isEmpty else { return position }
                 switch reading {
@@ -98,7 +98,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
                 }
             }
         } catch {
-            close(telling: .fault(error))
+            close(telling: .error(error))
         }
         guard !closed else { return bytes.count }
         // Only now: bytes behind the response must not become the response to whatever is opened next.
@@ -132,7 +132,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     // MARK: Reading
 
-    private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+    private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
         let head = self.head ?? heads.take()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
@@ -168,7 +168,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         return head.contentLength.map { .length($0) } ?? .untilEnd
     }
 
-    private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+    private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
         if decoder.mayHaveTrailers, head == nil { head = heads.take() }
         switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:

@@ -27,7 +27,7 @@ enum HTTP1Grammar {
     }
 
     /// Why `byte`, which cannot be in a value, is refused.
-    static func fault(of byte: UInt8) -> HTTPFault {
+    static func error(of byte: UInt8) -> HTTPError {
         switch byte {
         case 0: .nullByte
         case 0x0d: .bareCarriageReturn

@@ -53,7 +53,7 @@ struct HTTP1HeadParser {
         from position: inout Int,
         into head: HTTPHead,
         within limits: HTTPLimits
-    ) throws(HTTPFault) -> Bool {
+    ) throws(HTTPError) -> Bool {
         try parsePlainFields(bytes, from: &position, into: head, within: limits)
         while let lineFeed = bytes.firstIndex(of: 0x0a, from: position + searched) {
             searched = 0
@@ -81,13 +81,13 @@ struct HTTP1HeadParser {
         return false
     }
 
-    private mutating func count(_ bytes: Int, within limits: HTTPLimits) throws(HTTPFault) {
+    private mutating func count(_ bytes: Int, within limits: HTTPLimits) throws(HTTPError) {
         taken += bytes
         guard taken <= limits.head else { throw .headTooLarge }
     }
 
     /// One empty line before a request is forgiven (RFC 9112 §2.2); more would be a way to be kept busy for nothing.
-    private mutating func skipEmptyLine() throws(HTTPFault) {
+    private mutating func skipEmptyLine() throws(HTTPError) {
         guard kind == .request, !skippedEmptyLine else { throw kind == .request ? .requestLine : .statusLine }
         skippedEmptyLine = true
     }
@@ -100,7 +100,7 @@ struct HTTP1HeadParser {
         from position: inout Int,
         into head: HTTPHead,
         within limits: HTTPLimits
-    ) throws(HTTPFault) {
+    ) throws(HTTPError) {
         guard !atStart, searched == 0 else { return }
         while let line = HTTP1FieldLine(bytes, from: position, to: head.arena) {
             try count(line.count, within: limits)
@@ -117,7 +117,7 @@ struct HTTP1HeadParser {
         _ line: Span<UInt8>,
         into head: HTTPHead,
         within limits: HTTPLimits
-    ) throws(HTTPFault) {
+    ) throws(HTTPError) {
         fieldLines += 1
         guard Int(fieldLines) <= limits.fields else { throw .tooManyFields }
         guard !line[0].isSpaceOrTab else { throw .obsoleteFolding }
@@ -138,10 +138,10 @@ struct HTTP1HeadParser {
         try note(known, value, in: head, within: limits)
     }
 
-    private func check(_ value: Span<UInt8>) throws(HTTPFault) {
+    private func check(_ value: Span<UInt8>) throws(HTTPError) {
         guard let control = value.firstControl else { return }
         for index in control..<value.count where !HTTP1Grammar.isValue(value[index]) {
-            throw HTTP1Grammar.fault(of: value[index])
+            throw HTTP1Grammar.error(of: value[index])
         }
     }
 
@@ -151,7 +151,7 @@ struct HTTP1HeadParser {
         _ value: Span<UInt8>,
         in head: HTTPHead,
         within limits: HTTPLimits
-    ) throws(HTTPFault) {
+    ) throws(HTTPError) {
         if kind == .trailers {
             if known.isForbiddenInTrailers { head.removeLast() }
             return
@@ -184,7 +184,7 @@ struct HTTP1HeadParser {
         head.removeLast()
     }
 
-    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPError) {
         guard !connection.host else { throw .severalHosts }
         connection.host = true
         try HTTP1Target.checkHost(value)
@@ -193,7 +193,7 @@ struct HTTP1HeadParser {
     }
 
     /// Notes what a `Connection` line says, and whether it names fields.
-    private mutating func namesFields(_ value: Span<UInt8>, atMost limit: Int) throws(HTTPFault) -> Bool {
+    private mutating func namesFields(_ value: Span<UInt8>, atMost limit: Int) throws(HTTPError) -> Bool {
         let before = namedFields
         value.forEachListItem { item in
             if item.equalsIgnoringCase("close") {
@@ -211,7 +211,7 @@ struct HTTP1HeadParser {
 
     // MARK: The end
 
-    private mutating func finish(_ head: HTTPHead) throws(HTTPFault) -> Bool {
+    private mutating func finish(_ head: HTTPHead) throws(HTTPError) -> Bool {
         guard kind != .trailers else { return true }
         if connection.chunked {
             guard head.contentLength == nil else { throw .contentLengthWithTransferEncoding }
@@ -224,7 +224,7 @@ struct HTTP1HeadParser {
 
     // MARK: First lines
 
-    private mutating func parseRequestLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+    private mutating func parseRequestLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPError) {
         var position = 0
         while position < line.count, HTTP1Grammar.isToken(line[position]) { position += 1 }
         guard position > 0, position < line.count, line[position] == 0x20 else { throw .requestLine }
@@ -238,7 +238,7 @@ struct HTTP1HeadParser {
         connection.absoluteTarget = try HTTP1Target.parse(line.extracting(position + 1..<end), into: head)
     }
 
-    private mutating func parseStatusLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+    private mutating func parseStatusLine(_ line: Span<UInt8>, into head: HTTPHead) throws(HTTPError) {
         guard line.count >= 12, line[8] == 0x20 else { throw .statusLine }
         connection.isOld = try Self.isOldVersion(line.extracting(0..<8), malformed: .statusLine)
         guard let status = line.extracting(9..<12).decimal, status >= 100 else { throw .statusLine }
@@ -250,7 +250,7 @@ struct HTTP1HeadParser {
         head.setReason(reason)
     }
 
-    private static func isOldVersion(_ version: Span<UInt8>, malformed: HTTPFault) throws(HTTPFault) -> Bool {
+    private static func isOldVersion(_ version: Span<UInt8>, malformed: HTTPError) throws(HTTPError) -> Bool {
         if version.equals("HTTP/1.1") { return false }
         if version.equals("HTTP/1.0") { return true }
         guard version.count == 8, version.hasPrefix("HTTP/"), version[6] == UInt8(ascii: ".") else { throw malformed }

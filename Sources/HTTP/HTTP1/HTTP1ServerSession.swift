@@ -90,7 +90,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        do throws(HTTPFault) {
+        do throws(HTTPError) {
             while position < bytes.count, !closed {
                 switch reading {
                 case .head:
@@ -168,7 +168,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     // MARK: Reading
 
-    private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+    private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
         let head = self.head ?? heads.take()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
@@ -196,7 +196,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         self.user = user
     }
 
-    private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+    private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
         if decoder.mayHaveTrailers, head == nil { head = heads.take() }
         switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:
@@ -226,19 +226,19 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         finishIfDone()
     }
 
-    private func fail(_ fault: HTTPFault) {
+    private func fail(_ error: HTTPError) {
         persists = false
-        if case .head = reading { return refuse(fault) }
+        if case .head = reading { return refuse(error) }
         reading = .done
         let user = user
         self.user = nil
-        user?.wasReset(.fault(fault))
+        user?.wasReset(.error(error))
         // What the user has not answered by now, or what nobody waited for any more, is not answered.
         close(.lingering)
     }
 
     /// Has a request refused that has not begun, as far as it is known.
-    private func refuse(_ fault: HTTPFault) {
+    private func refuse(_ error: HTTPError) {
         reading = .done
         writing = .head
         isOld = parser.connection.isOld
@@ -247,7 +247,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         let head = head
         self.head = nil
         if let head { isHEAD = head.method.equals("HEAD") }
-        owner?.sessionRefused(self, fault, head: head)
+        owner?.sessionRefused(self, error, head: head)
         if let head { heads.give(head) }
     }
 

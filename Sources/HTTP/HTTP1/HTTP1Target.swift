@@ -5,7 +5,7 @@ enum HTTP1Target {
     /// Reads an origin-form, absolute-form or asterisk-form target into the head.
     ///
     /// - Returns: whether the target was absolute and set the authority.
-    static func parse(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) -> Bool {
+    static func parse(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) -> Bool {
         for index in 0..<target.count where !HTTP1Grammar.isTarget(target[index]) {
             throw target[index] == 0 ? .nullByte : .target
         }
@@ -22,7 +22,7 @@ enum HTTP1Target {
         return true
     }
 
-    private static func parseAbsolute(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPFault) {
+    private static func parseAbsolute(_ target: Span<UInt8>, into head: HTTPHead) throws(HTTPError) {
         let scheme = target.count >= 8 && target.extracting(0..<8).equalsIgnoringCase("https://") ? 8 : 7
         guard scheme == 8 || target.count >= 7 && target.extracting(0..<7).equalsIgnoringCase("http://") else {
             throw .target
@@ -40,7 +40,7 @@ enum HTTP1Target {
     }
 
     /// Refuses what is not a host with an optional port (RFC 9110 §7.2).
-    static func checkHost(_ host: Span<UInt8>) throws(HTTPFault) {
+    static func checkHost(_ host: Span<UInt8>) throws(HTTPError) {
         guard host.count > 0 else { throw .invalidHost }
         for index in 0..<host.count where unsafe !HTTP1Grammar.isHost(host[unchecked: index]) { throw .invalidHost }
         let isBracketed = host[0] == UInt8(ascii: "[")

@@ -58,20 +58,20 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
         if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { takesNoMore = true }
     }
 
-    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
+    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {
         guard let user = stream.user else { return heads.give(head) }
-        if let fault {
+        if let error {
             heads.give(head)
-            stream.reset(.fault(fault))
-            return user.wasReset(.fault(fault))
+            stream.reset(.error(error))
+            return user.wasReset(.error(error))
         }
         if head.isInterim {
             // All interim responses and the final one share one limit, or they could go on for ever.
             stream.interimBytes += reader.size
             guard stream.interimBytes <= limits.head else {
                 heads.give(head)
-                stream.reset(.fault(.headTooLarge))
-                return user.wasReset(.fault(.headTooLarge))
+                stream.reset(.error(.headTooLarge))
+                return user.wasReset(.error(.headTooLarge))
             }
             head.contentLength = nil
             user.received(informational: head)

@@ -21,7 +21,7 @@ struct HTTP2HeadReader {
     private var taken = 0
     private var hosts = 0
     /// What is wrong with the head; what comes behind it is not looked at any more.
-    private(set) var fault: HTTPFault?
+    private(set) var error: HTTPError?
 
     init(limits: HTTPLimits) {
         maxBytes = limits.head
@@ -35,7 +35,7 @@ struct HTTP2HeadReader {
         self.head = head
         taken = 0
         hosts = 0
-        fault = nil
+        error = nil
     }
 
     /// The head has come to its end: gives it away.
@@ -43,11 +43,11 @@ struct HTTP2HeadReader {
         let finished = head
         head = nil
         unsafe lent = nil
-        guard kind == .request, fault == nil, let finished else { return finished }
-        if finished.authority.count == 0 { fault = .missingHost }
+        guard kind == .request, error == nil, let finished else { return finished }
+        if finished.authority.count == 0 { error = .missingHost }
         // `*` is the server as a whole, and about that only OPTIONS can ask.
         if finished.target.count == 0 || finished.target.equals("*") && !finished.method.equals("OPTIONS") {
-            fault = .target
+            error = .target
         }
         return finished
     }
@@ -59,7 +59,7 @@ struct HTTP2HeadReader {
     @inline(__always)
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         taken += name.count + value.count + 32
-        guard fault == nil, let lent = unsafe lent else { return }
+        guard error == nil, let lent = unsafe lent else { return }
         // Lent, not held: what is counted up and down for every field is what costs most in a small call.
         unsafe lent._withUnsafeGuaranteedRef { add(name, value, to: $0) }
     }
@@ -68,7 +68,7 @@ struct HTTP2HeadReader {
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
         guard taken - 32 * head.count <= maxBytes else { return refuse(.headTooLarge) }
         guard head.count < maxFields else { return refuse(.tooManyFields) }
-        do throws(HTTPFault) {
+        do throws(HTTPError) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
                 try addControl(name, value, to: head)
             } else {
@@ -81,12 +81,12 @@ struct HTTP2HeadReader {
         }
     }
 
-    private mutating func refuse(_ fault: HTTPFault) {
-        self.fault = fault
+    private mutating func refuse(_ error: HTTPError) {
+        self.error = error
     }
 
     /// Takes `:path`, `:scheme`, `:method`, `:status` or `:authority`; there are no others.
-    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPFault) {
+    private func addControl(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) throws(HTTPError) {
         switch name.count {
         case 5:
             // Only of http and https does nghttp2 want a path that is one, and a URL in its place would be another's rule.
@@ -109,7 +109,7 @@ struct HTTP2HeadReader {
     }
 
     /// Takes what frames the message, or belongs to the connection, out of the fields.
-    private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+    private mutating func note(_ known: KnownField, _ value: Span<UInt8>, in head: HTTPHead) throws(HTTPError) {
         if kind == .trailers {
             if known.isForbiddenInTrailers { head.removeLast() }
             return
@@ -133,7 +133,7 @@ struct HTTP2HeadReader {
         head.removeLast()
     }
 
-    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPFault) {
+    private mutating func noteHost(_ value: Span<UInt8>, in head: HTTPHead) throws(HTTPError) {
         hosts += 1
         guard hosts == 1 else { throw .severalHosts }
         try HTTP1Target.checkHost(value)

@@ -65,10 +65,10 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         return stream
     }
 
-    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {
+    override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {
         stream.receiving = end ? .ended : .body
-        if let fault {
-            caller.sessionRefused(stream, fault, head: head)
+        if let error {
+            caller.sessionRefused(stream, error, head: head)
             return heads.give(head)
         }
         let user = caller.sessionOpened(stream, head: head, end: end)

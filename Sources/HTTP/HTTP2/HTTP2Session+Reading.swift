@@ -44,7 +44,7 @@ extension HTTP2Session {
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
         reader.add(name, value)
         // A little too much is refused with a response; what is out of all proportion is an attack.
-        guard reader.fault != nil, reader.size > 16 * limits.head else {
+        guard reader.error != nil, reader.size > 16 * limits.head else {
             return yields ? NGHTTP2_ERR_PAUSE.rawValue : Self.goOn
         }
         return stop(.headerList)
@@ -58,8 +58,8 @@ extension HTTP2Session {
             stream.headBytes = reader.size
             headBytes += reader.size
         }
-        guard reader.kind == .trailers else { return opened(stream, head, reader.fault, end: end) }
-        if reader.fault == nil {
+        guard reader.kind == .trailers else { return opened(stream, head, reader.error, end: end) }
+        if reader.error == nil {
             stream.receivedEnd(trailers: head)
         } else {
             stream.isMalformed = true

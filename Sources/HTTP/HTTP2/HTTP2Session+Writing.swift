@@ -112,7 +112,7 @@ extension HTTP2Session {
         let code =
             switch reason {
             case .code(let code): code
-            case .fault: HTTP2Code.protocolError
+            case .error: HTTP2Code.protocolError
             case .unprocessed: HTTP2Code.refusedStream
             case .canceled, .connectionLost, .exceeded, .shutdown: HTTP2Code.cancel
             }

@@ -184,7 +184,7 @@ package class HTTP2Session: HTTPSession {
     /// Sends the head of a message; which kind depends on the side.
     func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {}
     /// The head of a stream is complete; what that means depends on the side.
-    func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ fault: HTTPFault?, end: Bool) {}
+    func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {}
     /// A head begins on a stream that is not known.
     func begin(id: Int32) -> HTTP2Stream? { nil }
     /// The peer takes no more new streams, or has acknowledged a PING, or has changed its settings.
@@ -274,7 +274,7 @@ package class HTTP2Session: HTTPSession {
         remove(stream)
         // A response that has come whole is still given to the user, once it wants it.
         if isServer || !stream.isWhole || !stream.holdsInput {
-            let reason = stream.isMalformed ? HTTPReset.fault(.http2Message) : .code(code)
+            let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
             stream.end(telling: stream.isWhole ? nil : reason)
         }
         streamGone()

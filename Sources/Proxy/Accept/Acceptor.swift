@@ -145,8 +145,8 @@ package final class Acceptor: ListenerOwner {
         return true
     }
 
-    private func refuse(_ transport: any Transport, _ refusal: [UInt8]) {
-        _ = transport.send(refusal.span)
+    private func refuse(_ transport: any Transport, _ rejection: [UInt8]) {
+        _ = transport.send(rejection.span)
         transport.close()
     }
 
@@ -186,10 +186,10 @@ package final class Acceptor: ListenerOwner {
         tell(.closed)
     }
 
-    private static let tooMany = refusal("limits.connections is reached")
-    private static let noDescriptor = refusal("no file descriptor is left for another connection")
+    private static let tooMany = rejection("limits.connections is reached")
+    private static let noDescriptor = rejection("no file descriptor is left for another connection")
 
-    private static func refusal(_ message: String) -> [UInt8] {
+    private static func rejection(_ message: String) -> [UInt8] {
         let body = #"{"code":"resource_exhausted","message":"\#(message)"}"#
         let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\n"
         return Array("\(head)content-length: \(body.utf8.count)\r\n\r\n\(body)".utf8)

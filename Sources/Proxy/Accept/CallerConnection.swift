@@ -310,7 +310,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         acceptor.open(stream, head: head, end: end, from: peer)
     }
 
-    package func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    package func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
         service.refuse(stream, fault, head: head)
     }
 

@@ -60,7 +60,7 @@ final class CallerGuard {
     ///   - head: the head of the request, as the caller has sent it.
     ///   - overTCP: whether it came over TCP, where a browser can be the caller.
     /// - Returns: why it is not let in; nil if it is.
-    func refusal(of head: HTTPHead, overTCP: Bool) -> RefusalLabel? {
+    func rejection(of head: HTTPHead, overTCP: Bool) -> RejectionLabel? {
         if hosts != nil, !servesHost(of: head) { return .host }
         // All that most requests pay.
         guard head.maySayOrigin else { return nil }

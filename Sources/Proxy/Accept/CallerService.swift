@@ -88,7 +88,7 @@ final class CallerService: ConnectionService {
         return call
     }
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
         worker.counters.badRequest(fault.label)
         if let limit = fault.limit { worker.counters.limitHit(limit) }
         stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)

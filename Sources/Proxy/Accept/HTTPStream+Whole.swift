@@ -24,7 +24,7 @@ extension HTTPStream {
 
     /// Responds to a request that was refused before it began, in the protocol that its head shows, if it came so far; else
     /// in plain HTTP with a JSON error.
-    package func refuse(_ fault: HTTPFault, head: HTTPHead? = nil, heads: HTTPHeadPool) {
+    package func refuse(_ fault: HTTPError, head: HTTPHead? = nil, heads: HTTPHeadPool) {
         let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
         let response: LocalResponse
         if let head, let type = head.first(.contentType) {

@@ -77,7 +77,7 @@ extension Call {
         let isPlain = request.first(.contentType) == nil && classification.rpcProtocol == .http
         let method = request.method
         if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
-        return classification.fault(
+        return classification.error(
             compression: request.compression(classification.rpcProtocol),
             query: request.query
         )

@@ -69,7 +69,7 @@ extension Call {
             guard direction == .request else { return RPCError(.internal, words) }
             return RPCError(.unimplemented, "\(words); supported: gzip, br, zstd, deflate")
         }
-        do throws(DecompressionFailure) {
+        do throws(DecompressionError) {
             try worker.compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
             return nil
         } catch .overLimit {

@@ -35,7 +35,7 @@ extension Call {
 
     private func errorType(_ code: RPCCode) -> StaticString {
         if case .interceptor = record.decider { return hasResponse ? "proxy_internal_response" : "http_request_denied" }
-        if let refusal { return refusal == .loop ? "proxy_loop_detected" : "http_request_denied" }
+        if let rejection { return rejection == .loop ? "proxy_loop_detected" : "http_request_denied" }
         if let failure { return failure.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"
@@ -58,7 +58,7 @@ extension ByteQueue {
     }
 }
 
-extension UpstreamFailure {
+extension UpstreamError {
     /// The type of the error, as RFC 9209 §2.3 registers them.
     fileprivate var proxyErrorType: StaticString {
         switch self {

@@ -40,7 +40,7 @@ extension Call {
             switch event {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
             case .pass, .end: break
-            case .fault(let error): requestIsFaulty(error)
+            case .error(let error): requestIsFaulty(error)
             }
         }
         guard takesRequest else {

@@ -150,7 +150,7 @@ extension Call {
             case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
             case .pass(let place): passFramed(reader.bytes(at: place, in: body))
             case .end(let flags, let place): endFrameCame(flags, reader.bytes(at: place, in: body))
-            case .fault(let error):
+            case .error(let error):
                 mayEndResponse = reader.lacksEnd
                 responseIsFaulty(error)
             }

@@ -41,7 +41,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Where its time goes.
     var ledger: TimeLedger
     /// Why there is no response from the upstream, if that is why.
-    var failure: UpstreamFailure?
+    var failure: UpstreamError?
     /// Measures the messages of the request, where somebody wants to know.
     var meter: MessageMeter?
     var reader: ResponseReader
@@ -58,9 +58,9 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     // MARK: The request on its way
 
     /// What is wrong with the caller's time.
-    var timeFault: RPCError?
+    var timeoutError: RPCError?
     /// Why the request has not been let in, if it has not.
-    var refusal: RefusalLabel?
+    var rejection: RejectionLabel?
     var requestEnded = false
     /// The head is through the chain.
     var hasHeadLeft = false
@@ -81,7 +81,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var requestQuery: ByteQueue?
     /// What waits for a connection, or is retried, is being sent; and why the attempt has failed meanwhile.
     var isLending = false
-    var failureWhileLending: UpstreamFailure?
+    var failureWhileLending: UpstreamError?
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
@@ -225,9 +225,9 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     package func wasReset(_ reason: HTTPReset) {
         switch reason {
-        case .fault(let fault):
-            worker.counters.badRequest(fault.label)
-            fail(RPCError(.invalidArgument, fault.text, httpStatus: fault.status), by: .martlet)
+        case .error(let error):
+            worker.counters.badRequest(error.label)
+            fail(RPCError(.invalidArgument, error.text, httpStatus: error.status), by: .martlet)
         case .shutdown:
             fail(RPCError(.unavailable, "martlet stops, and the time to drain is over"), by: .martlet)
         case .canceled, .connectionLost, .code, .unprocessed, .exceeded:

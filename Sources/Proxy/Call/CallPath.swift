@@ -21,15 +21,15 @@ extension Call {
     /// Takes the call from its head to the upstream, or to a response of our own.
     func start() {
         if worker.context.memory.isExhausted { return rejectForMemory() }
-        if let refusal = listener.callerGuard.refusal(of: request, overTCP: peer.isTCP) {
-            return refuse(refusal)
+        if let rejection = listener.callerGuard.rejection(of: request, overTCP: peer.isTCP) {
+            return refuse(rejection)
         }
         if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: request, isSample: isTimed) {
             return refuse(.loop)
         }
         takeRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        timeFault = takeDeadline()
+        timeoutError = takeDeadline()
         measureRequest()
         request.notesEdits = true
         run.begin()
@@ -48,7 +48,7 @@ extension Call {
     /// The head has left the chain: the call goes to its upstream.
     func forward() {
         let request = request
-        if let timeFault { return fail(timeFault, by: .martlet) }
+        if let timeoutError { return fail(timeoutError, by: .martlet) }
         guard let upstream = route.upstream else {
             return fail(
                 RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
@@ -56,7 +56,7 @@ extension Call {
             )
         }
         if upstream.speaksOnlyHTTP1, classification.rpcProtocol == .grpc {
-            return fail(UpstreamFailure.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
+            return fail(UpstreamError.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
         isForwarded = true
         keepsRequest = run.requestMeets(.retries)
@@ -170,7 +170,7 @@ extension Call {
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
-    func attemptFailed(_ failure: UpstreamFailure) {
+    func attemptFailed(_ failure: UpstreamError) {
         guard !isOver, let attempt else { return }
         guard !isLending else {
             failureWhileLending = failure
@@ -194,7 +194,7 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         failure = .callTimeout
-        let error = UpstreamFailure.callTimeout.error(upstream: upstream.settings.name, for: classification.rpcProtocol)
+        let error = UpstreamError.callTimeout.error(upstream: upstream.settings.name, for: classification.rpcProtocol)
         responseFailed(sayingWhere(error))
     }
 

@@ -9,7 +9,7 @@ internal import TLS
 ///
 /// Belongs to its loop's thread.
 final class CredentialFetch {
-    typealias Completion = (Result<Credential, CredentialFailure>) -> Void
+    typealias Completion = (Result<Credential, CredentialError>) -> Void
 
     private let source: CredentialSource
     private let fetcher: Fetcher
@@ -45,14 +45,14 @@ final class CredentialFetch {
         (process, fetch) = (nil, nil)
     }
 
-    private func end(_ result: Result<Credential, CredentialFailure>) {
+    private func end(_ result: Result<Credential, CredentialError>) {
         let done = done
         self.done = nil
         done?(result)
     }
 
     private func fail(_ text: String) {
-        end(.failure(CredentialFailure(text)))
+        end(.failure(CredentialError(text)))
     }
 
     // MARK: Secrets
@@ -105,7 +105,7 @@ final class CredentialFetch {
         case .jwt(let source): sign(source)
         case .exec(let source):
             run(source.command, source.environment, timeout: source.timeout) { [unowned self] output in
-                read { now throws(CredentialFault) in try source.response.credential(in: output, at: now) }
+                read { now throws(CredentialResponseError) in try source.response.credential(in: output, at: now) }
             }
         case .http(let source): ask(source)
         }
@@ -119,7 +119,7 @@ final class CredentialFetch {
     }
 
     private func sign(_ source: JWTSource) {
-        do throws(CredentialFailure) {
+        do throws(CredentialError) {
             let value = try signed(source.claims, by: source.signing)
             end(.success(Credential(value: value, expiry: JWT.expiry(of: value))))
         } catch {
@@ -127,19 +127,19 @@ final class CredentialFetch {
         }
     }
 
-    private func signed(_ claims: JWTClaims, by source: SigningSource) throws(CredentialFailure) -> [UInt8] {
+    private func signed(_ claims: JWTClaims, by source: SigningSource) throws(CredentialError) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let members = claims.members(at: began, id: JWTClaims.makeID(using: &random))
         do throws(TLSMaterialError) {
             let key = try SigningKey(pem: secrets[source.key] ?? [], algorithm: source.algorithm)
             return try JWT(keyID: source.keyID, claims: members).signed(by: key)
         } catch {
-            throw CredentialFailure("the key that is to sign: \(error.text)", isRefusal: true)
+            throw CredentialError("the key that is to sign: \(error.text)", isRejection: true)
         }
     }
 
     private func ask(_ source: HTTPSource) {
-        do throws(CredentialFailure) {
+        do throws(CredentialError) {
             let request = try request(source)
             let (server, limit, timeout) = (source.server, TokenText.limit, source.timeout)
             fetch = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [unowned self] result in
@@ -156,7 +156,7 @@ final class CredentialFetch {
 
     // MARK: What is sent
 
-    private func request(_ source: HTTPSource) throws(CredentialFailure) -> FetchRequest {
+    private func request(_ source: HTTPSource) throws(CredentialError) -> FetchRequest {
         var request = source.request
         var form = source.form.map { ($0.name, secrets[$0.value] ?? []) }
         switch source.authentication {
@@ -202,22 +202,22 @@ final class CredentialFetch {
         let now = Clock.wall
         let field = response.fields.first { $0.name == "retry-after" }
         let retryAfter = field.flatMap { RetryAfter.time($0.value.span, now: now) }
-        do throws(CredentialFault) {
+        do throws(CredentialResponseError) {
             let form = source.response
             end(.success(try form.credential(status: response.status, body: response.body, at: began)))
         } catch {
-            let isRefusal = 400..<500 ~= response.status && response.status != 408 && response.status != 429
+            let isRejection = 400..<500 ~= response.status && response.status != 408 && response.status != 429
             let text = "\(source.server.settings.url): \(error.text)"
-            end(.failure(CredentialFailure(text, isRefusal: isRefusal, retryAfter: retryAfter)))
+            end(.failure(CredentialError(text, isRejection: isRejection, retryAfter: retryAfter)))
         }
     }
 
-    private func read(_ reading: (Nanoseconds) throws(CredentialFault) -> Credential) {
-        do throws(CredentialFault) {
+    private func read(_ reading: (Nanoseconds) throws(CredentialResponseError) -> Credential) {
+        do throws(CredentialResponseError) {
             end(.success(try reading(began)))
         } catch {
             // A program that writes something else will not do better soon.
-            end(.failure(CredentialFailure(error.text, isRefusal: error != .expired)))
+            end(.failure(CredentialError(error.text, isRejection: error != .expired)))
         }
     }
 }

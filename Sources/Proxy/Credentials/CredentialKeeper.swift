@@ -99,7 +99,7 @@ package final class CredentialKeeper {
     /// There are too many to keep this one, too.
     private func turnAway(_ source: CredentialSource) {
         var state = CredentialState()
-        state.failure = CredentialFailure("too many tokens are asked for at once", isRefusal: true)
+        state.failure = CredentialError("too many tokens are asked for at once", isRejection: true)
         state.retry = Clock.wall + .second
         publish(source, state)
     }

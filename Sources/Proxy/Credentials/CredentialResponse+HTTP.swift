@@ -14,18 +14,19 @@ extension CredentialResponse {
         status: Int,
         body: [UInt8],
         at now: Nanoseconds
-    ) throws(CredentialFault) -> Credential {
+    ) throws(CredentialResponseError) -> Credential {
         if 200...299 ~= status { return try credential(in: body, at: now) }
-        guard self != .text, let value = try? JSON.parse(body), let refusal = refusal(in: JSONResponse(value)) else {
+        guard self != .text, let value = try? JSON.parse(body), let rejection = rejection(in: JSONResponse(value))
+        else {
             throw .status(status)
         }
-        throw refusal
+        throw rejection
     }
 
     /// What a server says that gives no credential, in the words of this form.
     ///
     /// Some servers say it with the status 200.
-    func refusal(in response: JSONResponse) -> CredentialFault? {
+    func rejection(in response: JSONResponse) -> CredentialResponseError? {
         switch self {
         case .text, .json, .aws, .execCredential: nil
         case .oauth2, .exchange:

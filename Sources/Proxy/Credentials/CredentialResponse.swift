@@ -32,7 +32,7 @@ package enum CredentialResponse: Equatable, Sendable {
     ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
     /// - Returns: the credential, which has not ended.
     /// - Throws: what is wrong with the response, or what the server says.
-    package func credential(in bytes: [UInt8], at now: Nanoseconds) throws(CredentialFault) -> Credential {
+    package func credential(in bytes: [UInt8], at now: Nanoseconds) throws(CredentialResponseError) -> Credential {
         guard self != .text else {
             guard let value = TokenText.token(in: bytes) else { throw .notForHeaders(nil) }
             return try Self.credential(value, until: nil, at: now)
@@ -41,9 +41,9 @@ package enum CredentialResponse: Equatable, Sendable {
         do throws(JSONError) {
             response = JSONResponse(try JSON.parse(bytes))
         } catch {
-            throw CredentialFault(error)
+            throw CredentialResponseError(error)
         }
-        if let refusal = refusal(in: response) { throw refusal }
+        if let rejection = rejection(in: response) { throw rejection }
         try check(response)
         let places = places
         let value = try response.header(places.value)
@@ -57,7 +57,7 @@ package enum CredentialResponse: Equatable, Sendable {
         _ value: [UInt8],
         until told: Nanoseconds?,
         at now: Nanoseconds
-    ) throws(CredentialFault) -> Credential {
+    ) throws(CredentialResponseError) -> Credential {
         let expiry = told ?? JWT.expiry(of: value)
         if let expiry, expiry <= now { throw .expired }
         return Credential(value: value, expiry: expiry)
@@ -80,7 +80,7 @@ package enum CredentialResponse: Equatable, Sendable {
     }
 
     /// Looks whether the response is of this form, beyond its places.
-    private func check(_ response: JSONResponse) throws(CredentialFault) {
+    private func check(_ response: JSONResponse) throws(CredentialResponseError) {
         switch self {
         case .text, .json: break
         case .oauth2: try response.expect("/token_type", "Bearer", or: nil, ignoringCase: true)

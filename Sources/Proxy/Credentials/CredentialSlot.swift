@@ -19,7 +19,7 @@ final class CredentialSlot {
     /// The upstreams that have rejected the value, until it is known whether there is another.
     private var rejectedBy: [String] = []
     /// Why the last fetch has brought none.
-    private(set) var failure: CredentialFailure?
+    private(set) var failure: CredentialError?
     private let loop: EventLoop?
     private let order: (CredentialOrder) -> Void
     /// Until when the value is used, and from when on another is ordered, by the loop's clock.
@@ -65,7 +65,7 @@ final class CredentialSlot {
         guard source.isFetched else { return value == nil || !source.mayChange }
         guard let failure else { return false }
         let now = loop?.now ?? 0
-        return retry > (failure.isRefusal ? now : now.addingSaturated(patience))
+        return retry > (failure.isRejection ? now : now.addingSaturated(patience))
     }
 
     /// What is wrong where there is no value that may be used, in words.
@@ -122,7 +122,7 @@ final class CredentialSlot {
         expiry = state.credential?.expiry
         end = .max
         refresh = .max
-        retry = state.failure?.isRefusal == true ? .max : .min
+        retry = state.failure?.isRejection == true ? .max : .min
         if value != state.credential?.value {
             change(state.credential?.value)
         }

@@ -1,17 +1,17 @@
 package import Events
 
 /// Why a credential could not be fetched; it never holds one, or what it was to be made of.
-package struct CredentialFailure: Error, Equatable, Sendable {
+package struct CredentialError: Error, Equatable, Sendable {
     /// The cause in words.
     package let text: String
     /// Whether it has been refused, so that to wait helps nobody.
-    package let isRefusal: Bool
+    package let isRejection: Bool
     /// How long the server asks to be left alone.
     let retryAfter: Nanoseconds?
 
-    init(_ text: String, isRefusal: Bool = false, retryAfter: Nanoseconds? = nil) {
+    init(_ text: String, isRejection: Bool = false, retryAfter: Nanoseconds? = nil) {
         self.text = text
-        self.isRefusal = isRefusal
+        self.isRejection = isRejection
         self.retryAfter = retryAfter
     }
 }
@@ -27,7 +27,7 @@ package struct CredentialState: Equatable, Sendable {
     /// When a fetch that has failed is retried.
     package var retry: Nanoseconds?
     /// Why the last fetch has brought none, if that is so.
-    package var failure: CredentialFailure?
+    package var failure: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
     package var isDoubted = false
 

@@ -18,7 +18,7 @@ struct JSONResponse {
     }
 
     /// The string in a place, as a value for a header.
-    func header(_ pointer: JSONPointer) throws(CredentialFault) -> [UInt8] {
+    func header(_ pointer: JSONPointer) throws(CredentialResponseError) -> [UInt8] {
         guard let found = value(pointer) else { throw .missing(pointer.text) }
         guard let text = found.string else { throw .invalid(pointer.text, expected: "a string") }
         guard let value = TokenText.token(in: Array(text.utf8)) else { throw .notForHeaders(pointer.text) }
@@ -26,14 +26,14 @@ struct JSONResponse {
     }
 
     /// The number of seconds in a place, if there is one; some servers write it as a string.
-    func lifetime(_ pointer: JSONPointer?) throws(CredentialFault) -> Nanoseconds? {
+    func lifetime(_ pointer: JSONPointer?) throws(CredentialResponseError) -> Nanoseconds? {
         guard let pointer, let found = value(pointer) else { return nil }
         if let time = Self.seconds(found) { return time }
         throw .invalid(pointer.text, expected: "a number of seconds")
     }
 
     /// The wall time in a place, if there is one.
-    func time(_ pointer: JSONPointer?) throws(CredentialFault) -> Nanoseconds? {
+    func time(_ pointer: JSONPointer?) throws(CredentialResponseError) -> Nanoseconds? {
         guard let pointer, let found = value(pointer) else { return nil }
         // So many seconds that nanoseconds do not reach them are milliseconds.
         if let time = Self.seconds(found), time < .max { return time }
@@ -47,7 +47,7 @@ struct JSONResponse {
         _ wanted: String,
         or other: String? = nil,
         ignoringCase: Bool = false
-    ) throws(CredentialFault) {
+    ) throws(CredentialResponseError) {
         guard let found = root.pointer(place), found != .null else { return }
         let form = { (text: String) in ignoringCase ? text.lowercased() : text }
         if let text = found.string, [wanted, other].contains(where: { $0.map(form) == form(text) }) { return }
@@ -55,13 +55,13 @@ struct JSONResponse {
     }
 
     /// Looks for one of two strings in a place, which may not be empty.
-    func require(_ place: String, _ wanted: String, or other: String? = nil) throws(CredentialFault) {
+    func require(_ place: String, _ wanted: String, or other: String? = nil) throws(CredentialResponseError) {
         guard let found = root.pointer(place), found != .null else { throw .missing(place) }
         try expect(place, wanted, or: other)
     }
 
     /// Looks for a whole number in a place.
-    func require(version: Int, at place: String) throws(CredentialFault) {
+    func require(version: Int, at place: String) throws(CredentialResponseError) {
         guard let found = root.pointer(place), found != .null else { throw .missing(place) }
         guard found.integer == version else { throw .invalid(place, expected: "\(version)") }
     }

@@ -20,7 +20,7 @@ final class KeptCredential {
     private let fetcher: Fetcher
     private let random: () -> Double
     private let turns: FetchTurns
-    private let changed: (CredentialState, CredentialFailure?) -> Void
+    private let changed: (CredentialState, CredentialError?) -> Void
     private(set) var state = CredentialState()
     /// When it was last asked for.
     private(set) var wanted: Nanoseconds = 0
@@ -42,7 +42,7 @@ final class KeptCredential {
         fetcher: Fetcher,
         random: @escaping () -> Double,
         turns: FetchTurns = FetchTurns(1),
-        changed: @escaping (CredentialState, CredentialFailure?) -> Void
+        changed: @escaping (CredentialState, CredentialError?) -> Void
     ) {
         self.source = source
         self.loop = loop
@@ -122,7 +122,7 @@ final class KeptCredential {
         fetch.start()
     }
 
-    private func ended(_ result: Result<Credential, CredentialFailure>) {
+    private func ended(_ result: Result<Credential, CredentialError>) {
         if let fetch { loop.keep(fetch) }
         fetch = nil
         turns.give()

@@ -6,7 +6,7 @@ internal import Protocols
 internal import RPC
 
 /// Why a request of our own has got no response.
-package struct FetchFailure: Error, Equatable, Sendable {
+package struct FetchError: Error, Equatable, Sendable {
     /// The cause in words, without any value that was sent.
     package let text: String
 }
@@ -15,7 +15,7 @@ package struct FetchFailure: Error, Equatable, Sendable {
 ///
 /// Redirects are not followed: what is sent is for the server that the configuration names. Belongs to its loop's thread.
 final class Fetch: HTTPStreamUser, ConnectionSeeker {
-    typealias Completion = (Result<FetchedResponse, FetchFailure>) -> Void
+    typealias Completion = (Result<FetchedResponse, FetchError>) -> Void
 
     let version: HTTPVersion = .http1
     let needsHTTP2 = false
@@ -99,7 +99,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         stream?.reset(.canceled)
     }
 
-    private func end(_ result: Result<FetchedResponse, FetchFailure>) {
+    private func end(_ result: Result<FetchedResponse, FetchError>) {
         guard let done else { return }
         self.done = nil
         upstream.context.loop.keep(self)
@@ -108,7 +108,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     }
 
     private func fail(_ text: String) {
-        end(.failure(FetchFailure(text: text)))
+        end(.failure(FetchError(text: text)))
     }
 
     // MARK: What the pool tells
@@ -143,7 +143,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         return head
     }
 
-    func failed(_ failure: UpstreamFailure) {
+    func failed(_ failure: UpstreamError) {
         fail(failure.error(upstream: upstream.settings.url.description, for: .http).message)
     }
 
@@ -178,7 +178,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     func wasReset(_ reason: HTTPReset) {
         stream = nil
         guard let connection, !isOver else { return }
-        let failure = UpstreamFailure(reason, on: connection, hasHead: status > 0)
+        let failure = UpstreamError(reason, on: connection, hasHead: status > 0)
         let method = Array(request.method.utf8)
         let sent = SentRequest(
             hasResponse: hasResponse,

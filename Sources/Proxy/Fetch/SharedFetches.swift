@@ -43,7 +43,7 @@ final class SharedFetches {
             over(self)
         }
 
-        func end(_ result: Result<FetchedResponse, FetchFailure>) {
+        func end(_ result: Result<FetchedResponse, FetchError>) {
             over(self)
             let waiting = tickets
             tickets = []

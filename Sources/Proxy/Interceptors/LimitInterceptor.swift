@@ -123,7 +123,7 @@ final class LimitInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         if let headerLimit, call.request.fieldBytes > headerLimit {
             let status = code == .resourceExhausted ? 431 : nil
-            return refusal("the headers have more than \(headerLimit) bytes", httpStatus: status)
+            return rejection("the headers have more than \(headerLimit) bytes", httpStatus: status)
         }
         guard let shared else { return .next }
         // Where each attempt of a call comes here, the call is still one.
@@ -136,19 +136,19 @@ final class LimitInterceptor: Interceptor {
             return .next
         case .tooMany:
             let maxConcurrency = settings.concurrency ?? 0
-            return refusal(
+            return rejection(
                 maxConcurrency == 1
                     ? "another call is under way" : "\(maxConcurrency) calls are under way, and no more may be"
             )
         case .tooFast(let wait):
             let seconds = (wait + .second - 1) / .second
-            return refusal("calls come too fast; retry in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
+            return rejection("calls come too fast; retry in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
         }
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         guard let messageLimit, payload.count > messageLimit else { return .next }
-        return refusal("a message of the request has more than \(messageLimit) bytes")
+        return rejection("a message of the request has more than \(messageLimit) bytes")
     }
 
     func finished(_ call: Call) {
@@ -164,7 +164,7 @@ final class LimitInterceptor: Interceptor {
         return shared.enter(scratch.readable, at: call.now)
     }
 
-    private func refusal(
+    private func rejection(
         _ cause: String,
         metadata: [(name: String, value: String)] = [],
         httpStatus: Int? = nil

@@ -92,7 +92,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         call.attemptConnected(self)
     }
 
-    func failed(_ failure: UpstreamFailure) {
+    func failed(_ failure: UpstreamError) {
         guard !isOver else { return }
         end()
         call.attemptFailed(failure)
@@ -108,7 +108,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
-    func canRetry(after failure: UpstreamFailure) -> Bool {
+    func canRetry(after failure: UpstreamError) -> Bool {
         guard let connection else { return false }
         let sent = SentRequest(
             hasResponse: hasResponded,
@@ -181,7 +181,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     func wasReset(_ reason: HTTPReset) {
         stream = nil
-        failed(UpstreamFailure(reason, on: connection, hasHead: hasHead))
+        failed(UpstreamError(reason, on: connection, hasHead: hasHead))
     }
 
     func drained() {

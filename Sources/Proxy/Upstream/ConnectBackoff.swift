@@ -8,17 +8,17 @@ struct ConnectBackoff {
     static let maxPause = Nanoseconds.second
 
     /// Why the last one could not be made.
-    private(set) var failure: UpstreamFailure
+    private(set) var failure: UpstreamError
     private(set) var retryAt: Nanoseconds
     private var pause = minPause
 
-    init(after failure: UpstreamFailure, at now: Nanoseconds) {
+    init(after failure: UpstreamError, at now: Nanoseconds) {
         self.failure = failure
         retryAt = now + Self.minPause
     }
 
     /// Another could not be made; one that was begun with the one before it makes the pause no longer.
-    mutating func failed(_ failure: UpstreamFailure, at now: Nanoseconds) {
+    mutating func failed(_ failure: UpstreamError, at now: Nanoseconds) {
         self.failure = failure
         guard now >= retryAt else { return }
         pause = min(2 * pause, Self.maxPause)

@@ -9,7 +9,7 @@ final class Dial: UpstreamConnection.Owner {
     private var addresses: ArraySlice<SocketAddress> = []
     private var connection: UpstreamConnection?
     private var timer: Timer?
-    private var lastFailure = UpstreamFailure.connectTimeout
+    private var lastError = UpstreamError.connectTimeout
     private var roomTimer: Timer?
     /// How often it has been waited for a descriptor.
     private var waits = 0
@@ -49,11 +49,11 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     private func tryNext() {
-        guard let address = addresses.popFirst() else { return finish(.failure(lastFailure)) }
+        guard let address = addresses.popFirst() else { return finish(.failure(lastError)) }
         timer?.arm(after: upstream.connectTimeout)
         switch upstream.network.connect(to: address) {
         case .failure(let error):
-            lastFailure = .connect(address, error)
+            lastError = .connect(address, error)
             if error.isLackOfDescriptors, awaitDescriptor(for: address) { return }
             tryNext()
         case .success(let transport):
@@ -76,7 +76,7 @@ final class Dial: UpstreamConnection.Owner {
 
     private func timedOut() {
         roomTimer?.disarm()
-        lastFailure = .connectTimeout
+        lastError = .connectTimeout
         let connection = connection
         self.connection = nil
         connection?.close()
@@ -89,7 +89,7 @@ final class Dial: UpstreamConnection.Owner {
             return finish(.success(connection))
         }
         self.connection = nil
-        lastFailure =
+        lastError =
             connection.security?.failure.map { .security(connection.address, $0) }
             ?? .connect(connection.address, SystemError(errno))
         connection.close()
@@ -104,11 +104,11 @@ final class Dial: UpstreamConnection.Owner {
     func closed(_ connection: UpstreamConnection) {
         guard timer != nil, connection === self.connection else { return }
         self.connection = nil
-        lastFailure = connection.failure
+        lastError = connection.failure
         tryNext()
     }
 
-    private func finish(_ result: Result<UpstreamConnection, UpstreamFailure>) {
+    private func finish(_ result: Result<UpstreamConnection, UpstreamError>) {
         roomTimer?.cancel()
         timer?.cancel()
         timer = nil

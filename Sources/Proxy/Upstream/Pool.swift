@@ -126,7 +126,7 @@ final class Pool: UpstreamConnection.Owner {
         dial.start()
     }
 
-    func finished(_ dial: Dial, _ result: Result<UpstreamConnection, UpstreamFailure>) {
+    func finished(_ dial: Dial, _ result: Result<UpstreamConnection, UpstreamError>) {
         dials.removeAll { $0 === dial }
         switch result {
         case .success(let connection):
@@ -148,7 +148,7 @@ final class Pool: UpstreamConnection.Owner {
     ///
     /// All that it would have served and that no other is made for fail with it, unless there is one that serves them by and
     /// by: then it is a while before another is tried.
-    private func fail(_ failure: UpstreamFailure) {
+    private func fail(_ failure: UpstreamError) {
         upstream.notConnected(failure)
         if version == .http2, open > 0 { return rest() }
         if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
@@ -172,7 +172,7 @@ final class Pool: UpstreamConnection.Owner {
     // MARK: Waiting for connectivity
 
     /// No connection could be made: those that wait go on waiting until their time is over, and it is retried by and by.
-    private func waitForConnectivity(_ failure: UpstreamFailure) {
+    private func waitForConnectivity(_ failure: UpstreamError) {
         let now = upstream.context.loop.now
         if backoff == nil {
             backoff = ConnectBackoff(after: failure, at: now)

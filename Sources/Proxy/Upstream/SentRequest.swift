@@ -17,7 +17,7 @@ struct SentRequest {
     let isIdempotent: Bool
 
     /// Whether sending it once more cannot do twice what was to be done once.
-    func canRetry(after failure: UpstreamFailure) -> Bool {
+    func canRetry(after failure: UpstreamError) -> Bool {
         switch failure {
         case _ where hasResponse: false
         case .unprocessed: true

@@ -155,18 +155,18 @@ final class Upstream {
     }
 
     /// Why the last connection could not be made; nil if one has been made since.
-    private(set) var connectFailure: String?
+    private(set) var connectError: String?
 
     /// A connection has been made.
     func connected() {
-        connectFailure = nil
+        connectError = nil
     }
 
     /// A connection could not be made.
-    func notConnected(_ failure: UpstreamFailure) {
+    func notConnected(_ failure: UpstreamError) {
         let name = settings.name
         let reason = failure.error(upstream: name, for: .http).message
-        connectFailure = reason
+        connectError = reason
         notices.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
     }
 

@@ -75,7 +75,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var holdsMuch: Bool { session?.holdsMuch ?? false }
 
     /// Why the connection is of no use, as far as it is known.
-    var failure: UpstreamFailure {
+    var failure: UpstreamError {
         if let failure = security?.failure { return .security(address, failure) }
         if session?.isForeign == true { return .noHTTP2(address) }
         return isReady && !hasBeenOfUse ? .noRoom(address) : .lost

@@ -34,7 +34,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     /// The last byte of what has been encrypted stays with the wire until the ciphertext has gone, so that the wire
     /// does not take it for sent; the others are told at once, since they may have gone.
     private var ahead = 0
-    private var breakage: Int32?
+    private var writeError: Int32?
 
     private(set) var connectError: Int32 = 0
 
@@ -49,7 +49,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     }
 
     /// Why the connection could not be secured, or is not any more.
-    var failure: TLSFailure? { session.failure }
+    var failure: TLSError? { session.failure }
 
     var negotiatedProtocol: String? { session.negotiatedProtocol }
 
@@ -95,7 +95,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         case .securing: sendPending()
         case .open:
             sendPending()
-            if wantsWrite, pending.isEmpty || breakage != nil { watcher?.writable() }
+            if wantsWrite, pending.isEmpty || writeError != nil { watcher?.writable() }
         case .failed, .closed: return
         }
     }
@@ -223,7 +223,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     }
 
     private var broken: Int32? {
-        breakage ?? (session.failure == nil ? nil : EPROTO)
+        writeError ?? (session.failure == nil ? nil : EPROTO)
     }
 
     /// Sends what the session has written.
@@ -232,7 +232,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         guard !sealed.isEmpty else { return }
         let wasEmpty = pending.isEmpty
         let sent = wasEmpty ? sent(sealed.readable) : 0
-        if sent < sealed.count, breakage == nil { pending.append(sealed.readable.extracting(sent..<sealed.count)) }
+        if sent < sealed.count, writeError == nil { pending.append(sealed.readable.extracting(sent..<sealed.count)) }
         sealed.removeAll()
         if wasEmpty != pending.isEmpty { adjust() }
     }
@@ -241,7 +241,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         let pending = pending
         guard !pending.isEmpty else { return }
         pending.drop(sent(pending.readable))
-        if breakage != nil { pending.removeAll() }
+        if writeError != nil { pending.removeAll() }
         guard pending.isEmpty else { return }
         adjust()
         if isEnding { inner.endSending() }
@@ -251,7 +251,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private func sent(_ bytes: Span<UInt8>) -> Int {
         switch inner.send(bytes) {
         case .bytes(let count): return count
-        case .failed(let errno): breakage = errno
+        case .failed(let errno): writeError = errno
         case .notNow, .end, .cutOff: break
         }
         return 0
@@ -274,7 +274,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     func close() {
         if case .closed = phase { return }
         // Only where it can go at once, whole: the peer then knows that this was the end.
-        if case .open = phase, pending.isEmpty, breakage == nil, !resetsOnClose {
+        if case .open = phase, pending.isEmpty, writeError == nil, !resetsOnClose {
             session.end()
             sendOutput()
         }

@@ -61,7 +61,7 @@ final class Wire: Watcher, EndOfTurn {
     /// When the peer last took some of what waits, or it began to wait.
     private var takenAt = Nanoseconds.zero
     /// Why nothing can be sent any more, as an errno.
-    private var breakage: Int32?
+    private var writeError: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
     private var timer: Timer?
 
@@ -122,7 +122,7 @@ final class Wire: Watcher, EndOfTurn {
     /// end of the turn.
     func send(_ bytes: Span<UInt8>) {
         outputChanged()
-        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, breakage == nil else {
+        guard bytes.count >= Self.largeWrite, case .open = state, !isStuck, writeError == nil else {
             return output.append(bytes)
         }
         let output = output
@@ -238,9 +238,9 @@ final class Wire: Watcher, EndOfTurn {
     private func endReading(errno: Int32?, isBroken: Bool = false) {
         transport.wantsRead = false
         // The error of a connection is told once, and it may be writing that was told.
-        end = (true, errno ?? breakage)
+        end = (true, errno ?? writeError)
         // What the owner has left comes before the end, unless the connection is broken anyway.
-        if !hasUsableInput || isBroken || breakage != nil { owner.wireEnded(errno: end.errno) }
+        if !hasUsableInput || isBroken || writeError != nil { owner.wireEnded(errno: end.errno) }
     }
 
     /// Whether some of what has come is still to be given to the owner.
@@ -320,7 +320,7 @@ final class Wire: Watcher, EndOfTurn {
         case .open, .finishing: break
         }
         let output = output
-        if breakage != nil { output.removeAll() }
+        if writeError != nil { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
         if !isStuck { takenAt = context.loop.now }
         if output.count >= Self.muchOutput { isStuck = true }
@@ -361,7 +361,7 @@ final class Wire: Watcher, EndOfTurn {
     /// What the peer has said before is still read, since it may be a response that says why; behind it comes the end.
     private func broke(_ errno: Int32) {
         guard case .open = state else { return close() }
-        breakage = errno
+        writeError = errno
         output.removeAll()
         transport.wantsWrite = false
         let peerIsGone = errno == EPIPE || errno == ECONNRESET

@@ -28,9 +28,9 @@ final class AdminPages {
         }
         let method = page.changesSomething ? "POST" : "GET"
         guard request.method == method || request.method == "HEAD" && method == "GET" else {
-            var refusal = AdminResponse.text("\(request.path) takes \(method)", status: 405)
-            refusal.allow = method
-            return respond(refusal)
+            var rejection = AdminResponse.text("\(request.path) takes \(method)", status: 405)
+            rejection.allow = method
+            return respond(rejection)
         }
         switch page {
         case .healthz: healthz(respond)
@@ -110,10 +110,10 @@ final class AdminPages {
                 .configReloads,
                 [
                     MetricSample(["success"], .number(reloads.successes)),
-                    MetricSample(["failure"], .number(reloads.refusals)),
+                    MetricSample(["failure"], .number(reloads.rejections)),
                 ]
             ),
-            MetricFamily(.configReloadSuccessful, .number(reloads.lastRefusal == nil ? 1 : 0)),
+            MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),
             MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess))),
         ]
     }
@@ -159,8 +159,8 @@ final class AdminPages {
                 }
                 queue.append(keys.isEmpty ? "}" : "]}")
                 respond(.json(queue))
-            case .failure(let refusal):
-                respond(.text(refusal.lines.joined(separator: "\n"), status: 422))
+            case .failure(let rejection):
+                respond(.text(rejection.lines.joined(separator: "\n"), status: 422))
             }
         }
     }

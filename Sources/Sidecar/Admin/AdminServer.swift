@@ -55,7 +55,7 @@ final class AdminServer: ConnectionService {
 
     func stalled(_ peer: Peer) {}
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
+    func refuse(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
         stream.refuse(fault, heads: context.heads)
     }
 }

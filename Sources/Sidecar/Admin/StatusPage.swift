@@ -43,7 +43,7 @@ struct StatusPage {
             let pool = report.counters.pool(of: upstream.name)
             let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
             let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
-            let failure = report.connectFailures[upstream.name].map { ", last connection failed: \($0)" } ?? ""
+            let failure = report.connectErrors[upstream.name].map { ", last connection failed: \($0)" } ?? ""
             return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(failure)"
         }
     }

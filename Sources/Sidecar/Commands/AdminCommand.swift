@@ -62,7 +62,7 @@ enum AdminCommand: Equatable {
     }
 
     private static func addressTexts(in file: ConfigurationFile) -> [String] {
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             let admins = try file.admins()
             guard admins.isEmpty else { return admins.map { "\($0.address)" } }
             Terminal.complain(

@@ -6,7 +6,7 @@ internal import Proxy
 enum Check {
     static func run(file: String?, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             let settings = loaded.settings
             loaded.warnings.forEach(Terminal.complain)

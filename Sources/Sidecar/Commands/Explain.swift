@@ -7,7 +7,7 @@ internal import Proxy
 enum Explain {
     static func run(_ request: ExplainedRequest, file: String?, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
             let explanation = Explanation(

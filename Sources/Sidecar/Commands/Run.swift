@@ -6,7 +6,7 @@ internal import Proxy
 enum Run {
     static func run(file: String?, watches: Bool, with registry: Registry) -> Exit {
         let file = ConfigurationFile.find(file, registry)
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()
             // Before anything is opened: a number that is not open, whatever the environment says, would be one of ours.

@@ -24,7 +24,7 @@ struct ConfigurationFile {
     }
 
     /// Why a file is not good for use: lines for people, in the order of the file.
-    struct Refusal: Error {
+    struct Rejection: Error {
         let lines: [String]
     }
 
@@ -47,13 +47,13 @@ struct ConfigurationFile {
     var name: String { path ?? "(demo)" }
 
     /// Reads and checks the file as a whole; every error of it is in the refusal.
-    func load() throws(Refusal) -> Loaded {
+    func load() throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
-        guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+        guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         let blueprint = Blueprint(root, kinds: registry, into: diagnostics)
-        guard diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+        guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         return Loaded(
             settings: blueprint.settings,
             tokenFiles: blueprint.tokenFiles,
@@ -69,11 +69,11 @@ struct ConfigurationFile {
     ///
     /// The file names the socket, whatever else is wrong with it, since a running daemon may well be fine. In a service the
     /// daemon may still run by an earlier file that named none.
-    func admins() throws(Refusal) -> [AdminSettings] {
+    func admins() throws(Rejection) -> [AdminSettings] {
         let diagnostics = Diagnostics()
-        do throws(Refusal) {
+        do throws(Rejection) {
             let root = YAML.parse(try text(), into: diagnostics)
-            guard root != nil || diagnostics.isEmpty else { throw Refusal(lines: diagnostics.lines(file: name)) }
+            guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
             if let named = Settings(root, into: diagnostics).admin.first(where: \.servesAllPages) {
                 return [named] + [AdminSettings.inRuntimeDirectory].compactMap { $0 }
             }
@@ -85,20 +85,20 @@ struct ConfigurationFile {
     }
 
     /// Checks that this process can write the log files, before a configuration is put to use.
-    func checkLogs(of loaded: Loaded) throws(Refusal) {
+    func checkLogs(of loaded: Loaded) throws(Rejection) {
         let lines = loaded.logFiles.compactMap { log in
             LineWriter.error(openingFile: log.text).map { error in
                 Diagnostic(mark: log.mark, message: "cannot write the log \(log.text): \(error.text)").line(file: name)
             }
         }
-        guard lines.isEmpty else { throw Refusal(lines: lines) }
+        guard lines.isEmpty else { throw Rejection(lines: lines) }
     }
 
-    private func text() throws(Refusal) -> [UInt8] {
+    private func text() throws(Rejection) -> [UInt8] {
         guard let path else { return Array(Demo.configuration.utf8) }
         switch SmallFile.read(path, limit: YAML.maxText) {
         case .success(let bytes): return bytes
-        case .failure(let error): throw Refusal(lines: ["\(path): cannot be read: \(error.text)"])
+        case .failure(let error): throw Rejection(lines: ["\(path): cannot be read: \(error.text)"])
         }
     }
 }

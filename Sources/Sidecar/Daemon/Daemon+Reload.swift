@@ -4,7 +4,7 @@ internal import Proxy
 
 /// How the file is loaded again: as a whole, or not at all.
 extension Daemon {
-    typealias ReloadCompletion = (Result<Int, ConfigurationFile.Refusal>) -> Void
+    typealias ReloadCompletion = (Result<Int, ConfigurationFile.Rejection>) -> Void
 
     /// Loads the file again; `then` is told the new generation, or what is wrong with the file.
     ///
@@ -19,7 +19,7 @@ extension Daemon {
             return
         }
         manager.reloading()
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             try file.checkLogs(of: loaded)
             let change = try plan(loaded.settings)
@@ -62,7 +62,7 @@ extension Daemon {
 
     /// Starts with what the file says now, before the pause is over.
     private func startAgain() {
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             startTimer?.cancel()
             startRetry = StartRetry()
@@ -73,11 +73,11 @@ extension Daemon {
         }
     }
 
-    private func plan(_ settings: Settings) throws(ConfigurationFile.Refusal) -> ListenerSet.Change {
+    private func plan(_ settings: Settings) throws(ConfigurationFile.Rejection) -> ListenerSet.Change {
         do throws(ListenError) {
             return try listeners!.plan(settings.listeners)
         } catch {
-            throw ConfigurationFile.Refusal(lines: ["\(file.name): \(error)"])
+            throw ConfigurationFile.Rejection(lines: ["\(file.name): \(error)"])
         }
     }
 

@@ -94,7 +94,7 @@ final class Daemon {
     /// Under a service manager a cause that may pass by itself is waited out: a program at a prompt ends with the error.
     func attemptStart(_ loaded: ConfigurationFile.Loaded) {
         pending = nil
-        do throws(ConfigurationFile.Refusal) {
+        do throws(ConfigurationFile.Rejection) {
             try file.checkLogs(of: loaded)
         } catch {
             for line in error.lines { log.log(.error, "cannot start", ("reason", line)) }

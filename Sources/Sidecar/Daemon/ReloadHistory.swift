@@ -5,25 +5,25 @@ final class ReloadHistory {
     /// The number of the configuration in use.
     private(set) var generation = 0
     /// What was wrong with the last load, a line for each thing; nil if it went well.
-    private(set) var lastRefusal: [String]?
+    private(set) var lastRejection: [String]?
     /// The time of day of the last load that went well, in nanoseconds since 1970.
     private(set) var lastSuccess: Nanoseconds = 0
     /// The keys that the last load has changed and that only a restart puts to use.
     var needsRestart: [String] = []
     /// How many reloads were refused.
-    private(set) var refusals = 0
+    private(set) var rejections = 0
 
     /// How many reloads went well; the load at start is none.
     var successes: Int { max(0, generation - 1) }
 
     /// How the last load went, for people: a word, and below it what was wrong, up to ten lines of it.
     var lastOutcome: String {
-        guard let lastRefusal else {
+        guard let lastRejection else {
             let keys = needsRestart.joined(separator: ", ")
             return needsRestart.isEmpty ? "good" : "good; a restart is needed for the change of \(keys)"
         }
-        let more = lastRefusal.count > 10 ? ["and \(lastRefusal.count - 10) more; see martlet check"] : []
-        return (["refused"] + (lastRefusal.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
+        let more = lastRejection.count > 10 ? ["and \(lastRejection.count - 10) more; see martlet check"] : []
+        return (["refused"] + (lastRejection.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
     }
 
     /// Counts a load that went well.
@@ -31,14 +31,14 @@ final class ReloadHistory {
     /// - Returns: the number of the new configuration.
     func succeeded() -> Int {
         generation += 1
-        lastRefusal = nil
+        lastRejection = nil
         lastSuccess = Clock.wall
         return generation
     }
 
     /// Counts a reload that was refused, and keeps what was wrong.
     func refused(_ lines: [String]) {
-        refusals += 1
-        lastRefusal = lines
+        rejections += 1
+        lastRejection = lines
     }
 }

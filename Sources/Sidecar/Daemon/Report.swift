@@ -8,7 +8,7 @@ struct Report: Sendable {
     var connections = 0
     var liveGenerations = 1
     /// Why connections could not be made of late, by the name of the upstream.
-    var connectFailures: [String: String] = [:]
+    var connectErrors: [String: String] = [:]
 
     /// That of no worker.
     init() {}
@@ -18,7 +18,7 @@ struct Report: Sendable {
         counters = worker.snapshot()
         connections = worker.connectionCount
         liveGenerations = worker.liveGenerations
-        connectFailures = worker.connectFailures
+        connectErrors = worker.connectErrors
     }
 
     /// Adds another worker's.
@@ -26,7 +26,7 @@ struct Report: Sendable {
         counters.merge(other.counters)
         connections += other.connections
         liveGenerations = max(liveGenerations, other.liveGenerations)
-        connectFailures.merge(other.connectFailures) { first, _ in first }
+        connectErrors.merge(other.connectErrors) { first, _ in first }
     }
 }
 

@@ -38,7 +38,7 @@ public struct CountersSnapshot: Sendable {
     var interceptors = NamedCounts(columns: interceptorColumns)
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
-    var refusals = [Int](repeating: 0, count: RefusalLabel.allCases.count)
+    var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     var retries = [Int](repeating: 0, count: RetryReason.allCases.count * retryResults)
@@ -65,7 +65,7 @@ public struct CountersSnapshot: Sendable {
         interceptors.merge(other.interceptors)
         listeners.merge(other.listeners)
         badRequests.merge(other.badRequests)
-        for index in refusals.indices { refusals[index] &+= other.refusals[index] }
+        for index in rejections.indices { rejections[index] &+= other.rejections[index] }
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
         for index in retries.indices { retries[index] &+= other.retries[index] }

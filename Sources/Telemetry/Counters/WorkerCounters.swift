@@ -16,7 +16,7 @@ public final class WorkerCounters {
     private var interceptors = NamedCounts(columns: CountersSnapshot.interceptorColumns)
     private var listeners = NamedCounts(columns: CountersSnapshot.listenerColumns)
     private var badRequests = NamedCounts(columns: 1)
-    private var refusals = [Int](repeating: 0, count: RefusalLabel.allCases.count)
+    private var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = CountersSnapshot().retries
@@ -178,8 +178,8 @@ public final class WorkerCounters {
     }
 
     /// Counts a request that was not let in for the names it brought.
-    public func refused(_ reason: RefusalLabel) {
-        refusals[Int(reason.rawValue)] &+= 1
+    public func refused(_ reason: RejectionLabel) {
+        rejections[Int(reason.rawValue)] &+= 1
     }
 
     /// Counts that somebody ran into a limit.
@@ -206,7 +206,7 @@ public final class WorkerCounters {
         copy.interceptors = interceptors
         copy.listeners = listeners
         copy.badRequests = badRequests
-        copy.refusals = refusals
+        copy.rejections = rejections
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries

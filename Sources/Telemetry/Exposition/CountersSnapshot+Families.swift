@@ -22,7 +22,7 @@ extension CountersSnapshot {
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
-            MetricFamily(.refusals, RefusalLabel.allCases.map(sample)),
+            MetricFamily(.rejections, RejectionLabel.allCases.map(sample)),
             MetricFamily(.logLinesDropped, .number(droppedLogLines)),
         ]
     }
@@ -51,8 +51,8 @@ extension CountersSnapshot {
         return upstreamDurations[name].map { MetricSample([name], .histogram($0)) }
     }
 
-    private func sample(of reason: RefusalLabel) -> MetricSample {
-        MetricSample([reason.label.description], .number(refusals[Int(reason.rawValue)]))
+    private func sample(of reason: RejectionLabel) -> MetricSample {
+        MetricSample([reason.label.description], .number(rejections[Int(reason.rawValue)]))
     }
 
     private func sample(of limit: LimitLabel) -> MetricSample {

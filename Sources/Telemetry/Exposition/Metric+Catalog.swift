@@ -7,7 +7,7 @@ extension Metric {
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
         upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsFailures,
-        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, refusals,
+        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, rejections,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
         configReloadSuccessful,
         configReloadTime, heapInUse,
@@ -212,7 +212,7 @@ extension Metric {
         "Requests refused because they are not good HTTP.",
         labels: ["reason"]
     )
-    static let refusals = Metric(
+    static let rejections = Metric(
         "martlet_refused_total",
         .counter,
         "Requests refused for the host they name, or for the origin of the web page behind them.",

@@ -46,13 +46,13 @@ import Testing
     // MARK: Refused with a response
 
     @Test(arguments: [
-        (("host", "b"), HTTPFault.invalidHost), (("expect", "200-ok"), .expectation),
+        (("host", "b"), HTTPError.invalidHost), (("expect", "200-ok"), .expectation),
     ])
-    func `a field that cannot be is refused`(field: (String, String), fault: HTTPFault) {
+    func `a field that cannot be is refused`(field: (String, String), error: HTTPError) {
         let caller = told(Self.control + [field])
-        #expect(caller.saw == ["refused: \(fault)"])
-        #expect(caller.takes() == ["1 HEADERS/end :status: \(fault.status) | content-length: 0"])
-        #expect(caller.saw == ["refused: \(fault)", "idle"])
+        #expect(caller.saw == ["refused: \(error)"])
+        #expect(caller.takes() == ["1 HEADERS/end :status: \(error.status) | content-length: 0"])
+        #expect(caller.saw == ["refused: \(error)", "idle"])
     }
 
     @Test(arguments: ["", "a b", "a/b", "u@a", "a:99999", "[::1"])
@@ -126,7 +126,7 @@ import Testing
         let caller = HTTP2Caller.served()
         caller.sends(.request(1), .data(1, "x"), .headers(1, [name: value], end: true))
         #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
-        #expect(caller.saw.contains("reset: fault \(HTTPFault.http2Message)"))
+        #expect(caller.saw.contains("reset: fault \(HTTPError.http2Message)"))
         #expect(!caller.saw.contains("end"))
     }
 
@@ -134,7 +134,7 @@ import Testing
         let caller = HTTP2Caller.served()
         caller.sends(.request(1), .headers(1, ["t": "1"]))
         #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
-        #expect(caller.users[0].saw == ["request POST / host=a", "reset: fault \(HTTPFault.http2Message)"])
+        #expect(caller.users[0].saw == ["request POST / host=a", "reset: fault \(HTTPError.http2Message)"])
     }
 
     @Test func `what means something only in a head is dropped from trailers`() {

@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         (HTTPReset.canceled, "CANCEL"), (.code(.internalError), "INTERNAL_ERROR"), (.unprocessed, "REFUSED_STREAM"),
-        (.fault(.chunkEnd), "PROTOCOL_ERROR"), (.shutdown, "CANCEL"), (.connectionLost(errno: nil), "CANCEL"),
+        (.error(.chunkEnd), "PROTOCOL_ERROR"), (.shutdown, "CANCEL"), (.connectionLost(errno: nil), "CANCEL"),
     ])
     func `our reset has the code that goes with its reason`(reason: HTTPReset, code: String) throws {
         let caller = HTTP2Caller()
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `early responses of every form are followed by NO_ERROR in time`() {
         let caller = HTTP2Caller()
-        caller.whenRefused = { stream, fault in stream.response(fault.status) }
+        caller.whenRefused = { stream, error in stream.response(error.status) }
         caller.sends(.request(1), .request(3), .request(5, "POST", "/", ["expect": "x"]))
         caller.users[0].stream?.send(head: Message.response(200, ["grpc-status": "7"]), end: true)
         let second = caller.users[1].stream

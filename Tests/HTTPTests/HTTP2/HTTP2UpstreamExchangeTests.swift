@@ -146,7 +146,7 @@ import Testing
         let block = ([(":status", "200")] + fields).flatMap { HPACK.literal($0.0, $0.1) }
         upstream.responses(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
         #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
-        #expect(upstream.saw == ["reset: fault \(HTTPFault.http2Message)"])
+        #expect(upstream.saw == ["reset: fault \(HTTPError.http2Message)"])
         #expect(!upstream.isClosed)
     }
 
@@ -177,7 +177,7 @@ import Testing
     @Test func `a head that is too large resets the stream`() {
         let upstream = HTTP2Upstream.asked(limits: HTTPLimits(head: 1024))
         upstream.responses(.response(1, 200, ["x": String(repeating: "y", count: 2000)]), .data(1, "x", end: true))
-        #expect(upstream.saw == ["reset: fault \(HTTPFault.headTooLarge)"])
+        #expect(upstream.saw == ["reset: fault \(HTTPError.headTooLarge)"])
         #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
     }
 }

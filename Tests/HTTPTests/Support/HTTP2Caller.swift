@@ -13,7 +13,7 @@ final class HTTP2Caller: HTTPServerOwner {
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
     /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.response($1.status) }
+    var whenRefused: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
     /// The monotonic time in nanoseconds.
     var now: Int64 = 1_000_000_000
@@ -107,9 +107,9 @@ final class HTTP2Caller: HTTPServerOwner {
         return user
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
-        transcript.note("refused: \(fault)")
-        whenRefused(stream, fault)
+    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        transcript.note("refused: \(error)")
+        whenRefused(stream, error)
     }
 
     func sessionBecameIdle() {

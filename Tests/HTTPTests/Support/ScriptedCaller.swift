@@ -12,7 +12,7 @@ final class ScriptedCaller: HTTPServerOwner {
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
     /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPFault) -> Void = { $0.response($1.status) }
+    var whenRefused: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
 
     private let limits: HTTPLimits
@@ -92,9 +92,9 @@ final class ScriptedCaller: HTTPServerOwner {
         return user
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPFault, head: HTTPHead?) {
-        transcript.note("refused: \(fault)")
-        whenRefused(stream, fault)
+    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        transcript.note("refused: \(error)")
+        whenRefused(stream, error)
     }
 
     func sessionBecameIdle() {

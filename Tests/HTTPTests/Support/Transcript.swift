@@ -66,7 +66,7 @@ extension HTTPReset {
         case .unprocessed: "unprocessed"
         case .connectionLost(let errno): errno.map { "connection lost, errno \($0)" } ?? "connection lost"
         case .shutdown: "shutdown"
-        case .fault(let fault): "fault \(fault)"
+        case .error(let error): "fault \(error)"
         }
     }
 }

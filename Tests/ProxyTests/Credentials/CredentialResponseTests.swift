@@ -10,17 +10,19 @@ import Testing
     /// A token without a signature that ends at 1 800 000 000.
     private static let jwt = "eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDB9."
 
-    private func read(_ form: CredentialResponse, _ text: String) -> Result<Credential, CredentialFault> {
-        Result { () throws(CredentialFault) in try form.credential(in: Array(text.utf8), at: Self.now) }
+    private func read(_ form: CredentialResponse, _ text: String) -> Result<Credential, CredentialResponseError> {
+        Result { () throws(CredentialResponseError) in try form.credential(in: Array(text.utf8), at: Self.now) }
     }
 
-    private func read(_ form: CredentialResponse, status: Int, _ text: String) -> Result<Credential, CredentialFault> {
-        Result { () throws(CredentialFault) in
+    private func read(_ form: CredentialResponse, status: Int, _ text: String) -> Result<
+        Credential, CredentialResponseError
+    > {
+        Result { () throws(CredentialResponseError) in
             try form.credential(status: status, body: Array(text.utf8), at: Self.now)
         }
     }
 
-    private func good(_ value: String, seconds: Nanoseconds?) -> Result<Credential, CredentialFault> {
+    private func good(_ value: String, seconds: Nanoseconds?) -> Result<Credential, CredentialResponseError> {
         .success(Credential(value: Array(value.utf8), expiry: seconds.map { $0 * .second }))
     }
 
@@ -56,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"token_type":"Bearer"}"#, CredentialFault.missing("/access_token")),
+        (#"{"token_type":"Bearer"}"#, CredentialResponseError.missing("/access_token")),
         (#"[]"#, .missing("/access_token")),
         (#"{"access_token":7}"#, .invalid("/access_token", expected: "a string")),
         (#"{"access_token":"a\r\nb"}"#, .notForHeaders("/access_token")),
@@ -69,7 +71,7 @@ import Testing
         (#"{"access_token":"a","expires_in":0}"#, .expired), (#"{"access_token":"a","expires_in":-5}"#, .expired),
         (#"{"error":"bad_verification_code"}"#, .refused("bad_verification_code")),
     ])
-    func `a token response that is none is refused`(text: String, fault: CredentialFault) {
+    func `a token response that is none is refused`(text: String, fault: CredentialResponseError) {
         #expect(read(.oauth2, text) == .failure(fault))
     }
 
@@ -163,7 +165,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"a"}}"#, CredentialFault.missing("/kind")),
+        (
+            #"{"apiVersion":"client.authentication.k8s.io/v1","status":{"token":"a"}}"#,
+            CredentialResponseError.missing("/kind")
+        ),
         (#"{"kind":"Pod","status":{"token":"a"}}"#, .invalid("/kind", expected: "ExecCredential")),
         (#"{"kind":"ExecCredential","status":{"token":"a"}}"#, .missing("/apiVersion")),
         (
@@ -174,7 +179,7 @@ import Testing
             )
         ),
     ])
-    func `another object is no ExecCredential`(text: String, fault: CredentialFault) {
+    func `another object is no ExecCredential`(text: String, fault: CredentialResponseError) {
         #expect(read(.execCredential, text) == .failure(fault))
     }
 
@@ -241,7 +246,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"data":[]}"#, CredentialFault.missing("/data/0/token")),
+        (#"{"data":[]}"#, CredentialResponseError.missing("/data/0/token")),
         (#"{"data":[{"token":null}]}"#, .missing("/data/0/token")),
         (#"{"data":[{"token":"a"}],"in":[]}"#, .invalid("/in", expected: "a number of seconds")),
         // Milliseconds, by mistake.
@@ -251,7 +256,7 @@ import Testing
         ),
         (#"{"data":[{"token":"a"}],"at":1699999999}"#, .expired),
     ])
-    func `JSON without what it is to have is refused`(text: String, fault: CredentialFault) {
+    func `JSON without what it is to have is refused`(text: String, fault: CredentialResponseError) {
         #expect(read(.json(Self.places), text) == .failure(fault))
     }
 

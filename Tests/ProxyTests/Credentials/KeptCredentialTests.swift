@@ -12,7 +12,7 @@ import Testing
         let clock = ManualClock(now: 1000 * .second)
         let loop: EventLoop
         let file = TemporaryFile([])
-        var told: [(state: CredentialState, failure: CredentialFailure?)] = []
+        var told: [(state: CredentialState, failure: CredentialError?)] = []
         private(set) var kept: KeptCredential!
 
         init(isNamed: Bool = true, _ content: String = "") {

@@ -170,9 +170,9 @@ import Testing
             call.callerReceives()
             switch outcome {
             case "same": call.harness.deliver("one")
-            case "kept": call.harness.deliver("one", failure: CredentialFailure("it is down"))
-            case "none": call.harness.deliver(nil, failure: CredentialFailure("it is down"))
-            case "refusal": call.harness.deliver(nil, failure: CredentialFailure("go away", isRefusal: true))
+            case "kept": call.harness.deliver("one", failure: CredentialError("it is down"))
+            case "none": call.harness.deliver(nil, failure: CredentialError("it is down"))
+            case "refusal": call.harness.deliver(nil, failure: CredentialError("go away", isRejection: true))
             default: break
             }
             let wants = outcome == "none" ? ["want oauth2"] : []

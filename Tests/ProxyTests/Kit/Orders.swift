@@ -41,7 +41,7 @@ extension ProxyHarness {
         _ value: String?,
         lifetime: Nanoseconds? = nil,
         refresh: Nanoseconds? = nil,
-        failure: CredentialFailure? = nil,
+        failure: CredentialError? = nil,
         isDoubted: Bool = false
     ) {
         var state = CredentialState()

@@ -20,7 +20,7 @@ import Testing
                         #expect(sent.canRetry(after: .unprocessed) == !hasResponse)
                         let isSafe = !hasResponse && wasIdle && (!hasLeft || isIdempotent)
                         #expect(sent.canRetry(after: .lost) == isSafe, "\(sent)")
-                        let others: [UpstreamFailure] = [
+                        let others: [UpstreamError] = [
                             .connectTimeout, .firstByteTimeout, .attemptTimeout, .callTimeout, .tooManyWaiting, .cutOff,
                             .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badResponse(.statusLine),
                         ]

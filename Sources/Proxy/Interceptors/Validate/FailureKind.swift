@@ -16,7 +16,7 @@ enum FailureKind: String, CaseIterable {
     case waiting
 }
 
-extension UpstreamFailure {
+extension UpstreamError {
     /// What rules call it.
     var kind: FailureKind {
         switch self {

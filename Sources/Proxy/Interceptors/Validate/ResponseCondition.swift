@@ -108,7 +108,7 @@ struct ResponseCondition {
     var asksFailure: Bool { !failures.isEmpty || !codes.isEmpty }
 
     /// Whether what it asks about the head, or about the failure, holds.
-    func holds(for head: HTTPHead?, failure: UpstreamFailure?) -> Bool {
+    func holds(for head: HTTPHead?, failure: UpstreamError?) -> Bool {
         let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || asksMessage
         if let failure { return asksFailure && !asksResponse && (failures.isEmpty || failures.contains(failure.kind)) }
         guard failures.isEmpty else { return false }

@@ -12,7 +12,7 @@ struct ValidateRule {
     enum Outcome {
         /// It passes as it is.
         case next
-        case fail(ValidateFailure)
+        case fail(ValidateError)
         case replace(ValidateReplacement, goesOn: Bool)
         case retry(RetryPlan)
     }
@@ -36,7 +36,7 @@ struct ValidateRule {
             "The responses that it is for; all of the upstream if absent."
         ),
         Option("next", .section([]), oneOf: outcome, "The response passes as it is, and no other rule is asked."),
-        Option("fail", .section(ValidateFailure.options), oneOf: outcome, "The caller gets an error instead."),
+        Option("fail", .section(ValidateError.options), oneOf: outcome, "The caller gets an error instead."),
         Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The response is changed."),
         Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is retried; see retry below."),
         Option(
@@ -63,7 +63,7 @@ struct ValidateRule {
         let condition = ResponseCondition(section.section("when"))
         if section.has("use") { return defaults(section, shared) }
         if section.has("fail") {
-            return [ValidateRule(condition: condition, outcome: .fail(ValidateFailure(section.section("fail"))))]
+            return [ValidateRule(condition: condition, outcome: .fail(ValidateError(section.section("fail"))))]
         }
         if section.has("replace") {
             let replacement = ValidateReplacement(section.section("replace"))
@@ -112,7 +112,7 @@ struct ValidateRule {
 }
 
 /// The error that a rule makes of a response.
-struct ValidateFailure {
+struct ValidateError {
     static let options = [
         Option("code", .choice(RPCCode.errorNames), default: "internal", "The code of the error."),
         Option(
@@ -128,7 +128,7 @@ struct ValidateFailure {
     private let message: Placeholders
 
     /// A response with nothing in it.
-    static let empty = ValidateFailure(
+    static let empty = ValidateError(
         .internal,
         Placeholders("the response is empty", at: .start, into: Diagnostics())
     )

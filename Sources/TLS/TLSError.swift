@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// Why a connection could not be secured, or is not any more.
-public enum TLSFailure: Error, Equatable, Sendable {
+public enum TLSError: Error, Equatable, Sendable {
     /// The other end's certificate is not good; in words.
     case certificate(String)
     /// The other end's certificate is good, and not one that is pinned.
@@ -35,7 +35,7 @@ public enum TLSFailure: Error, Equatable, Sendable {
         }
     }
 
-    private static func unverified(_ verification: Int32, _ name: String) -> TLSFailure {
+    private static func unverified(_ verification: Int32, _ name: String) -> TLSError {
         switch verification {
         case X509_V_ERR_APPLICATION_VERIFICATION: .pin
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
@@ -50,7 +50,7 @@ public enum TLSFailure: Error, Equatable, Sendable {
     }
 }
 
-extension TLSFailure: CustomStringConvertible {
+extension TLSError: CustomStringConvertible {
     /// The cause in words.
     public var description: String {
         switch self {

@@ -1,7 +1,7 @@
 internal import Bytes
 
 /// What makes a request that is meant as RPC none that a server of RPC can respond to.
-public enum Misfit: Equatable, Sendable {
+public enum MalformedRPC: Equatable, Sendable {
     /// The verb; calls of its kind are made by POST, some of them by GET as well.
     case verb(allowsGet: Bool)
     /// The content type: none, several, or one that no protocol has.

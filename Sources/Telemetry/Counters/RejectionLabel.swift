@@ -1,5 +1,5 @@
 /// Why a request was not let in, as the label `reason` names it.
-public enum RefusalLabel: UInt8, CaseIterable, Sendable {
+public enum RejectionLabel: UInt8, CaseIterable, Sendable {
     /// It names a host that the listener is not for.
     case host
     /// A web page of an origin that may not call is behind it.

@@ -1,5 +1,5 @@
 /// What is wrong with an HTTP message, so wrong that it is refused.
-public enum HTTPFault: Error, CaseIterable, Sendable {
+public enum HTTPError: Error, CaseIterable, Sendable {
     case requestLine, target, scheme, version, http2Preface, connect, upgrade, expectation
     case statusLine
     case fieldName, fieldValue, obsoleteFolding, bareLineFeed, bareCarriageReturn, nullByte
@@ -60,6 +60,6 @@ public enum HTTPFault: Error, CaseIterable, Sendable {
     }
 }
 
-extension HTTPFault: CustomStringConvertible {
+extension HTTPError: CustomStringConvertible {
     public var description: String { text }
 }

@@ -6,7 +6,7 @@ import Testing
     static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test(arguments: [
-        ("GET /", HTTPFault.requestLine), ("GET", .requestLine), (" GET / HTTP/1.1", .requestLine),
+        ("GET /", HTTPError.requestLine), ("GET", .requestLine), (" GET / HTTP/1.1", .requestLine),
         ("GET  / HTTP/1.1", .requestLine), ("GET / HTTP/1.1 ", .requestLine), ("GET /  HTTP/1.1", .requestLine),
         ("GET / HTTP/1.1 x", .requestLine), ("GET\t/ HTTP/1.1", .requestLine), ("G(T / HTTP/1.1", .requestLine),
         ("GET / http/1.1", .requestLine), ("GET / HTTP/1", .requestLine), ("GET / HTTP/1.x", .requestLine),
@@ -22,12 +22,12 @@ import Testing
         ("GET http:///x HTTP/1.1", .invalidHost), ("GET http://u@a/ HTTP/1.1", .invalidHost),
         ("GET http://b/ HTTP/1.1", .invalidHost), ("GET http://a:80/ HTTP/1.1", .invalidHost),
     ])
-    func `a bad request line is refused`(line: String, fault: HTTPFault) throws {
-        try expectRefusal(of: line + "\r\nHost: a\r\n\r\n", fault)
+    func `a bad request line is refused`(line: String, error: HTTPError) throws {
+        try expectRefusal(of: line + "\r\nHost: a\r\n\r\n", error)
     }
 
     @Test(arguments: [
-        ("", HTTPFault.missingHost), ("Host: a\r\nHost: a", .severalHosts),
+        ("", HTTPError.missingHost), ("Host: a\r\nHost: a", .severalHosts),
         ("Host: a\r\nx: y\r\nhost: b", .severalHosts),
         ("Host:", .invalidHost), ("Host: a b", .invalidHost), ("Host: a,b", .invalidHost), ("Host: a/b", .invalidHost),
         ("Host: u@a", .invalidHost), ("Host: :80", .invalidHost), ("Host: a:x", .invalidHost),
@@ -38,12 +38,12 @@ import Testing
         ("Host: a[b]", .invalidHost), ("Host: [a[b]]", .invalidHost), ("Host: ]", .invalidHost),
         ("Host: caf\u{e9}", .invalidHost),
     ])
-    func `a host that is not one host is refused`(fields: String, fault: HTTPFault) throws {
-        try expectRefusal(of: "GET / HTTP/1.1\r\n" + fields + (fields.isEmpty ? "" : "\r\n") + "\r\n", fault)
+    func `a host that is not one host is refused`(fields: String, error: HTTPError) throws {
+        try expectRefusal(of: "GET / HTTP/1.1\r\n" + fields + (fields.isEmpty ? "" : "\r\n") + "\r\n", error)
     }
 
     @Test(arguments: [
-        ("x y: 1", HTTPFault.fieldName), ("x : 1", .fieldName), ("x\t: 1", .fieldName), (": 1", .fieldName),
+        ("x y: 1", HTTPError.fieldName), ("x : 1", .fieldName), ("x\t: 1", .fieldName), (": 1", .fieldName),
         ("x", .fieldName), ("x\u{e9}: 1", .fieldName), ("x(: 1", .fieldName), ("x\r: 1", .fieldName),
         ("x\u{0}: 1", .nullByte), ("x: \u{0}", .nullByte), ("x: a\u{0}b", .nullByte),
         ("x: a\rb", .bareCarriageReturn), ("x: a\r", .bareCarriageReturn), ("x: \r\r", .bareCarriageReturn),
@@ -53,12 +53,12 @@ import Testing
         ("Upgrade: websocket", .upgrade), ("Connection: Upgrade\r\nUpgrade: websocket", .upgrade),
         ("Expect: 200-ok", .expectation), ("Expect:", .expectation),
     ])
-    func `a bad field is refused`(field: String, fault: HTTPFault) throws {
-        try expectRefusal(of: "GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n", fault)
+    func `a bad field is refused`(field: String, error: HTTPError) throws {
+        try expectRefusal(of: "GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n", error)
     }
 
     @Test(arguments: [
-        ("Content-Length:", HTTPFault.contentLength), ("Content-Length: x", .contentLength),
+        ("Content-Length:", HTTPError.contentLength), ("Content-Length: x", .contentLength),
         ("Content-Length: +5", .contentLength), ("Content-Length: -5", .contentLength),
         ("Content-Length: 5 5", .contentLength), ("Content-Length: 5, 5", .contentLength),
         ("Content-Length: 5,", .contentLength), ("Content-Length: 0x5", .contentLength),
@@ -82,8 +82,8 @@ import Testing
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", .transferEncoding),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", .transferEncoding),
     ])
-    func `framing that could be read in two ways is refused`(field: String, fault: HTTPFault) throws {
-        try expectRefusal(of: "POST / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n0\r\n\r\n", fault)
+    func `framing that could be read in two ways is refused`(field: String, error: HTTPError) throws {
+        try expectRefusal(of: "POST / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n0\r\n\r\n", error)
     }
 
     @Test func `chunks from a caller of 1_0 are refused`() throws {
@@ -91,13 +91,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", HTTPFault.requestLine),
+        ("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", HTTPError.requestLine),
         ("\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", .bareLineFeed),
         ("GET / HTTP/1.1\nHost: a\n\n", .bareLineFeed), ("GET / HTTP/1.1\r\nHost: a\r\n\n", .bareLineFeed),
         ("\u{16}\u{3}\u{1}\r\n", .requestLine),
     ])
-    func `lines that do not end as lines end are refused`(bytes: String, fault: HTTPFault) throws {
-        try expectRefusal(of: bytes, fault)
+    func `lines that do not end as lines end are refused`(bytes: String, error: HTTPError) throws {
+        try expectRefusal(of: bytes, error)
     }
 
     @Test(arguments: [1, 7, 1000])
@@ -108,7 +108,7 @@ import Testing
             for start in stride(from: 0, to: head.utf8.count, by: piece) {
                 caller.sends(head.bytes[start..<min(start + piece, head.utf8.count)])
             }
-            #expect(caller.saw == ["refused: \(HTTPFault.headTooLarge)", "closed, lingering"])
+            #expect(caller.saw == ["refused: \(HTTPError.headTooLarge)", "closed, lingering"])
             #expect(caller.takes().hasPrefix("HTTP/1.1 431 "))
         }
     }
@@ -118,7 +118,7 @@ import Testing
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: field + "\r\n", count: 4) + "\r\n"
         #expect(
-            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPFault.tooManyFields)"
+            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPError.tooManyFields)"
         )
     }
 
@@ -126,7 +126,7 @@ import Testing
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\nConnection: a,b,c\r\nConnection: d,e\r\n\r\n"
         #expect(
-            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPFault.tooManyFields)"
+            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPError.tooManyFields)"
         )
     }
 
@@ -148,19 +148,19 @@ import Testing
         caller.sends("GET / HT")
         caller.session.headTimedOut()
         caller.session.headTimedOut()
-        #expect(caller.saw == ["refused: \(HTTPFault.headTimeout)", "closed, lingering"])
+        #expect(caller.saw == ["refused: \(HTTPError.headTimeout)", "closed, lingering"])
         #expect(caller.takes() == "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test func `every fault has a status and words of its own`() {
-        for fault in HTTPFault.allCases { #expect((400...599).contains(fault.status)) }
-        #expect(Set(HTTPFault.allCases.map(\.text)).count == HTTPFault.allCases.count)
+        for error in HTTPError.allCases { #expect((400...599).contains(error.status)) }
+        #expect(Set(HTTPError.allCases.map(\.text)).count == HTTPError.allCases.count)
     }
 
-    private func expectRefusal(of bytes: String, _ fault: HTTPFault) throws {
+    private func expectRefusal(of bytes: String, _ error: HTTPError) throws {
         let outcome = try #require(outcome(of: bytes + Self.smuggled) { ScriptedCaller() })
-        #expect(outcome.saw == ["refused: \(fault)", "closed, lingering"])
-        #expect(outcome.sent.hasPrefix("HTTP/1.1 \(fault.status) "))
+        #expect(outcome.saw == ["refused: \(error)", "closed, lingering"])
+        #expect(outcome.sent.hasPrefix("HTTP/1.1 \(error.status) "))
         #expect(outcome.sent.hasSuffix("\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"))
     }
 }

@@ -2,7 +2,7 @@ internal import HTTP
 internal import RPC
 internal import Telemetry
 
-extension HTTPFault {
+extension HTTPError {
     /// The code that goes with the status of the refusal.
     var code: RPCCode {
         switch self {

@@ -8,10 +8,10 @@ internal import TLS
 internal import Telemetry
 
 /// Why an attempt came to nothing.
-enum UpstreamFailure: Error {
+enum UpstreamError: Error {
     case unknownHost(ResolverError)
     case connect(SocketAddress, SystemError)
-    case security(SocketAddress, TLSFailure)
+    case security(SocketAddress, TLSError)
     case connectTimeout
     case tooManyWaiting
     case firstByteTimeout
@@ -32,12 +32,12 @@ enum UpstreamFailure: Error {
     case exceeded(HTTP2Limit)
     /// The call is gRPC, and the upstream speaks only HTTP/1.1.
     case needsHTTP2
-    case badResponse(HTTPFault)
+    case badResponse(HTTPError)
 
     /// What the reset of a stream means; `hasHead` says whether the head of a response had come.
     init(_ reason: HTTPReset, on connection: UpstreamConnection?, hasHead: Bool) {
         switch reason {
-        case .fault(let fault): self = .badResponse(fault)
+        case .error(let error): self = .badResponse(error)
         case .code(let code): self = .reset(code)
         case .unprocessed: self = .unprocessed
         case .exceeded(let limit): self = .exceeded(limit)
@@ -97,8 +97,8 @@ enum UpstreamFailure: Error {
                 .unimplemented,
                 "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1"
             )
-        case .badResponse(let fault):
-            RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(fault))", httpStatus: 502)
+        case .badResponse(let error):
+            RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(error))", httpStatus: 502)
         }
     }
 
@@ -116,7 +116,7 @@ enum UpstreamFailure: Error {
     }
 
     /// A fault in words that fit a response: its limits are not those of a listener.
-    private static func text(_ fault: HTTPFault) -> String {
+    private static func text(_ fault: HTTPError) -> String {
         switch fault {
         case .headTooLarge: "the head is larger than 64 KiB"
         case .tooManyFields: "the head has more than 200 fields"

@@ -15,8 +15,8 @@ extension Classification {
     ///   - compression: what the protocol's field for it says; of a GET the query is asked instead.
     ///   - query: the query of the target, without its `?`.
     /// - Returns: what the caller is to be told.
-    public func fault(compression: Compression, query: Span<UInt8>) -> RPCError? {
-        if let misfit { return fault(misfit) }
+    public func error(compression: Compression, query: Span<UInt8>) -> RPCError? {
+        if let malformedRPC { return error(malformedRPC) }
         guard rpcProtocol != .http else { return nil }
         guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
         let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
@@ -27,8 +27,8 @@ extension Classification {
         return nil
     }
 
-    private func fault(_ misfit: Misfit) -> RPCError {
-        switch misfit {
+    private func error(_ malformedRPC: MalformedRPC) -> RPCError {
+        switch malformedRPC {
         case .contentType: return Self.unsupported("this content type is none of RPC; application/json is one")
         case .verb(let allowsGet):
             let verbs = allowsGet ? "GET, POST" : "POST"

@@ -9,8 +9,8 @@ extension Call {
     private static let maxNamed = 256
 
     /// Ends the call before it has begun, in the caller's protocol.
-    func refuse(_ reason: RefusalLabel) {
-        refusal = reason
+    func refuse(_ reason: RejectionLabel) {
+        rejection = reason
         worker.counters.refused(reason)
         let field = String(decoding: listener.name, as: UTF8.self)
         worker.notices.note(
@@ -25,7 +25,7 @@ extension Call {
     }
 
     /// What the caller has said that is not let in.
-    private func named(_ reason: RefusalLabel) -> String {
+    private func named(_ reason: RejectionLabel) -> String {
         let request = request
         switch reason {
         case .host: return Self.shortened(request.authority)
@@ -41,7 +41,7 @@ extension Call {
     }
 }
 
-extension RefusalLabel {
+extension RejectionLabel {
     /// What the caller is told; nothing that it has said is in it.
     fileprivate var error: RPCError {
         switch self {

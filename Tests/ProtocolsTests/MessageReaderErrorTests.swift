@@ -19,9 +19,9 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
             request.comes(piece)
         }
         let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
-        #expect(response.parts == [passed, .fault(RPCError(.internal, "a message of the response \(unknownFlags)"))])
+        #expect(response.parts == [passed, .error(RPCError(.internal, "a message of the response \(unknownFlags)"))])
         #expect(
-            request.parts == [passed, .fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
+            request.parts == [passed, .error(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
         )
         #expect(!response.isBetweenMessages)
     }
@@ -31,7 +31,7 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
 func `a request has no frame that ends it`(rpcProtocol: RPCProtocol, end: String) {
     var body = ScriptedBody(rpcProtocol, .request)
     body.comes(end.unhexed)
-    #expect(body.parts == [.fault(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))])
+    #expect(body.parts == [.error(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))])
 }
 
 @Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
@@ -41,7 +41,7 @@ func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProto
         var body = ScriptedBody(response.rpcProtocol, wantsMessages: wantsMessages)
         body.comes((response.end + behind).unhexed)
         #expect(body.parts.count == 2)
-        #expect(body.parts.last == .fault(RPCError(.internal, "a message follows the end of the response")))
+        #expect(body.parts.last == .error(RPCError(.internal, "a message follows the end of the response")))
         #expect(!body.isBetweenMessages)
     }
 }
@@ -56,14 +56,14 @@ func `a message over the limit is a fault as soon as it is announced`(
 ) {
     var body = ScriptedBody(.grpc, direction, limit: 8)
     body.comes((Vectors.message + "0000000009").unhexed)
-    #expect(body.parts == [.message(flags: 0, "0a0668656c6c6f21".unhexed), .fault(RPCError(.resourceExhausted, text))])
+    #expect(body.parts == [.message(flags: 0, "0a0668656c6c6f21".unhexed), .error(RPCError(.resourceExhausted, text))])
 }
 
 @Test func `messages that pass have no limit, but the end has`() {
-    let fault = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
+    let error = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
     var body = ScriptedBody(.connectStream, wantsMessages: false, limit: 1)
     body.comes((Vectors.message + Vectors.connectEnd).unhexed)
-    #expect(body.parts == [.passed(Vectors.message.unhexed), .fault(fault)])
+    #expect(body.parts == [.passed(Vectors.message.unhexed), .error(error)])
 }
 
 @Test func `nothing is told after a fault`() {
@@ -77,7 +77,7 @@ func `a message over the limit is a fault as soon as it is announced`(
 func `text that is not base64 is a fault`(wantsMessages: Bool) {
     var body = ScriptedBody(.grpcWebText, .request, wantsMessages: wantsMessages)
     body.comes("AAAA!".bytes)
-    #expect(body.parts.last == .fault(RPCError(.invalidArgument, "the body of the request is not base64")))
+    #expect(body.parts.last == .error(RPCError(.invalidArgument, "the body of the request is not base64")))
     #expect(!body.isBetweenMessages)
 }
 
@@ -97,6 +97,6 @@ func `no bytes can crash a reader`(rpcProtocol: RPCProtocol, wantsMessages: Bool
             let bytes = generator.bytes(upTo: 12).map { $0 & 0x83 }
             body.comes(rpcProtocol == .grpcWebText ? bytes.base64.bytes : bytes)
         }
-        #expect(body.parts.count { if case .fault = $0 { true } else { false } } <= 1)
+        #expect(body.parts.count { if case .error = $0 { true } else { false } } <= 1)
     }
 }

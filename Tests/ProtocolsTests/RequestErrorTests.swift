@@ -5,8 +5,8 @@ import Testing
 
 extension Request {
     /// What is wrong with the head.
-    fileprivate func fault(encoding: String? = nil) -> RPCError? {
-        classification.fault(
+    fileprivate func error(encoding: String? = nil) -> RPCError? {
+        classification.error(
             compression: encoding.map { Compression(name: $0.bytes.span) } ?? .identity,
             query: query.bytes.span
         )
@@ -14,7 +14,7 @@ extension Request {
 
     /// The response that tells the caller what is wrong: status, headers, and the body where it is text.
     fileprivate func told(encoding: String? = nil) throws -> [String] {
-        let error = try #require(fault(encoding: encoding))
+        let error = try #require(self.error(encoding: encoding))
         let response = classification.rpcProtocol.response(
             to: error,
             requestContentType: (contentType ?? "").bytes.span
@@ -34,9 +34,9 @@ private let calls = [
 
 @Test(arguments: calls)
 func `a good head has no fault`(call: Request) {
-    #expect(call.classification.misfit == nil)
-    #expect(call.fault() == nil)
-    #expect(call.fault(encoding: "identity") == nil)
+    #expect(call.classification.malformedRPC == nil)
+    #expect(call.error() == nil)
+    #expect(call.error(encoding: "identity") == nil)
 }
 
 @Test(arguments: [
@@ -46,7 +46,7 @@ func `a good head has no fault`(call: Request) {
 ])
 func `plain HTTP that is not meant as RPC has no fault`(request: Request) {
     #expect(request.classification.rpcProtocol == .http)
-    #expect(request.fault(encoding: "gzip") == nil)
+    #expect(request.error(encoding: "gzip") == nil)
 }
 
 private let wrongVerb = #"{"code":"unknown","message":"calls of this kind are made by "#
@@ -79,7 +79,7 @@ func `a wrong verb is told in the form of the protocol`(verb: String) throws {
             "grpc-status: 2\r\ngrpc-message: calls of this kind are made by POST\r\n",
         ]
     )
-    #expect(Request(method: verb, contentType: "application/grpc-web-text").fault()?.httpStatus == 405)
+    #expect(Request(method: verb, contentType: "application/grpc-web-text").error()?.httpStatus == 405)
 }
 
 @Test(arguments: [
@@ -129,7 +129,7 @@ private let compressed = "this compression is not supported here; supported: ide
 func `a request that is compressed in an unknown way is told what is supported`(encoding: String) throws {
     let json = #"{"code":"unimplemented","message":"\#(compressed)"}"#
     for request in calls where request.method == "POST" {
-        #expect(request.fault(encoding: encoding) == RPCError(.unimplemented, compressed))
+        #expect(request.error(encoding: encoding) == RPCError(.unimplemented, compressed))
     }
     let get = Request(method: "GET", query: getQuery + "&base64=1&compression=" + encoding)
     for request in [get, Request(contentType: "application/json")] {
@@ -160,10 +160,10 @@ func `a request that is compressed in an unknown way is told what is supported`(
 
 @Test func `of several faults the most basic one is told`() {
     let request = Request(method: "PUT", contentType: "application/grpc+foo")
-    #expect(request.fault(encoding: "gzip")?.httpStatus == 405)
+    #expect(request.error(encoding: "gzip")?.httpStatus == 405)
     let codec = Request(contentType: "application/grpc+foo")
-    #expect(codec.fault(encoding: "gzip")?.httpStatus == 415)
-    #expect(calls[0].fault(encoding: "lz4")?.code == .unimplemented)
+    #expect(codec.error(encoding: "gzip")?.httpStatus == 415)
+    #expect(calls[0].error(encoding: "lz4")?.code == .unimplemented)
 }
 
 private func faultOfBody(_ rpcProtocol: RPCProtocol, _ hex: String, encoding: Compression = .identity) -> RPCError? {

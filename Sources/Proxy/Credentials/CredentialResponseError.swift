@@ -3,7 +3,7 @@ internal import Documents
 /// Why a response gives no credential.
 ///
 /// It never holds a credential or what it was to be made of.
-package enum CredentialFault: Error, Equatable, Sendable {
+package enum CredentialResponseError: Error, Equatable, Sendable {
     /// The response is not JSON.
     case malformed(line: Int, column: Int, text: String)
     /// There is nothing in a place, which is a JSON Pointer.
@@ -39,7 +39,7 @@ package enum CredentialFault: Error, Equatable, Sendable {
     /// A refusal by an error that a server tells.
     ///
     /// Nothing of it is kept but what looks like a name: it may well repeat what was sent to it.
-    static func refused(by error: String) -> CredentialFault {
+    static func refused(by error: String) -> CredentialResponseError {
         let isName = error.utf8.allSatisfy { 0x61...0x7a ~= $0 || 0x41...0x5a ~= $0 || $0 == 0x5f }
         return .refused(isName && 1...40 ~= error.utf8.count ? error : nil)
     }
