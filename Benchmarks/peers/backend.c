@@ -19,7 +19,7 @@ enum { PREFIX = 5, FULL = 256 * 1024, LARGEST = 1 << 20 };
 
 struct call {
     size_t size;       // of a message of the response
-    size_t due, sent;  // messages to respond, and bytes of the first of them that are out
+    size_t due, sent;  // messages to send, and bytes of the first of them that are out
     size_t left;       // bytes that are missing of a message of the request
     unsigned char prefix[PREFIX];
     unsigned prefixed;

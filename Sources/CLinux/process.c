@@ -17,13 +17,14 @@ int martlet_eventfd(void) {
     return fd < 0 ? -errno : fd;
 }
 
-void martlet_sem_wait(void *semaphore, int seconds) {
+bool martlet_sem_wait(void *semaphore, int seconds) {
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += seconds;
     int result;
     do result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
     while (result != 0 && errno == EINTR);
+    return result == 0;
 }
 
 size_t martlet_malloc_in_use(void) {

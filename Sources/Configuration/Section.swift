@@ -1,8 +1,8 @@
 /// A mapping of the file, read by the table of its options.
 ///
 /// Making a section checks the whole mapping, what is nested in it included, and reports every unknown key, wrong
-/// value, missing key and broken exactly-one-of group. Asking it for values afterwards reports nothing and always has
-/// a response: the value given, else (absent, or wrong and reported) the default of the table, else an empty one.
+/// value, missing key and broken exactly-one-of group. Asking it for values afterwards reports nothing and always gives
+/// one: the value given, else (absent, or wrong and reported) the default of the table, else an empty one.
 ///
 /// ```swift
 /// let section = Section(item.options, Self.options, into: diagnostics)

@@ -101,7 +101,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             "connect_wait",
             .timeout,
             default: "none",
-            "How long a call waits where no connection can be made, which is retried meanwhile; none is not at all."
+            "How long a call waits while no connection can be made; connecting is retried meanwhile. none: not at all."
         ),
         Option(
             "retry_budget",

@@ -103,7 +103,7 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
             )
         }
         if isInsecure {
-            let problem = "whoever responses is taken for the upstream"
+            let problem = "whoever responds is taken for the upstream"
             section.diagnostics.warn("\(problem); remove insecure as soon as you can", at: section.mark(of: "insecure"))
         }
     }

@@ -26,8 +26,31 @@ public final class LineWriter: Sendable {
         var stops = false
         /// Whether the last lines could not be written.
         var isBroken = false
+        /// Whether lines could not be written since somebody was told so.
+        var hasLost = false
         /// The permission bits that the file is given when it is opened.
         var mode: UInt32?
+
+        /// What the thread is to do next: the first piece, and what was asked for meanwhile.
+        mutating func take() -> Job {
+            defer { reopens = false }
+            let piece = waiting.isEmpty ? nil : waiting.removeFirst()
+            return Job(piece: piece, reopens: reopens, stops: stops, isBroken: isBroken, mode: mode)
+        }
+
+        mutating func wrote(_ count: Int, failed: Bool) {
+            unwritten -= count
+            isBroken = failed
+            if failed { hasLost = true }
+        }
+    }
+
+    private struct Job {
+        let piece: [UInt8]?
+        let reopens: Bool
+        let stops: Bool
+        let isBroken: Bool
+        let mode: UInt32?
     }
 
     private static let newline = UInt8(ascii: "\n")
@@ -55,6 +78,7 @@ public final class LineWriter: Sendable {
     ///
     /// - Returns: false if they are lost, or the lines before them were: there is no room, or they cannot be written.
     public func write(_ lines: [UInt8]) -> Bool {
+        guard !lines.isEmpty else { return true }
         let isGood = state.withLock { state in
             guard state.unwritten + lines.count <= Self.limit else { return false }
             state.unwritten += lines.count
@@ -63,7 +87,8 @@ public final class LineWriter: Sendable {
             } else {
                 state.waiting.append(lines)
             }
-            return !state.isBroken
+            defer { state.hasLost = false }
+            return !state.isBroken && !state.hasLost
         }
         wake.signal()
         return isGood
@@ -85,11 +110,20 @@ public final class LineWriter: Sendable {
         wake.signal()
     }
 
-    /// Writes what waits and ends the thread; after `seconds` it is left behind, in a write that nobody reads.
-    public func finish(within seconds: Int = 1) {
-        state.withLock { $0.stops = true }
+    /// Writes what waits and ends the thread, in at most `seconds`. After a second in which nothing could be written the
+    /// thread is left behind: nobody reads.
+    public func finish(within seconds: Int = 4) {
+        var unwritten = state.withLock { state in
+            state.stops = true
+            return state.unwritten
+        }
         wake.signal()
-        stopped.wait(atMost: seconds)
+        for _ in 0..<seconds {
+            if stopped.wait(atMost: 1) { return }
+            let left = state.withLock { $0.unwritten }
+            if left == unwritten { return }
+            unwritten = left
+        }
     }
 
     /// Why this process cannot write a log file; nil if it can, as far as is known.
@@ -108,15 +142,10 @@ public final class LineWriter: Sendable {
         var complaint = Complaint()
         // What could not be written may have begun, also by a run before: the next line gets one of its own.
         var isWithinLine = endsWithinLine(target)
+        var isIdle = true
         while true {
-            wake.wait()
-            let taken = state.withLock { state in
-                defer {
-                    state.waiting = []
-                    state.reopens = false
-                }
-                return state
-            }
+            if isIdle { wake.wait() }
+            let taken = state.withLock { $0.take() }
             if taken.reopens || mustReopen, case .file = target {
                 // What has the name now may be somewhere else for a moment: until it can be opened, the old one serves.
                 let new = open(target, mode: taken.mode, isQuiet: mustReopen)
@@ -127,19 +156,15 @@ public final class LineWriter: Sendable {
                     isWithinLine = endsWithinLine(target)
                 }
             }
-            var isBroken = taken.isBroken
-            for piece in taken.waiting {
+            if let piece = taken.piece {
                 let lines = isWithinLine ? [newline] + piece : piece
                 let (written, failure) = writeAll(lines, to: descriptor)
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
-                if let failure, descriptor >= 0, !isBroken { complaint.lost(target, failure) }
-                isBroken = failure != nil
-                state.withLock { state in
-                    state.unwritten -= piece.count
-                    state.isBroken = isBroken
-                }
+                if let failure, descriptor >= 0, !taken.isBroken { complaint.lost(target, failure) }
+                state.withLock { $0.wrote(piece.count, failed: failure != nil) }
             }
-            if taken.stops { return }
+            isIdle = taken.piece == nil
+            if taken.stops && isIdle { return }
         }
     }
 
@@ -244,8 +269,8 @@ private final class Wake: Sendable {
         unsafe sem_post(semaphore)
     }
 
-    /// As `wait`, but no longer than so many seconds.
-    func wait(atMost seconds: Int) {
+    /// As `wait`, but no longer than so many seconds; returns whether somebody has rung.
+    func wait(atMost seconds: Int) -> Bool {
         unsafe martlet_sem_wait(semaphore, Int32(seconds))
     }
 

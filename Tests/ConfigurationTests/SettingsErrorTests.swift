@@ -161,7 +161,7 @@ struct SettingsErrorTests {
         #expect(Reading(yaml).errors == ["1:40: \"mode\" cannot be \"\(mode)\"; write octal digits such as \"0660\""])
     }
 
-    @Test func `an empty file listens on nothing and responses nothing`() {
+    @Test func `an empty file listens on nothing and responds to nothing`() {
         let errors = [
             "1:1: nothing to listen on; add for example listen: 127.0.0.1:8080",
             "1:1: nothing responds to these calls; add for example upstream: http://127.0.0.1:9000",
@@ -204,7 +204,7 @@ struct SettingsErrorTests {
         #expect(Reading("listen: 127.0.0.1:1\n\(line)\n").errors.count == 1)
     }
 
-    @Test func `no upstreams response nothing`() {
+    @Test func `without upstreams nothing responds`() {
         let errors = Reading("listen: 127.0.0.1:1\nupstreams: {}\n").errors
         #expect(errors == ["1:1: nothing responds to these calls; add for example upstream: http://127.0.0.1:9000"])
     }

@@ -63,7 +63,7 @@ struct TLSSettingsTests {
         #expect(reading.errors == [])
         #expect(
             reading.warnings == [
-                "2:62: whoever responses is taken for the upstream; remove insecure as soon as you can"
+                "2:62: whoever responds is taken for the upstream; remove insecure as soon as you can"
             ]
         )
     }

@@ -1,4 +1,4 @@
-"""What an HTTP/2 upstream must not respond is an error of the upstream, and no other call on its connection suffers needlessly."""
+"""What an HTTP/2 upstream must not send is an error of the upstream, and no other call on its connection suffers needlessly."""
 
 import pytest
 from hyperframe.frame import DataFrame, PushPromiseFrame

@@ -81,7 +81,7 @@ def test_a_preflight(start, recorder):
         assert refused.status_code == 403
         assert not any(name.startswith("access-control") for name in refused.headers)
         assert upstream.connections == []
-        # One that may call is for the upstream to respond.
+        # One that may call is for the upstream to respond to.
         assert http.options("/", headers=headers | {"origin": "https://app.example"}).status_code == 200
     assert len(upstream.requests) == 1
 

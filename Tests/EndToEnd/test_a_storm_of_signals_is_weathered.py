@@ -40,7 +40,7 @@ def waiting(h2_recorder):
 
 
 def begin(proxy):
-    """A call in flight, of whose respond to the beginning has come."""
+    """A call in flight, of whose response the beginning has come."""
     caller = proxy.connect(timeout=20)
     caller.send(b"GET /wait HTTP/1.1\r\nhost: a.example\r\n\r\n")
     while b"first" not in caller.received:

@@ -17,7 +17,7 @@ def test_warned(martlet, recorder, authority):
     proxy = martlet(CONFIGURATION.format(url=upstream.url, ca=ours.file))
     with proxy.http() as http:
         assert http.get("/").text == "ok"
-    warning = r" warn .*martlet\.yaml:3:\d+: whoever responses is taken for the upstream"
+    warning = r" warn .*martlet\.yaml:3:\d+: whoever responds is taken for the upstream"
     assert len(proxy.stderr.matches(warning)) == 1
     proxy.reload()
     eventually(lambda: len(proxy.stderr.matches(warning)) == 2)

@@ -73,7 +73,7 @@ import Testing
         #expect(outcome(of: long) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.headTooLarge)")
     }
 
-    @Test func `a fault that the user does not respond closes the connection`() {
+    @Test func `an error that the user does not respond to closes the connection`() {
         let caller = ScriptedCaller()
         caller.sends(Self.chunkedHead + "x\r\n")
         #expect(caller.saw == ["request POST / host=a", "reset: fault \(HTTPError.chunkSize)", "closed, lingering"])

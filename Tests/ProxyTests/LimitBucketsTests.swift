@@ -32,7 +32,7 @@ import Testing
 
     /// How many of a thousand calls are let in at once.
     private func room(_ buckets: inout LimitBuckets, at now: Nanoseconds) -> Int {
-        (0..<1000).count { _ in enter(&buckets, at: now).response == .admitted }
+        (0..<1000).count { _ in enter(&buckets, at: now).decision == .admitted }
     }
 
     private let start = 1000 * Nanoseconds.second
@@ -62,24 +62,24 @@ import Testing
     @Test func `who is refused is told how long to wait, to the nanosecond`() {
         var buckets = buckets("3/s", burst: 1)
         _ = enter(&buckets, at: start)
-        #expect(enter(&buckets, at: start).response == .tooFast(wait: 333_333_334))
-        #expect(enter(&buckets, at: start + 333_333_333).response == .tooFast(wait: 1))
-        #expect(enter(&buckets, at: start + 333_333_334).response == .admitted)
+        #expect(enter(&buckets, at: start).decision == .tooFast(wait: 333_333_334))
+        #expect(enter(&buckets, at: start + 333_333_333).decision == .tooFast(wait: 1))
+        #expect(enter(&buckets, at: start + 333_333_334).decision == .admitted)
     }
 
     @Test func `time that stands or goes back gives nothing`() {
         var buckets = buckets("1/s")
         _ = enter(&buckets, at: start)
-        #expect(enter(&buckets, at: start - .second).response == .tooFast(wait: .second))
-        #expect(enter(&buckets, at: start).response == .tooFast(wait: .second))
-        #expect(enter(&buckets, at: start + .second).response == .admitted)
+        #expect(enter(&buckets, at: start - .second).decision == .tooFast(wait: .second))
+        #expect(enter(&buckets, at: start).decision == .tooFast(wait: .second))
+        #expect(enter(&buckets, at: start + .second).decision == .admitted)
     }
 
     @Test func `as many calls are under way as may be`() {
         var buckets = buckets(concurrency: 2)
         let calls = (0..<2).map { _ in enter(&buckets, at: start) }
-        #expect(calls.allSatisfy { $0.response == .admitted })
-        #expect(enter(&buckets, at: start).response == .tooMany)
+        #expect(calls.allSatisfy { $0.decision == .admitted })
+        #expect(enter(&buckets, at: start).decision == .tooMany)
         buckets.leave(calls[0].slot)
         #expect(room(&buckets, at: start) == 1)
     }
@@ -94,10 +94,10 @@ import Testing
 
     @Test func `each key has its own`() {
         var buckets = buckets("1/h", concurrency: 5)
-        #expect(enter(&buckets, "a", at: start).response == .admitted)
-        #expect(enter(&buckets, "", at: start).response == .admitted)
-        #expect(enter(&buckets, "b", at: start).response == .admitted)
-        #expect(enter(&buckets, "a", at: start).response != .admitted)
+        #expect(enter(&buckets, "a", at: start).decision == .admitted)
+        #expect(enter(&buckets, "", at: start).decision == .admitted)
+        #expect(enter(&buckets, "b", at: start).decision == .admitted)
+        #expect(enter(&buckets, "a", at: start).decision != .admitted)
     }
 
     @Test func `when there is no room, keys that are as if new go, and if none is, calls are counted together`() {
@@ -105,14 +105,14 @@ import Testing
         let held = enter(&buckets, "a", at: start)
         buckets.leave(enter(&buckets, "b", at: start).slot)
         let crowded = enter(&buckets, "c", at: start)
-        #expect(crowded == LimitBuckets.Admission(response: .admitted, slot: 0, isCrowded: true))
-        #expect(enter(&buckets, "d", at: start).response == .tooMany)
+        #expect(crowded == LimitBuckets.Admission(decision: .admitted, slot: 0, isCrowded: true))
+        #expect(enter(&buckets, "d", at: start).decision == .tooMany)
         let later = start + .second
         #expect(!enter(&buckets, "c", at: later).isCrowded)
         #expect(enter(&buckets, "d", at: later).isCrowded)
-        #expect(enter(&buckets, "a", at: later).response == .tooMany)
+        #expect(enter(&buckets, "a", at: later).decision == .tooMany)
         buckets.leave(held.slot)
-        #expect(enter(&buckets, "a", at: later).response == .admitted)
+        #expect(enter(&buckets, "a", at: later).decision == .admitted)
     }
 
     @Test func `many keys that are made up are looked through now and then only`() {

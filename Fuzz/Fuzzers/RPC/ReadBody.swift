@@ -58,7 +58,7 @@ struct ReadBody: Equatable {
     }
 }
 
-/// What an `ResponseReader` concludes of a successful response with a body.
+/// What a `ResponseReader` concludes of a successful response with a body.
 struct ReadResponse: Equatable {
     var messages = 0
     var conclusion: Conclusion

@@ -4,7 +4,7 @@ internal import Events
 
 @testable internal import Proxy
 
-/// What programs and servers respond when they are asked for a credential, in each form.
+/// What programs and servers send when they are asked for a credential, in each form.
 ///
 /// The first byte of the input says the form and the status, what follows is the response.
 enum Credentials {

@@ -45,8 +45,8 @@ void martlet_malloc_trim_thread(void);
 // Gives up the pages of the program and its libraries that are as their files have them; what is used comes back.
 void martlet_drop_file_pages(void);
 
-// Waits for a semaphore (a sem_t), but no longer than so many seconds of the monotonic clock.
-void martlet_sem_wait(void *_Nonnull semaphore, int seconds);
+// Waits for a semaphore (a sem_t), but no longer than so many seconds of the monotonic clock; false if the time ran out.
+bool martlet_sem_wait(void *_Nonnull semaphore, int seconds);
 
 // Names the calling thread, as `ps -L` and `perf` show it; the kernel keeps 15 bytes.
 void martlet_set_thread_name(const char *_Nonnull name);

@@ -4,7 +4,7 @@ package import Bytes
 ///
 /// ```
 /// idle → open(user) → writing the request ─┐ (both done) → idle, or closed
-///                   → reading the response  ─┘
+///                   → reading the response ─┘
 /// ```
 package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// What waits here waits for the one exchange that there is.

@@ -77,7 +77,7 @@ final class DecisionTrace {
         return start..<changes.count
     }
 
-    /// Notes that the call was not retried by the link that has said so, which is noted already, or would have.
+    /// Notes that a retry was skipped: of a link that has returned `retry`, or, not noted yet, of one that would have.
     func retrySkipped(_ place: Int, _ event: ChainEvent.Label, _ reason: StaticString, isNoted: Bool) {
         if !isNoted || notes.last?.place != place || notes.last?.verdict != .retry {
             add(Note(place: place, event: event, verdict: .retry, changes: 0..<0))

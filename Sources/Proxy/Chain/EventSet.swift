@@ -33,7 +33,7 @@ public struct EventSet: OptionSet, Sendable {
     static let messageCounts = EventSet(rawValue: 512)
     /// No event: the interceptor may return `retry`.
     ///
-    /// What goes upstream of a request is kept, up to the upstream's `limits.retry_buffer`, and the head of an
+    /// What goes upstream of a request is kept, up to the upstream's `limits.retry_buffer`, and the head of a
     /// response that has envelopes waits a moment for what follows, until something of it goes out.
     public static let retries = EventSet(rawValue: 1024)
 

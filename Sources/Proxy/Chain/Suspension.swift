@@ -2,7 +2,7 @@ internal import Events
 
 /// An event that waits in an interceptor.
 ///
-/// Made by a hook, which responds with it and resumes it later. Belongs to the worker's thread. The engine ends the call
+/// Made by a hook, which returns it and resumes it later. Belongs to the worker's thread. The engine ends the call
 /// with `deadline_exceeded` if that takes longer than the listener's `timeouts.suspension`.
 ///
 /// A suspension is for one event.

@@ -3,7 +3,7 @@ public import Protocols
 public import RPC
 public import Telemetry
 
-/// What an interceptor responses to an event.
+/// What an interceptor returns for an event.
 public enum Verdict {
     /// The call goes on.
     case next

@@ -130,7 +130,7 @@ final class LimitInterceptor: Interceptor {
         if let before = taken.removeValue(forKey: ObjectIdentifier(call)) { shared.leave(before) }
         let admission = enter(shared, call)
         if admission.isCrowded { call.worker.counters.limitHit(.keys) }
-        switch admission.response {
+        switch admission.decision {
         case .admitted:
             if settings.concurrency != nil { taken[ObjectIdentifier(call)] = admission.slot }
             return .next

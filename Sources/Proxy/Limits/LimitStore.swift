@@ -38,7 +38,7 @@ final class SharedLimit: Sendable {
     /// - Parameters:
     ///   - key: for whom the call counts; nil where all count together.
     ///   - now: the time of the worker's loop. Those of two workers may differ by a turn.
-    /// - Returns: the response, and what is to be given back.
+    /// - Returns: the decision, and what is to be given back.
     func enter(_ key: Span<UInt8>?, at now: Nanoseconds) -> LimitBuckets.Admission {
         buckets.withLock { $0.enter(key, at: now) }
     }

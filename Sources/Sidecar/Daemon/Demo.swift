@@ -11,6 +11,6 @@ enum Demo {
           - name: eliza
             when: { service: connectrpc.eliza.v1.ElizaService, method: Say }
             respond: { json: { sentence: "Hello, I am Eliza. How are you feeling today?" } }
-          - reject: { code: unimplemented, message: "the demo responds connectrpc.eliza.v1.ElizaService/Say only" }
+          - reject: { code: unimplemented, message: "the demo responds to connectrpc.eliza.v1.ElizaService/Say only" }
         """
 }

@@ -97,7 +97,7 @@ extension InterceptorKind {
     fileprivate var facts: String {
         var facts = isPerAttempt ? "It runs for each attempt of a call" : "It runs once for each call"
         if rewrites, !isPerAttempt { facts += ", and again in each attempt that begins before it in the chain" }
-        if responds { facts += ". It responds to the call, so that a route with it needs no upstream" }
+        if responds { facts += ". A route with it needs no upstream" }
         return facts + "."
     }
 }

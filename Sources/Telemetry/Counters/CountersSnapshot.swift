@@ -2,16 +2,9 @@ internal import RPC
 
 /// What one worker, or all of them, had counted at one moment.
 public struct CountersSnapshot: Sendable {
-    /// The columns of an upstream behind the results of attempts: calls retried, and the codes of calls.
+    /// The columns of an upstream behind the results of attempts: retries, and the codes of calls.
     static let upstreamRetries = AttemptResult.allCases.count
     static let codes = upstreamRetries + 1
-    /// What may become of a retry: it is sent, or skipped for one of the reasons.
-    private static let retryResults = 1 + RetrySkipReason.allCases.count
-
-    /// The place in `retries` of those that were sent, or skipped for a reason.
-    static func retryIndex(_ reason: RetryReason, skipped: RetrySkipReason?) -> Int {
-        Int(reason.rawValue) * retryResults + (skipped.map { 1 + Int($0.rawValue) } ?? 0)
-    }
     static let upstreamColumns = codes + RPCCode.allCases.count
     /// The columns of an upstream's pools: connections that are idle, connections with calls, calls that wait.
     static let idle = 0
@@ -27,6 +20,14 @@ public struct CountersSnapshot: Sendable {
     static let tlsFailures = 2
     static let evicted = 3
     static let listenerColumns = 4
+
+    /// What may become of a retry: it is sent, or skipped for one of the reasons.
+    private static let retryResults = 1 + RetrySkipReason.allCases.count
+
+    /// The place in `retries` of those that were sent, or skipped for a reason.
+    static func retryIndex(_ reason: RetryReason, skipped: RetrySkipReason?) -> Int {
+        Int(reason.rawValue) * retryResults + (skipped.map { 1 + Int($0.rawValue) } ?? 0)
+    }
 
     /// How many calls had started and not ended.
     public internal(set) var inFlight = 0

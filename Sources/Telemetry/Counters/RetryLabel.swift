@@ -35,7 +35,7 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     case budget
     /// The request may do twice what was to be done once.
     case notIdempotent
-    /// The upstream asks not to be retried.
+    /// The upstream asks for no retry.
     case pushback
     /// There is no other credential than the one that was refused.
     case credential
@@ -67,7 +67,7 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
         case .deadline: "there is no time left"
         case .budget: "the upstream's retry budget is used up"
         case .notIdempotent: "the request may not be repeated"
-        case .pushback: "the upstream asks not to be retried"
+        case .pushback: "the upstream asks for no retry"
         case .credential: "there is no newer credential"
         }
     }

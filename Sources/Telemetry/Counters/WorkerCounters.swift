@@ -128,7 +128,7 @@ public final class WorkerCounters {
         upstreamDurations.record(max(0, nanoseconds), row: upstream.row)
     }
 
-    /// Counts a retry that is sent to an upstream.
+    /// Counts a retry that is begun.
     public func retry(_ reason: RetryReason, on upstream: UpstreamCounter) {
         retries[CountersSnapshot.retryIndex(reason, skipped: nil)] &+= 1
         upstreams[upstream.row, CountersSnapshot.upstreamRetries] &+= 1

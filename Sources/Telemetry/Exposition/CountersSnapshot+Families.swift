@@ -65,8 +65,7 @@ extension CountersSnapshot {
 
     /// The retries for a reason: those that were sent, and those that an interceptor asked for and that were skipped.
     private func samples(of reason: RetryReason) -> [MetricSample] {
-        let skipReasons: [RetrySkipReason?] = reason == .connection ? [nil] : [nil] + RetrySkipReason.allCases
-        return skipReasons.map { skipped in
+        ([nil] + RetrySkipReason.allCases).map { skipped in
             let result = skipped?.label ?? "sent"
             let count = retries[Self.retryIndex(reason, skipped: skipped)]
             return MetricSample([reason.label.description, result.description], .number(count))

@@ -76,7 +76,7 @@ extension Metric {
     static let upstreamRetries = Metric(
         "martlet_upstream_retries_total",
         .counter,
-        "Retries sent to an upstream.",
+        "Retries begun, by upstream.",
         labels: ["upstream"]
     )
     static let upstreamCalls = Metric(
@@ -106,7 +106,7 @@ extension Metric {
     static let retries = Metric(
         "martlet_retries_total",
         .counter,
-        "Retries that were due: by the reason, and whether they were sent or why not.",
+        "Retries that were due, by reason, and by result: sent, or why they were skipped.",
         labels: ["reason", "result"]
     )
     /// 1 for an upstream that anybody can pass for, 0 for one whose certificate is verified, by `upstream`.

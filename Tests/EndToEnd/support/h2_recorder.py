@@ -1,4 +1,4 @@
-"""An HTTP/2 upstream that keeps every frame it is sent and responses what the test scripts."""
+"""An HTTP/2 upstream that keeps every frame it is sent and responds as the test scripts."""
 
 from support.h2_peer import H2Peer, response
 from support.listening import Listening, listen_tcp, listen_unix
@@ -6,7 +6,7 @@ from support.patience import eventually
 
 
 def response_ok(peer, stream):
-    """Responds with 200 with `ok` once the request has ended."""
+    """Responds with 200 and `ok` once the request has ended."""
     peer.finish(stream)
     if stream.reset is None:
         peer.headers(stream.id, response())
@@ -14,7 +14,7 @@ def response_ok(peer, stream):
 
 
 class H2Recorder(Listening):
-    """Listens on loopback and responses one stream after the other with `response`, a function of the peer and the stream.
+    """Listens on loopback and responds to one stream after the other with `response`, a function of the peer and the stream.
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own.
     """

@@ -54,7 +54,7 @@ class RPCProtocol:
         return plain
 
     def status(self, unary):
-        """The HTTP status of an own response: the given one where the protocol shows errors by status."""
+        """The HTTP status of a response of Martlet's own: the given one where the protocol shows errors by status."""
         return unary if self.response_type == "application/json" else 200
 
 

@@ -1,4 +1,4 @@
-"""An upstream that records every byte it is sent and responses what the test scripts."""
+"""An upstream that records every byte it is sent and responds as the test scripts."""
 
 import ssl
 

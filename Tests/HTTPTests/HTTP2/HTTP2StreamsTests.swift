@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `responds in any order go each on its stream`() {
+    @Test func `responses in any order go each on its stream`() {
         let caller = HTTP2Caller()
         let streams = Array(stride(from: 1, through: 99, by: 2))
         for stream in streams { caller.sends(.request(stream, end: true)) }

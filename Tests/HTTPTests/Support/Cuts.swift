@@ -14,7 +14,7 @@ func everyCut(of bytes: [UInt8]) -> [[[UInt8]]] {
     return [[bytes]] + halves + [bytes.map { [$0] }]
 }
 
-/// Sends the message in every cut to a new caller each; responds to the outcome if it was always the same.
+/// Sends the message in every cut to a new caller each; returns the outcome if it was always the same.
 func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller) -> Outcome? {
     same(
         everyCut(of: text).map { pieces in
@@ -26,7 +26,7 @@ func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller)
     )
 }
 
-/// Has a new upstream each respond with the message in every cut; returns what was seen if it was always the same.
+/// Has a new upstream each send the message in every cut; returns what was seen if it was always the same.
 func seen(of text: String, ended: Bool = false, _ make: () -> ScriptedUpstream) -> [String]? {
     same(
         everyCut(of: text).map { pieces in

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    // MARK: Responds in text
+    // MARK: Responses in text
 
     @Test func `R7 a caller that speaks text may be answered in binary`() {
         let chain = "{name: a, gate: {upper: true, trailer: '5', sees: [response message, response end]}}"

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an own response whose message was dropped still says how it went`() {
+    @Test func `a response of our own whose message was dropped still says how it went`() {
         let chain = "{error: {code: aborted}}, {message: {on: response, drop: true}}, {respond: {json: {a: 1}}}"
         runProxy(yaml(chain)) { harness in
             let caller = harness.http2Caller()

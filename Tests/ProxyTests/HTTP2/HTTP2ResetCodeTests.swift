@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a reset between two messages ends a gRPC respond in its form`(_ transport: Transport) {
+    func `a reset between two messages ends a gRPC response in its form`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness, "application/grpc")
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, envelope("hi")))

@@ -3,7 +3,7 @@ import Compressors
 import HTTP2Kit
 import RPC
 
-/// How the two ends of a conversation speak.
+/// How the two ends of a call speak.
 enum Style: CaseIterable {
     case connectUnary, connectStream, grpc, grpcWeb, grpcWebText
 

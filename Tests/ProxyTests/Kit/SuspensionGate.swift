@@ -109,7 +109,7 @@ final class TaskGate: Sendable {
     }
 }
 
-/// The doors of a harness by the names of their gates.
+/// The gates of a harness, by name.
 final class SuspensionGates: @unchecked Sendable {
     private var gates: [String: SuspensionGate] = [:]
 

@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `an upstream whose budget is used up is not retried`() {
+    @Test func `a call is not retried where the budget of its upstream is used up`() {
         let budget = "retry_budget: {ratio: 0, min_per_second: 0}"
         runProxy(validating("rules: [{when: {status: 503}, retry: {}}], max_retries: 1", more: budget)) { harness in
             let caller = harness.caller()

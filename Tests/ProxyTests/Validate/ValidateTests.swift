@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `what an interceptor behind responds is judged, and an error that it makes is not`() {
+    @Test func `the response of an interceptor behind is judged, and an error that it makes is not`() {
         let rules =
             "validate: {rules: [{when: {json: {/a: 1}}, fail: {code: data_loss}}, {when: {code: aborted}, fail: {}}]}"
         runCall("{\(rules)}, {respond: {json: {a: 1}}}") { call in

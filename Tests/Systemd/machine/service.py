@@ -59,7 +59,7 @@ class Service:
         return self.machine.run(f"systemctl show --value --property={name} {self.unit}").stdout.strip()
 
     def admin(self, method, page):
-        """What the admin socket of martlet.service responses to root: status and text."""
+        """What the admin socket of martlet.service tells root: status and text."""
         return call(page, self.machine.path("/run/martlet/admin.sock"), method)
 
     def wait_for_calls(self, count, within=5.0):

@@ -40,7 +40,7 @@ struct RetryPlan {
                 "set",
                 .map,
                 example: "{ authorization: \"Bearer {token}\" }",
-                "Headers for the request when it goes again, with captured values; one whose value is missing is left alone."
+                "Headers for the request when it is retried, with captured values; one whose value is missing is left alone."
             ),
             Option("max_alt", .integer(in: 1...32), "How often one call may have the other made; then it fails."),
             Option(
