@@ -5,8 +5,8 @@ extension TokenInterceptor {
         name: "token",
         summary:
             "Puts a token into a request header: one that a file, a program, an OAuth 2.0 server or another place gives. "
-            + "It is fetched once for all calls and anew before it ends; a call whose token the upstream refuses is tried "
-            + "again with a fresh one.",
+            + "It is fetched once for all calls and anew before it ends; a call whose token the upstream refuses is retried "
+            + "with a fresh one.",
         isPerAttempt: true,
         rewrites: true,
         options: sources + [
