@@ -110,8 +110,9 @@ public final class LineWriter: Sendable {
         wake.signal()
     }
 
-    /// Writes what waits and ends the thread, in at most `seconds`. After a second in which nothing could be written the
-    /// thread is left behind: nobody reads.
+    /// Writes what waits and ends the thread, in at most `seconds`.
+    ///
+    /// After a second in which nothing could be written the thread is left behind: nobody reads.
     public func finish(within seconds: Int = 4) {
         var unwritten = state.withLock { state in
             state.stops = true
