@@ -116,6 +116,7 @@ long martlet_descriptor_limit(bool hard);
 
 // Raises the soft limit of descriptors to the hard one. To be called before there are other threads.
 void martlet_raise_descriptor_limit(void);
+
 // Makes the table of descriptors large enough for so many, or for the limit if that is lower. Before there are threads.
 void martlet_reserve_descriptors(long count);
 

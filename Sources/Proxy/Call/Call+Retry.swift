@@ -4,8 +4,8 @@ internal import HTTP
 internal import Protocols
 public import Telemetry
 
-/// Another try of a call, since an interceptor says so: what has come of a response is dropped, and the request goes again
-/// through what runs for each attempt.
+/// Retries that an interceptor asks for: the response that has come is dropped, and the request passes once more through
+/// what runs for each attempt.
 extension Call {
     /// How often a call is tried at most, whoever would have it retried.
     static let maxAttempts = 32
@@ -48,7 +48,7 @@ extension Call {
         trace.retrySkipped(place, event, skipReason.text, isNoted: isNoted)
     }
 
-    /// What is in the way of an interceptor that has returned `retry` to an event.
+    /// Why the `retry` that an interceptor has returned for an event is skipped, if it is.
     func retrySkipReason(at place: Int, _ direction: Direction) -> RetrySkipReason? {
         guard direction == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
         return retrySkipReason
