@@ -33,11 +33,11 @@ public final class BufferPool {
         unsafe free.trim().forEach { unsafe $0.deallocate() }
     }
 
-    func take() -> UnsafeMutablePointer<UInt8> {
-        unsafe free.take() ?? .allocate(capacity: size)
+    func acquire() -> UnsafeMutablePointer<UInt8> {
+        unsafe free.acquire() ?? .allocate(capacity: size)
     }
 
-    func give(_ buffer: UnsafeMutablePointer<UInt8>) {
-        if unsafe !free.give(buffer) { unsafe buffer.deallocate() }
+    func release(_ buffer: UnsafeMutablePointer<UInt8>) {
+        if unsafe !free.release(buffer) { unsafe buffer.deallocate() }
     }
 }

@@ -182,7 +182,7 @@ public final class ByteQueue {
         if pool.limit > 0 {
             if needed <= pool.size {
                 pool.meter.add(pool.size)
-                return unsafe (pool.take(), pool.size)
+                return unsafe (pool.acquire(), pool.size)
             }
             size = max(4 * pool.size, size)
             pool.meter.add(size)
@@ -201,7 +201,7 @@ public final class ByteQueue {
         if let base = unsafe base {
             if pool.limit > 0 { pool.meter.add(-capacity) }
             if pool.limit > 0, capacity == pool.size {
-                unsafe pool.give(base)
+                unsafe pool.release(base)
             } else {
                 unsafe base.deallocate()
             }

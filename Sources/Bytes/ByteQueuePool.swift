@@ -12,14 +12,14 @@ public final class ByteQueuePool {
     }
 
     /// An empty queue.
-    public func take() -> ByteQueue {
-        free.take() ?? ByteQueue(pool: buffers)
+    public func acquire() -> ByteQueue {
+        free.acquire() ?? ByteQueue(pool: buffers)
     }
 
     /// Takes a queue back that nobody uses any more.
-    public func give(_ queue: consuming ByteQueue) {
+    public func release(_ queue: consuming ByteQueue) {
         queue.removeAll()
-        free.give(queue)
+        free.release(queue)
     }
 
     /// Forgets the queues and the buffers that nobody has needed since the last trim.

@@ -18,7 +18,7 @@ public struct FreeList<Element> {
     public var count: Int { free.count }
 
     /// The one that was given last; nil if there is none.
-    public mutating func take() -> Element? {
+    public mutating func acquire() -> Element? {
         guard let element = free.popLast() else { return nil }
         if free.count < unused { unused = free.count }
         return element
@@ -28,7 +28,7 @@ public struct FreeList<Element> {
     ///
     /// - Returns: false if there are too many already: it is not kept.
     @discardableResult
-    public mutating func give(_ element: consuming Element) -> Bool {
+    public mutating func release(_ element: consuming Element) -> Bool {
         guard free.count < limit else { return false }
         free.append(element)
         return true
@@ -39,10 +39,10 @@ public struct FreeList<Element> {
     /// - Returns: what is forgotten.
     @discardableResult
     public mutating func trim() -> [Element] {
-        let forgotten = Array(free.prefix(unused))
+        let removed = Array(free.prefix(unused))
         free.removeFirst(unused)
         unused = free.count
-        return forgotten
+        return removed
     }
 
     /// Forgets all.

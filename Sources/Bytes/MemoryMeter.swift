@@ -9,7 +9,7 @@ public final class MemoryMeter {
 
     /// How far the bytes may be from what was told; none is told exactly.
     private static let step = 64 * 1024
-    private var told = 0
+    private var reported = 0
 
     /// Makes a meter that stands at zero.
     public init() {}
@@ -18,13 +18,13 @@ public final class MemoryMeter {
     @inline(__always)
     public func add(_ count: Int) {
         bytes &+= count
-        let difference = bytes &- told
-        if difference.magnitude >= UInt(Self.step) || bytes == 0 && difference != 0 { tell(difference) }
+        let difference = bytes &- reported
+        if difference.magnitude >= UInt(Self.step) || bytes == 0 && difference != 0 { report(difference) }
     }
 
     @inline(never)
-    private func tell(_ difference: Int) {
-        told = bytes
+    private func report(_ difference: Int) {
+        reported = bytes
         changed(difference)
     }
 }

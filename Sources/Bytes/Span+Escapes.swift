@@ -10,11 +10,11 @@ extension Span<UInt8> {
     /// Whether it is `text` as a query may write it: with escapes, and with `+` for a space; the case of letters counts.
     public func stands(for text: some Collection<UInt8>) -> Bool {
         var index = 0
-        for wanted in text {
+        for expected in text {
             guard index < count else { return false }
             let escaped = escapedByte(at: index)
             let byte = escaped ?? (self[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : self[index])
-            guard byte == wanted else { return false }
+            guard byte == expected else { return false }
             index += escaped == nil ? 1 : 3
         }
         return index == count

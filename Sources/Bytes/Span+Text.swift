@@ -75,8 +75,8 @@ extension Span<UInt8> {
         guard count == text.utf8CodeUnitCount else { return false }
         // As nearly everybody writes it.
         if hasPrefix(text) { return true }
-        let wanted = unsafe text.utf8Start
-        for index in 0..<count where unsafe self[unchecked: index].lowercasedASCII != wanted[index] { return false }
+        let expected = unsafe text.utf8Start
+        for index in 0..<count where unsafe self[unchecked: index].lowercasedASCII != expected[index] { return false }
         return true
     }
 

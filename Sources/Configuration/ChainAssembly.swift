@@ -60,7 +60,7 @@ struct ChainAssembly {
             // A name that an included chain has twice was reported there.
             for name in given {
                 guard let first = taken[name.text] else { continue }
-                report(name, takenAt: first, by: entry)
+                report(name, writtenAt: first, by: entry)
             }
             for name in given where taken[name.text] == nil { taken[name.text] = name.mark }
             items += added
@@ -104,7 +104,7 @@ struct ChainAssembly {
         diagnostics.report(message, at: mark)
     }
 
-    private func report(_ name: MarkedString, takenAt first: Mark, by entry: ChainEntry) {
+    private func report(_ name: MarkedString, writtenAt first: Mark, by entry: ChainEntry) {
         let quoted = Diagnostic.quote(name.text)
         let advice = "taken in this chain by line \(first.line); give each interceptor its own"
         switch entry {

@@ -73,7 +73,7 @@ public struct ConditionSettings: Equatable, Sendable {
         check(section)
         guard let peer else { return }
         Self.require("unit", of: peer, "a service or a scope, like app.service", Self.isUnit)
-        for key in ["uid", "gid"] { Self.refuseEmpty(key, of: peer) }
+        for key in ["uid", "gid"] { Self.rejectEmpty(key, of: peer) }
     }
 
     private static func headers(_ section: Section) -> [HeaderMatcher] {
@@ -95,7 +95,7 @@ public struct ConditionSettings: Equatable, Sendable {
             Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
-        for key in ["protocol", "code"] { Self.refuseEmpty(key, of: section) }
+        for key in ["protocol", "code"] { Self.rejectEmpty(key, of: section) }
     }
 
     private static func require(
@@ -108,11 +108,11 @@ public struct ConditionSettings: Equatable, Sendable {
             let problem = "\"\(key)\" cannot be \(Diagnostic.quote(value.text))"
             section.diagnostics.report("\(problem); write \(advice)", at: value.mark)
         }
-        refuseEmpty(key, of: section)
+        rejectEmpty(key, of: section)
     }
 
     /// An empty list would ask nothing, and a condition that asks nothing lets everybody in.
-    private static func refuseEmpty(_ key: String, of section: Section) {
+    private static func rejectEmpty(_ key: String, of section: Section) {
         guard case .sequence([])? = section.node(key)?.content else { return }
         section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
     }

@@ -28,7 +28,7 @@ public struct ListenerSettings: Equatable, Sendable {
         public let heldEvents: Int
         /// Their bytes.
         public let heldBytes: Int
-        /// The bytes in the heads of all calls on one HTTP/2 connection from which on another is refused.
+        /// The bytes in the heads of all calls on one HTTP/2 connection from which on another is rejected.
         public let heads: Int
         /// The calls that run at once on one HTTP/2 connection.
         public let streams: Int
@@ -48,7 +48,7 @@ public struct ListenerSettings: Equatable, Sendable {
     /// Whether an address that other machines reach is meant.
     public let allowRemote: Bool
     /// Whether callers are told by `proxy-status` why they get an error that was decided here.
-    public let tellsProxyStatus: Bool
+    public let sendsProxyStatus: Bool
     /// Which hosts may be named, and the web pages of which origins may call.
     public let guards: CallerGuardSettings
     /// How callers are spoken to over TLS; none is clear text.
@@ -122,7 +122,7 @@ public struct ListenerSettings: Equatable, Sendable {
             "heads",
             .size(in: 1...1 << 31),
             default: "4MiB",
-            "The bytes in the heads of all calls at once on one HTTP/2 connection; from there on another call is refused."
+            "The bytes in the heads of all calls at once on one HTTP/2 connection; from there on another call is rejected."
         ),
         Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
         Option(
@@ -147,8 +147,8 @@ public struct ListenerSettings: Equatable, Sendable {
         allowRemote = section.bool("allow_remote")
         guards = CallerGuardSettings(section)
         tls = section.has("tls") ? ListenerTLSSettings(section.section("tls")) : nil
-        let tells = section.string("proxy_status")
-        tellsProxyStatus = tells == "on" || tells != "off" && address?.isLocal == true
+        let sendsStatus = section.string("proxy_status")
+        sendsProxyStatus = sendsStatus == "on" || sendsStatus != "off" && address?.isLocal == true
         let timeouts = section.section("timeouts")
         self.timeouts = Timeouts(
             head: timeouts.duration("head"),

@@ -92,12 +92,12 @@ public struct Section {
             let present = members.filter(has)
             guard present.count != 1 else { continue }
             let names = members.map(Diagnostic.quote).joined(separator: " or ")
-            let place = present.count < 2 ? mark : given[present[1]]?.keyMark ?? mark
+            let position = present.count < 2 ? mark : given[present[1]]?.keyMark ?? mark
             let problem =
                 present.isEmpty
                 ? "\(names) is missing"
                 : present.map(Diagnostic.quote).joined(separator: " and ") + " exclude each other"
-            diagnostics.report("\(problem); give exactly one of them", at: place)
+            diagnostics.report("\(problem); give exactly one of them", at: position)
         }
     }
 }

@@ -43,18 +43,18 @@ private struct DecimalValue: Equatable, Sendable {
     /// Reads a number; none if the text is not one of JSON.
     init?(_ text: String.UTF8View) {
         var rest = text[...]
-        isNegative = Self.take("-", from: &rest)
-        let whole = Self.takeDigits(from: &rest)
+        isNegative = Self.read("-", from: &rest)
+        let whole = Self.readDigits(from: &rest)
         guard whole.count == 1 || whole.first.map({ $0 != 0x30 }) ?? false else { return nil }
         digits = whole
-        if Self.take(".", from: &rest) {
-            let fraction = Self.takeDigits(from: &rest)
+        if Self.read(".", from: &rest) {
+            let fraction = Self.readDigits(from: &rest)
             guard !fraction.isEmpty else { return nil }
             digits += fraction
             exponent = -fraction.count
         }
-        if Self.take("eE", from: &rest) {
-            guard let power = Self.takePower(from: &rest) else { return nil }
+        if Self.read("eE", from: &rest) {
+            guard let power = Self.readPower(from: &rest) else { return nil }
             exponent += power
         }
         guard rest.isEmpty else { return nil }
@@ -70,23 +70,23 @@ private struct DecimalValue: Equatable, Sendable {
         if digits.isEmpty { self = DecimalValue() }
     }
 
-    private static func take(_ bytes: String, from rest: inout Substring.UTF8View) -> Bool {
+    private static func read(_ bytes: String, from rest: inout Substring.UTF8View) -> Bool {
         guard let first = rest.first, bytes.utf8.contains(first) else { return false }
         rest.removeFirst()
         return true
     }
 
-    private static func takeDigits(from rest: inout Substring.UTF8View) -> [UInt8] {
+    private static func readDigits(from rest: inout Substring.UTF8View) -> [UInt8] {
         let digits = Array(rest.prefix { 0x30...0x39 ~= $0 })
         rest.removeFirst(digits.count)
         return digits
     }
 
     /// A power so large that nobody means it is as large as may be.
-    private static func takePower(from rest: inout Substring.UTF8View) -> Int? {
-        let isNegative = take("-", from: &rest)
-        if !isNegative { _ = take("+", from: &rest) }
-        let digits = takeDigits(from: &rest)
+    private static func readPower(from rest: inout Substring.UTF8View) -> Int? {
+        let isNegative = read("-", from: &rest)
+        if !isNegative { _ = read("+", from: &rest) }
+        let digits = readDigits(from: &rest)
         guard !digits.isEmpty else { return nil }
         let maxExponent = Int.max / 4
         let power = min(Int(String(decoding: digits, as: UTF8.self)) ?? maxExponent, maxExponent)

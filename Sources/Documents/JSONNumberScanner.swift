@@ -14,7 +14,7 @@ struct JSONNumberScanner {
         while index < text.count {
             switch text[index] {
             case UInt8(ascii: "\""): index = endOfString(from: index)
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): index = takeNumber(at: index)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): index = readNumber(at: index)
             default: index += 1
             }
         }
@@ -28,7 +28,7 @@ struct JSONNumberScanner {
         return index + 1
     }
 
-    private mutating func takeNumber(at start: Int) -> Int {
+    private mutating func readNumber(at start: Int) -> Int {
         var end = start + 1
         while end < text.count, Self.isOfNumber(text[end]) { end += 1 }
         guard let number = JSONNumber(String(decoding: text[start..<end], as: UTF8.self)) else { return end }

@@ -3,7 +3,7 @@ public import Configuration
 /// Reads YAML 1.1 as far as a configuration file needs it: one document of mappings, lists and scalars.
 ///
 /// Aliases are followed, and what they stand for counts each time. Tags other than those of plain types, merge keys and
-/// keys that are not scalars are refused.
+/// keys that are not scalars are rejected.
 public enum YAML {
     /// The most bytes of a file, and of all its scalars after aliases were followed.
     public static let maxText = 16 << 20

@@ -15,8 +15,8 @@ struct FileTrail {
         var rest = Self.steps(path)
         var links = 0
         while let step = rest.popLast() {
-            let place = current + "/" + step
-            switch Self.follow(place) {
+            let path = current + "/" + step
+            switch Self.follow(path) {
             case .link(let target):
                 directories.insert(current)
                 links += 1
@@ -24,7 +24,7 @@ struct FileTrail {
                 if target.utf8.first == UInt8(ascii: "/") { current = "/" }
                 rest += Self.steps(target)
             case .file where !rest.isEmpty:
-                current = place
+                current = path
             case .file, .missing:
                 directories.insert(current)
                 return
@@ -39,10 +39,10 @@ struct FileTrail {
     }
 
     private static func follow(_ path: String) -> Step {
-        var failure: Int32 = 0
+        var error: Int32 = 0
         let target = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { room -> String? in
             let length = unsafe readlink(path, room.baseAddress!, room.count)
-            failure = errno
+            error = errno
             guard length >= 0 else { return nil }
             return unsafe String(
                 decoding: UnsafeRawBufferPointer(start: room.baseAddress, count: length),
@@ -50,7 +50,7 @@ struct FileTrail {
             )
         }
         if let target { return .link(target) }
-        return failure == EINVAL ? .file : .missing
+        return error == EINVAL ? .file : .missing
     }
 
     /// The parts of a path, last first.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Notices when named files change, in every way in which secrets are rotated.
+/// LogLimiter when named files change, in every way in which secrets are rotated.
 ///
 /// Seen are a rewrite in place, a rename over the file, a swap of any symbolic link on the way to it, its appearing, also
 /// with directories that do not exist yet, and its deletion. inotify tells at once; `poll` finds what inotify cannot see,
@@ -46,7 +46,7 @@ public final class FileWatch {
         if files[path] != nil { return true }
         guard files.count < Self.limit else { return false }
         files[path] = WatchedFile()
-        place(path)
+        updateWatches(of: path)
         files[path]?.identity = FileIdentity(of: path)
         return true
     }
@@ -75,7 +75,7 @@ public final class FileWatch {
         }
         // Placed anew before the look, so that the new watches tell of what comes after it. What slips in between the
         // reading of a link and the watch on its target is left to `poll`.
-        for path in touched { place(path) }
+        for path in touched { updateWatches(of: path) }
         return touched.sorted().filter { hasChanged($0) }
     }
 
@@ -84,7 +84,7 @@ public final class FileWatch {
     /// - Returns: the paths whose files are not what they were when last looked at, sorted.
     public func poll() -> [String] {
         let changed = files.keys.sorted().filter { hasChanged($0) }
-        for path in changed { place(path) }
+        for path in changed { updateWatches(of: path) }
         return changed
     }
 
@@ -93,7 +93,7 @@ public final class FileWatch {
     /// - Returns: whether it is not what it was when last looked at.
     public func poll(_ path: String) -> Bool {
         guard hasChanged(path) else { return false }
-        place(path)
+        updateWatches(of: path)
         return true
     }
 
@@ -105,7 +105,7 @@ public final class FileWatch {
     }
 
     /// Puts watches on all directories that matter to `path` now, and takes off those that no longer do.
-    private func place(_ path: String) {
+    private func updateWatches(of path: String) {
         guard let descriptor, let old = files[path]?.watches else { return }
         var new: Set<Int32> = []
         for directory in FileTrail(of: path).directories {

@@ -5,7 +5,7 @@ public enum Journal {
     /// Whether standard error goes to the journal, which takes a priority at the start of each line.
     ///
     /// To be asked for first before there are other threads: the environment is not locked.
-    public static let takesStandardError: Bool = {
+    public static let readsStandardError: Bool = {
         var status = stat()
         guard let text = unsafe getenv("JOURNAL_STREAM"), unsafe fstat(STDERR_FILENO, &status) == 0 else {
             return false

@@ -32,7 +32,7 @@ public final class LineWriter: Sendable {
         var mode: UInt32?
 
         /// What the thread is to do next: the first piece, and what was asked for meanwhile.
-        mutating func take() -> Job {
+        mutating func next() -> Job {
             defer { reopens = false }
             let piece = waiting.isEmpty ? nil : waiting.removeFirst()
             return Job(piece: piece, reopens: reopens, stops: stops, isBroken: isBroken, mode: mode)
@@ -146,7 +146,7 @@ public final class LineWriter: Sendable {
         var isIdle = true
         while true {
             if isIdle { wake.wait() }
-            let taken = state.withLock { $0.take() }
+            let taken = state.withLock { $0.next() }
             if taken.reopens || mustReopen, case .file = target {
                 // What has the name now may be somewhere else for a moment: until it can be opened, the old one serves.
                 let new = open(target, mode: taken.mode, isQuiet: mustReopen)
@@ -159,10 +159,10 @@ public final class LineWriter: Sendable {
             }
             if let piece = taken.piece {
                 let lines = isWithinLine ? [newline] + piece : piece
-                let (written, failure) = writeAll(lines, to: descriptor)
+                let (written, error) = writeAll(lines, to: descriptor)
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
-                if let failure, descriptor >= 0, !taken.isBroken { complaint.lost(target, failure) }
-                state.withLock { $0.wrote(piece.count, failed: failure != nil) }
+                if let error, descriptor >= 0, !taken.isBroken { complaint.lost(target, error) }
+                state.withLock { $0.wrote(piece.count, failed: error != nil) }
             }
             isIdle = taken.piece == nil
             if taken.stops && isIdle { return }
@@ -206,7 +206,7 @@ public final class LineWriter: Sendable {
     /// Writes everything; what cannot be written (a full disk, a reader that is gone) is lost.
     ///
     /// - Returns: how many bytes were written, and why not all, as a number of the system's; nil if nothing was lost.
-    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, failure: Int32?) {
+    fileprivate static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> (written: Int, error: Int32?) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -229,12 +229,12 @@ private struct Complaint {
     private static let pause = 60
     private var silentUntil = 0
 
-    mutating func lost(_ target: LineWriter.Target, _ failure: Int32) {
+    mutating func lost(_ target: LineWriter.Target, _ error: Int32) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         guard now.tv_sec >= silentUntil else { return }
         silentUntil = now.tv_sec + Self.pause
-        Self.write("the log \(Self.name(target)) cannot be written, and lines are lost: \(SystemError(failure).text)")
+        Self.write("the log \(Self.name(target)) cannot be written, and lines are lost: \(SystemError(error).text)")
     }
 
     private static func name(_ target: LineWriter.Target) -> String {
@@ -246,7 +246,7 @@ private struct Complaint {
     }
 
     static func write(_ text: String) {
-        let lead = Journal.takesStandardError ? "<3>" : ""
+        let lead = Journal.readsStandardError ? "<3>" : ""
         _ = LineWriter.writeAll(Array("\(lead)martlet: \(text)\n".utf8), to: STDERR_FILENO)
     }
 }

@@ -84,7 +84,7 @@ public final class ListenSocket: Sendable {
     /// What this machine lacks for a socket that listens on `address`; nil if it is not known to lack anything.
     ///
     /// Nothing is opened, so there may be other reasons why it cannot be.
-    public static func obstacle(_ address: ListenAddress, permissions: SocketPermissions) -> ListenError? {
+    public static func check(_ address: ListenAddress, permissions: SocketPermissions) -> ListenError? {
         guard case .unix(let path) = address else { return nil }
         let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
         guard unsafe access(folder, F_OK) == 0 else { return ListenError(address, errno: errno) }

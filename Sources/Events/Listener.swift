@@ -42,8 +42,8 @@ public final class Listener: Watcher {
         self.descriptor = descriptor
         unsafe self.owner = owner
         watch = Watch(descriptor, on: loop, for: self)
-        restTimer = Timer(on: loop.timers) { [unowned self] in goOn() }
-        watch?.wantsRead = true
+        restTimer = Timer(on: loop.timers) { [unowned self] in resume() }
+        watch?.watchesRead = true
     }
 
     deinit {
@@ -53,7 +53,7 @@ public final class Listener: Watcher {
     /// Takes all connections that have come until now, and then no more.
     public func finish() {
         offerWaiting()
-        while watch != nil, takeOne(mayWait: false) {}
+        while watch != nil, acceptOne(mayWait: false) {}
         end()
     }
 
@@ -68,14 +68,14 @@ public final class Listener: Watcher {
     /// Takes the connections that have come.
     public func readable() {
         for _ in 0..<Self.batch where watch != nil {
-            guard takeOne(mayWait: true) else { return }
+            guard acceptOne(mayWait: true) else { return }
         }
     }
 
     /// Does nothing: a listening socket is never writable.
     public func writable() {}
 
-    private func takeOne(mayWait: Bool) -> Bool {
+    private func acceptOne(mayWait: Bool) -> Bool {
         var storage = sockaddr_storage()
         var length = UInt32(MemoryLayout<sockaddr_storage>.size)
         let result = unsafe martlet_accept4(descriptor, &storage, &length)
@@ -108,12 +108,12 @@ public final class Listener: Watcher {
     }
 
     private func rest(for time: Nanoseconds) {
-        watch?.wantsRead = false
+        watch?.watchesRead = false
         restTimer?.arm(after: time)
     }
 
-    private func goOn() {
-        watch?.wantsRead = true
+    private func resume() {
+        watch?.watchesRead = true
         offerWaiting()
     }
 

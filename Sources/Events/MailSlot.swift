@@ -11,7 +11,7 @@ public final class MailSlot<Resident>: Watcher, EndOfTurn {
         self.resident = resident
         self.loop = loop
         watch = Watch(mailbox.descriptor, on: loop, for: self)
-        watch?.wantsRead = true
+        watch?.watchesRead = true
     }
 
     /// Opens what has arrived.

@@ -34,7 +34,7 @@ public enum Memory {
     /// such as relocations.
     ///
     /// What is used after all comes back from the page cache.
-    public static func forgetStart() {
+    public static func resetPeak() {
         martlet_malloc_trim()
         martlet_drop_file_pages()
     }

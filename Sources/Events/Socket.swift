@@ -31,8 +31,8 @@ public final class Socket: Transport {
         guard descriptor >= 0 else { return .failure(SystemError(-descriptor)) }
         let socket = Socket(owning: descriptor)
         socket.setNoDelay()
-        let failure = beginConnect(descriptor, address)
-        guard failure == 0 || failure == EINPROGRESS else { return .failure(SystemError(failure)) }
+        let error = beginConnect(descriptor, address)
+        guard error == 0 || error == EINPROGRESS else { return .failure(SystemError(error)) }
         return .success(socket)
     }
 
@@ -50,14 +50,14 @@ public final class Socket: Transport {
     /// Who is at the other end of a Unix socket, as the kernel saw it at connect; nil for others.
     public var peerCredentials: PeerCredentials? {
         var credentials = PeerCredentials(uid: 0, gid: 0)
-        let failure = unsafe martlet_peer_credentials(
+        let error = unsafe martlet_peer_credentials(
             descriptor,
             &credentials.uid,
             &credentials.gid,
             &credentials.pid
         )
         // On a TCP socket the kernel says that nobody is there.
-        return failure == 0 && credentials.uid != .max ? credentials : nil
+        return error == 0 && credentials.uid != .max ? credentials : nil
     }
 
     /// Whether the process that connected to a Unix socket is known to have ended, so that its number may be another's.
@@ -65,17 +65,17 @@ public final class Socket: Transport {
 
     public func start(on loop: EventLoop, watcher: any Watcher) {
         watch = Watch(descriptor, on: loop, for: watcher)
-        watch?.wantsRead = true
+        watch?.watchesRead = true
     }
 
-    public var wantsRead: Bool {
-        get { watch?.wantsRead ?? false }
-        set { watch?.wantsRead = newValue }
+    public var watchesRead: Bool {
+        get { watch?.watchesRead ?? false }
+        set { watch?.watchesRead = newValue }
     }
 
-    public var wantsWrite: Bool {
-        get { watch?.wantsWrite ?? false }
-        set { watch?.wantsWrite = newValue }
+    public var watchesWrite: Bool {
+        get { watch?.watchesWrite ?? false }
+        set { watch?.watchesWrite = newValue }
     }
 
     public var isHungUp: Bool { martlet_hung_up(descriptor) }
@@ -94,19 +94,19 @@ public final class Socket: Transport {
             return max(0, result)
         }
         if count > 0 { return .bytes(count) }
-        return result == 0 ? .end : Self.transfer(failure: Int32(-result))
+        return result == 0 ? .end : Self.transfer(error: Int32(-result))
     }
 
     public func send(_ bytes: Span<UInt8>) -> Transfer {
         let result = unsafe bytes.withUnsafeBytes { unsafe Self.send(descriptor, $0) }
-        return result >= 0 ? .bytes(result) : Self.transfer(failure: Int32(-result))
+        return result >= 0 ? .bytes(result) : Self.transfer(error: Int32(-result))
     }
 
     public func send(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Transfer {
         let result = unsafe first.withUnsafeBytes { first in
             unsafe second.withUnsafeBytes { unsafe Self.send(descriptor, first, $0) }
         }
-        return result >= 0 ? .bytes(result) : Self.transfer(failure: Int32(-result))
+        return result >= 0 ? .bytes(result) : Self.transfer(error: Int32(-result))
     }
 
     public func endSending() {
@@ -125,8 +125,8 @@ public final class Socket: Transport {
         descriptor = -1
     }
 
-    private static func transfer(failure: Int32) -> Transfer {
-        failure == EAGAIN || failure == EINTR ? .notNow : .failed(failure)
+    private static func transfer(error: Int32) -> Transfer {
+        error == EAGAIN || error == EINTR ? .notNow : .failed(error)
     }
 
     @inline(never)

@@ -72,9 +72,9 @@ public final class Subprocess: Watcher {
         let end = End(self)
         self.end = end
         outputWatch = Watch(child.output, on: loop, for: self)
-        outputWatch?.wantsRead = true
+        outputWatch?.watchesRead = true
         endWatch = Watch(child.handle, on: loop, for: end)
-        endWatch?.wantsRead = true
+        endWatch?.watchesRead = true
         guard let timeout else { return }
         let timer = Timer(on: loop.timers) { [unowned self] in finish(.tooSlow) }
         self.timer = timer
@@ -84,18 +84,18 @@ public final class Subprocess: Watcher {
     /// Kills it; nobody is told.
     public func cancel() {
         done = nil
-        letGo()
+        release()
     }
 
     private func finish(_ outcome: Outcome) {
         let done = done
         self.done = nil
         loop.keep(self)
-        letGo()
+        release()
         done?(outcome)
     }
 
-    private func letGo() {
+    private func release() {
         timer?.cancel()
         timer = nil
         outputWatch?.end()
@@ -104,10 +104,10 @@ public final class Subprocess: Watcher {
         // Also where it has ended by itself: what it has started goes with it.
         if !isReaped { martlet_kill(child.pid) }
         close(child.output)
-        if isReaped { forget(child) } else { end?.killed = self }
+        if isReaped { remove(child) } else { end?.killed = self }
     }
 
-    private func forget(_ child: martlet_child) {
+    private func remove(_ child: martlet_child) {
         self.child = nil
         close(child.handle)
         endWatch?.end()
@@ -133,7 +133,7 @@ public final class Subprocess: Watcher {
         while output.count <= limit {
             let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 else {
-                if count == 0 { outputWatch?.wantsRead = false }
+                if count == 0 { outputWatch?.watchesRead = false }
                 return
             }
             output += buffer.prefix(count)
@@ -145,7 +145,7 @@ public final class Subprocess: Watcher {
         guard end?.killed == nil else {
             loop.keep(self)
             _ = Children.reap(child.pid)
-            return forget(child)
+            return remove(child)
         }
         // Others may have its output still: what there is of it now is all.
         read(child.output)

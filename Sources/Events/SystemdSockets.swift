@@ -42,7 +42,7 @@ public struct SystemdSockets: Equatable, Sendable {
     ///
     /// Call once, at start, before there are other threads: the environment is not locked. A descriptor that is not a
     /// listening stream socket is an error.
-    public static func take() throws(ListenError) -> SystemdSockets {
+    public static func receive() throws(ListenError) -> SystemdSockets {
         var sockets = SystemdSockets(
             listenPID: variable("LISTEN_PID"),
             listenFDs: variable("LISTEN_FDS"),

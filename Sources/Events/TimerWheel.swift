@@ -22,7 +22,7 @@ public final class Timer {
     /// Does the action at `deadline`, or up to 10 ms later, instead of when it was to be done before.
     public func arm(at deadline: Nanoseconds) {
         self.deadline = deadline
-        guard let slot, !wheel.isTooLate(slot, for: deadline) else { return wheel.place(self) }
+        guard let slot, !wheel.isTooLate(slot, for: deadline) else { return wheel.insert(self) }
     }
 
     /// Does the action `delay` nanoseconds from now; never, if there is no delay.
@@ -69,14 +69,14 @@ public final class TimerWheel {
     private var nearTimers = 0
     private var farTimers = 0
     /// All slots due up to here have been looked at.
-    private var lookedAt: Nanoseconds
+    private var checkedAt: Nanoseconds
     /// When the next slot with timers is due; `.max` if there is none, nil in the middle of `advance`: not known.
     private var earliest: Nanoseconds? = .max
 
     /// Makes an empty wheel at the time `now`.
     public init(now: Nanoseconds) {
         self.now = now
-        lookedAt = now
+        checkedAt = now
     }
 
     /// When `advance(to:)` has something to do; nil while no timer is in the wheel.
@@ -96,15 +96,15 @@ public final class TimerWheel {
         touch(time)
         while let due = nextDue, due <= now {
             earliest = nil
-            lookedAt = due
-            if due % Self.far == 0 { look(at: Slot(isFar: true, due: due)) }
-            look(at: Slot(isFar: false, due: due))
+            checkedAt = due
+            if due % Self.far == 0 { check(at: Slot(isFar: true, due: due)) }
+            check(at: Slot(isFar: false, due: due))
         }
-        lookedAt = now
+        checkedAt = now
     }
 
     /// Takes the timers out of a slot, does those whose time has come and places the others anew.
-    private func look(at slot: Slot) {
+    private func check(at slot: Slot) {
         var taken: [Timer] = []
         if slot.isFar {
             swap(&taken, &farSlots[slot.index])
@@ -116,7 +116,7 @@ public final class TimerWheel {
         for timer in taken { timer.slot = nil }
         for timer in taken where timer.isArmed && timer.slot == nil {
             guard timer.deadline <= now else {
-                place(timer)
+                insert(timer)
                 continue
             }
             timer.deadline = .max
@@ -130,7 +130,7 @@ public final class TimerWheel {
         slot.isFar ? deadline < slot.due : deadline <= slot.due - Self.near
     }
 
-    fileprivate func place(_ timer: Timer) {
+    fileprivate func insert(_ timer: Timer) {
         remove(timer)
         let slot = slot(for: timer.deadline)
         timer.slot = slot
@@ -181,11 +181,11 @@ public final class TimerWheel {
     private func findEarliest() -> Nanoseconds {
         var best = Nanoseconds.max
         if nearTimers > 0 {
-            best = Self.after(lookedAt, Self.near)
+            best = Self.after(checkedAt, Self.near)
             while nearSlots[Self.index(best, Self.near)].isEmpty { best += Self.near }
         }
         if farTimers > 0 {
-            var due = Self.after(lookedAt, Self.far)
+            var due = Self.after(checkedAt, Self.far)
             while farSlots[Self.index(due, Self.far)].isEmpty { due += Self.far }
             best = min(best, due)
         }

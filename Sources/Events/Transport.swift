@@ -23,9 +23,9 @@ public protocol Transport: AnyObject {
     /// Writes from the beginning of `bytes`, as many as go.
     func send(_ bytes: Span<UInt8>) -> Transfer
     /// Whether the watcher is told when there is something to read.
-    var wantsRead: Bool { get set }
+    var watchesRead: Bool { get set }
     /// Whether the watcher is told when writing is possible.
-    var wantsWrite: Bool { get set }
+    var watchesWrite: Bool { get set }
     /// Whether the other end is gone, or sends no more, whatever of it is still to be read.
     var isHungUp: Bool { get }
     /// Writes from the beginning of `first` and goes on with `second`, as much as goes.

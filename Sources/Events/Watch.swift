@@ -33,20 +33,20 @@ public final class Watch {
     }
 
     /// Whether the watcher is told when the descriptor can be read.
-    public var wantsRead = false {
+    public var watchesRead = false {
         didSet {
-            guard wantsRead != oldValue else { return }
+            guard watchesRead != oldValue else { return }
             if unsafe read == nil { unsafe read = makeEvent(EV_READ) }
-            _ = unsafe wantsRead ? event_add(read, nil) : event_del(read)
+            _ = unsafe watchesRead ? event_add(read, nil) : event_del(read)
         }
     }
 
     /// Whether the watcher is told when the descriptor can be written.
-    public var wantsWrite = false {
+    public var watchesWrite = false {
         didSet {
-            guard wantsWrite != oldValue else { return }
+            guard watchesWrite != oldValue else { return }
             if unsafe write == nil { unsafe write = makeEvent(EV_WRITE) }
-            _ = unsafe wantsWrite ? event_add(write, nil) : event_del(write)
+            _ = unsafe watchesWrite ? event_add(write, nil) : event_del(write)
         }
     }
 

@@ -26,7 +26,7 @@ public final class WorkerThread {
         unsafe martlet_leave_fatal_signals(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         let start = unsafe Unmanaged.passRetained(Start(body, name)).toOpaque()
-        let failure = unsafe pthread_create(
+        let error = unsafe pthread_create(
             &thread,
             nil,
             { argument in
@@ -39,7 +39,7 @@ public final class WorkerThread {
             },
             start
         )
-        guard failure == 0 else { fatalError("cannot start a thread") }
+        guard error == 0 else { fatalError("cannot start a thread") }
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 

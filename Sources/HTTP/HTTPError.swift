@@ -1,4 +1,4 @@
-/// What is wrong with an HTTP message, so wrong that it is refused.
+/// What is wrong with an HTTP message, so wrong that it is rejected.
 public enum HTTPError: Error, CaseIterable, Sendable {
     case requestLine, target, scheme, version, http2Preface, connect, upgrade, expectation
     case statusLine
@@ -11,7 +11,7 @@ public enum HTTPError: Error, CaseIterable, Sendable {
     case unexpectedBytes
     case http2Message
 
-    /// The status of the refusal of a request.
+    /// The status of the rejection of a request.
     public var status: Int {
         switch self {
         case .version, .http2Preface: 505

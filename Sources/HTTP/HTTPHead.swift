@@ -374,14 +374,14 @@ package final class HTTPHeadPool {
     package init() {}
 
     /// An empty head.
-    package func take() -> HTTPHead {
-        free.take() ?? HTTPHead()
+    package func acquire() -> HTTPHead {
+        free.acquire() ?? HTTPHead()
     }
 
     /// Takes a head back that nobody uses any more.
-    package func give(_ head: consuming HTTPHead) {
+    package func release(_ head: consuming HTTPHead) {
         head.removeAll()
-        free.give(head)
+        free.release(head)
     }
 
     /// Forgets the heads that nobody has needed since the last trim.

@@ -1,4 +1,4 @@
-/// How much of a peer is taken in before it is refused; one object for all connections that were accepted under it.
+/// How much of a peer is taken in before it is rejected; one object for all connections that were accepted under it.
 public final class HTTPLimits: Sendable {
     /// The most bytes of a head, or of a trailer section.
     public let head: Int

@@ -35,16 +35,16 @@ package protocol HTTPServerSession: HTTPSession {
     ///
     /// Without an exchange the connection stays open, for one more.
     func announceClose()
-    /// Refuses a request whose head did not arrive in time.
+    /// Rejects a request whose head did not arrive in time.
     func headTimedOut()
     /// The bytes that the session holds of a head that has come in part, beside those that it leaves to its owner.
     var unfinishedHeadBytes: Int { get }
-    /// Refuses a request for whose head there is no memory, or ends a call whose trailers there is none for; in HTTP/1.1
+    /// Rejects a request for whose head there is no memory, or ends a call whose trailers there is none for; in HTTP/1.1
     /// the connection ends.
-    func refuseHead()
+    func rejectHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
     func endStalled(since time: Int64)
-    /// Refuses what is still to come of requests that were answered at or before `time`, in nanoseconds.
+    /// Rejects what is still to come of requests that were answered at or before `time`, in nanoseconds.
     ///
     /// - Returns: whether there are others that were answered early.
     func endDiscarding(since time: Int64) -> Bool
@@ -94,29 +94,29 @@ package protocol HTTPSessionOwner: AnyObject {
     /// Bytes of a body go out behind the output queue; large ones can be sent at once, without a copy of them.
     func sessionSends(_ body: Span<UInt8>)
     /// The session can use bytes that it left before.
-    func sessionWantsInput()
+    func sessionNeedsInput()
     /// The session can use bytes that it left, but others should get their turn before.
     func sessionYields()
     /// Whether so much has been done in this turn that others should get theirs.
     var hasRunLong: Bool { get }
     /// The session is over.
     func sessionEnded(_ end: SessionEnd)
-    /// The peer went beyond a limit of HTTP/2, and the connection ends, or the request is refused.
+    /// The peer went beyond a limit of HTTP/2, and the connection ends, or the request is rejected.
     func sessionExceeded(_ limit: HTTP2Limit)
     /// The monotonic time in nanoseconds.
     var now: Int64 { get }
     /// Since when the peer has taken nothing of what waits to be sent; the end of time if nothing waits.
-    var lastTaken: Int64 { get }
+    var lastWritten: Int64 { get }
 }
 
 /// The owner of a caller's connection.
 package protocol HTTPServerOwner: HTTPSessionOwner {
     /// A request has begun. The owner returns who uses its stream; the head belongs to the user from now on.
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser
-    /// A request was refused before it began. The owner sends the refusal on the stream, which ends after it.
+    /// A request was rejected before it began. The owner sends the rejection on the stream, which ends after it.
     ///
     /// The head is what has come of it; it is only lent for the call.
-    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?)
+    func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?)
     /// A request has been answered before it was complete, and what is still to come of it is read and thrown away.
     ///
     /// The owner sees to it that this does not take for ever.

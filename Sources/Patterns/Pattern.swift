@@ -26,7 +26,7 @@ public final class Pattern {
     // as long as they take no time to speak of.
     private let maxStarts: Int
     private var runs = 0
-    private var lastLook = 0
+    private var lastCheck = 0
     private var deadline = 0
     private static let firstStarts = 16
     private static let quickRunInNanoseconds = 500_000
@@ -87,7 +87,7 @@ public final class Pattern {
         var options: UInt32 = 0
         while find(in: subject, from: position, options: options) {
             let found = group(0)
-            // Only a \K in an assertion could lead back, which PCRE2 refuses since 10.38.
+            // Only a \K in an assertion could lead back, which PCRE2 rejects since 10.38.
             guard found.lowerBound >= position else { break }
             queue.append(subject.extracting(position..<found.lowerBound))
             replacement.append(to: queue, group: group, of: subject)
@@ -128,12 +128,12 @@ public final class Pattern {
         let now = Self.threadTime
         if runs == 2 {
             deadline = now + Self.maxSearchInNanoseconds
-        } else if now - lastLook < Self.quickRunInNanoseconds {
+        } else if now - lastCheck < Self.quickRunInNanoseconds {
             starts = min(maxStarts, 2 * starts)
         } else {
             starts = min(maxStarts, max(1, starts / 2))
         }
-        lastLook = now
+        lastCheck = now
         return now < deadline
     }
 
@@ -141,7 +141,7 @@ public final class Pattern {
     private func run(_ subject: Span<UInt8>, _ start: Int, before end: Int, _ options: UInt32) -> Int32 {
         unsafe pcre2_set_offset_limit_8(limits, end - 1)
         return unsafe subject.withUnsafeBufferPointer { bytes in
-            // Older versions refuse a null pointer even for no bytes.
+            // Older versions reject a null pointer even for no bytes.
             let base = unsafe bytes.baseAddress ?? ("" as StaticString).utf8Start
             return unsafe pcre2_match_8(code, base, bytes.count, start, options, match, limits)
         }

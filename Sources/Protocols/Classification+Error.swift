@@ -1,7 +1,7 @@
 internal import Bytes
 public import RPC
 
-/// What a server of RPC refuses by the head of a request.
+/// What a server of RPC rejects by the head of a request.
 ///
 /// For the calls that Martlet itself responds to with a message; whether those it forwards are in order is for the upstream
 /// to say.

@@ -51,7 +51,7 @@ public struct Classification: Equatable, Sendable {
     }
 
     /// Reads the procedure anew, because the path is another one now; what the caller speaks stays what it was.
-    public mutating func take(path: Span<UInt8>) {
+    public mutating func update(path: Span<UInt8>) {
         let procedure = Procedure(path: path)
         self.procedure = rpcProtocol == .http && procedure?.isQualified != true ? nil : procedure
     }

@@ -7,7 +7,7 @@ extension MessageMeter {
     ///
     /// - Parameter compression: what the head said of how messages are compressed.
     /// - Returns: what the caller is to be told.
-    public func faultOfOneMessage(compression: Compression) -> RPCError? {
+    public func errorOfOneMessage(compression: Compression) -> RPCError? {
         if isOverLimit { return overLimitError }
         guard rpcProtocol.hasEnvelopes else { return nil }
         guard envelopes.canEnd else {

@@ -7,7 +7,7 @@ extension MessageReader {
         guard envelope.flags & ~(Envelope.compressed | endFlag) == 0 else {
             return broken("a message of the \(sender) has flags that its protocol does not know")
         }
-        guard wantsMessages || isEnd(envelope.flags), Int(envelope.length) > limit else { return nil }
+        guard needsMessages || isEnd(envelope.flags), Int(envelope.length) > limit else { return nil }
         let subject = isEnd(envelope.flags) ? "the end" : "a message"
         return RPCError(.resourceExhausted, "\(subject) of the \(sender) is over limits.held_message, \(limit) bytes")
     }

@@ -12,31 +12,31 @@ public struct MessageReader {
     /// What comes next in the body.
     public enum Event: Equatable, Sendable {
         /// A message is whole: its payload, without the envelope. Told only if messages are wanted.
-        case message(flags: UInt8, Place)
+        case message(flags: UInt8, Location)
         /// Bytes of messages that are not wanted whole, with their envelopes.
-        case pass(Place)
+        case pass(Location)
         /// The frame that ends a response is whole: its payload.
-        case end(flags: UInt8, Place)
+        case end(flags: UInt8, Location)
         /// The bytes are no body of the protocol, or over the limit. Nothing follows.
         case error(RPCError)
     }
 
     /// Where the bytes of an event lie, until the reader is asked for the next one.
-    public struct Place: Equatable, Sendable {
+    public struct Location: Equatable, Sendable {
         /// Where in the piece; none if the bytes are all that is held.
         fileprivate let range: Range<Int>?
     }
 
     let direction: Direction
     let endFlag: UInt8
-    let wantsMessages: Bool
+    let needsMessages: Bool
     let limit: Int
     private let held: ByteQueue
     private var scanner: EnvelopeScanner
     /// The flags of the envelope that came last.
     private var flags: UInt8 = 0
     /// Whether what is held has been told, and can go.
-    private var wasTold = false
+    private var wasReported = false
     private(set) var hasEnded: Bool
     private var isBroken = false
     private let startsBehindEnd: Bool
@@ -58,7 +58,7 @@ public struct MessageReader {
     public init(
         _ rpcProtocol: RPCProtocol,
         _ direction: Direction,
-        wantsMessages: Bool,
+        needsMessages: Bool,
         messageLimit: Int,
         held: ByteQueue,
         from start: EnvelopeScanner = EnvelopeScanner(),
@@ -68,7 +68,7 @@ public struct MessageReader {
         self.hasEnded = hasEnded
         startsBehindEnd = hasEnded
         self.direction = direction
-        self.wantsMessages = wantsMessages
+        self.needsMessages = needsMessages
         self.held = held
         endFlag = rpcProtocol.endFlag(direction)
         limit = messageLimit
@@ -90,8 +90,8 @@ public struct MessageReader {
     ///
     /// - Returns: none when all of `piece` is used; the next piece then starts at position 0.
     public mutating func next(in piece: Span<UInt8>, from position: inout Int) -> Event? {
-        if wasTold { held.removeAll() }
-        wasTold = false
+        if wasReported { held.removeAll() }
+        wasReported = false
         guard !isBroken else {
             position = piece.count
             return nil
@@ -106,17 +106,17 @@ public struct MessageReader {
     ///   - piece: what the reader was given when it told the event.
     /// - Returns: the bytes, until the reader is asked for the next event.
     @_lifetime(borrow self, copy piece)
-    public func bytes(at place: Place, in piece: Span<UInt8>) -> Span<UInt8> {
-        guard let range = place.range else { return held.readable }
+    public func bytes(at location: Location, in piece: Span<UInt8>) -> Span<UInt8> {
+        guard let range = location.range else { return held.readable }
         return isText ? text.decoded.readable.extracting(range) : piece.extracting(range)
     }
 
     private mutating func decode(_ piece: Span<UInt8>, from position: inout Int) -> Event? {
         let decoded = text.decoded
         while true {
-            var place = text.position
-            let event = read(decoded.readable, from: &place)
-            text.position = place
+            var location = text.position
+            let event = read(decoded.readable, from: &location)
+            text.position = location
             if let event { return event }
             guard text.decode(piece, from: &position, atMost: scanner.missing) else {
                 return error(textFlaw, isBetweenMessages: scanner.isBetweenMessages)
@@ -126,7 +126,7 @@ public struct MessageReader {
     }
 
     private mutating func read(_ bytes: Span<UInt8>, from position: inout Int) -> Event? {
-        wantsMessages ? take(bytes, from: &position) : pass(bytes, from: &position) ?? take(bytes, from: &position)
+        needsMessages ? scan(bytes, from: &position) : pass(bytes, from: &position) ?? scan(bytes, from: &position)
     }
 
     /// Walks over messages, up to the envelope of what does not pass; none if there is nothing to walk over.
@@ -143,38 +143,38 @@ public struct MessageReader {
                 break
             }
             (scanner, position) = (ahead, end)
-            if !held.isEmpty { return .pass(toldHeld) }
+            if !held.isEmpty { return .pass(reportedHeld) }
         }
-        return start < position ? .pass(Place(range: start..<position)) : nil
+        return start < position ? .pass(Location(range: start..<position)) : nil
     }
 
     /// Goes on to the end of what is told whole.
-    private mutating func take(_ bytes: Span<UInt8>, from position: inout Int) -> Event? {
+    private mutating func scan(_ bytes: Span<UInt8>, from position: inout Int) -> Event? {
         while let found = scanner.next(in: bytes, from: &position) {
             switch found {
             case .envelope(let envelope):
                 if let flaw = flaw(of: envelope) { return error(flaw, isBetweenMessages: true) }
                 flags = envelope.flags
             case .payload(let range, isLast: true) where held.isEmpty:
-                return whole(Place(range: range))
+                return whole(Location(range: range))
             case .payload(let range, let isLast):
                 held.append(bytes.extracting(range))
-                if isLast { return whole(toldHeld) }
+                if isLast { return whole(reportedHeld) }
             }
         }
         return nil
     }
 
-    private mutating func whole(_ place: Place) -> Event {
-        guard isEnd(flags) else { return .message(flags: flags, place) }
+    private mutating func whole(_ location: Location) -> Event {
+        guard isEnd(flags) else { return .message(flags: flags, location) }
         hasEnded = true
-        return .end(flags: flags, place)
+        return .end(flags: flags, location)
     }
 
-    private var toldHeld: Place {
+    private var reportedHeld: Location {
         mutating get {
-            wasTold = true
-            return Place(range: nil)
+            wasReported = true
+            return Location(range: nil)
         }
     }
 

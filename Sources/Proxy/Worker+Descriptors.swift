@@ -16,7 +16,7 @@ extension Worker {
     }
 
     private func closed(_ count: Int, by keeper: DescriptorKeeper) {
-        notices.note(
+        logLimiter.note(
             "file descriptors run short; closing the connections that have been idle longest",
             about: "",
             ("closed", "\(count)"),
@@ -26,10 +26,10 @@ extension Worker {
     }
 
     /// A connection was answered with an error, since no other is idle.
-    func refusedForDescriptors(listener: String) {
+    func rejectedForDescriptors(listener: String) {
         counters.limitHit(.descriptors)
-        notices.note(
-            "file descriptors run short, and no connection is idle; refusing callers",
+        logLimiter.note(
+            "file descriptors run short, and no connection is idle; rejecting callers",
             about: "",
             ("callers", "\(context.descriptors?.budget.used ?? 0)"),
             ("limit", "\(context.descriptors?.budget.limit ?? 0)"),
@@ -40,6 +40,6 @@ extension Worker {
     /// A connection could not be taken; it waits in the kernel's queue.
     func ranOutOfDescriptors(listener: String) {
         counters.limitHit(.descriptors)
-        notices.note("out of file descriptors; not accepting connections", about: "", ("listener", listener))
+        logLimiter.note("out of file descriptors; not accepting connections", about: "", ("listener", listener))
     }
 }

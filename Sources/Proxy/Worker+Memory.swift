@@ -37,7 +37,7 @@ extension Worker {
         let (held, bytes) = (context.memory.used, shed.reduce(0) { $0 + $1.memory.bytes })
         let calls = shed.reduce(0) { $0 + $1.shed() }
         for _ in 0..<calls { counters.limitHit(.memory) }
-        notices.note(
+        logLimiter.note(
             "short of memory (limits.memory); ending the stalled calls that hold most",
             about: "",
             ("calls", "\(calls)"),

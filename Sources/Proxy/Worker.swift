@@ -32,7 +32,7 @@ package final class Worker {
     /// The requests of our own that calls wait for.
     var fetches: SharedFetches {
         if let madeFetches { return madeFetches }
-        let new = SharedFetches(Fetcher(context: context, network: network, names: names, notices: notices))
+        let new = SharedFetches(Fetcher(context: context, network: network, names: names, logLimiter: logLimiter))
         madeFetches = new
         return new
     }
@@ -43,13 +43,13 @@ package final class Worker {
     private let network: any Network
     private let names: NameService
     /// What people should know.
-    let notices: Notices
+    let logLimiter: LogLimiter
     private let kinds: Registry
     private let discard: (RouteTable, Acquired) -> Void
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
-    private var coming: ComingGeneration?
+    private var coming: GenerationBuilder?
     /// Those that accept no more and still have connections.
     private(set) var draining: [Acceptor] = []
     private(set) var acceptors: [String: (acceptor: Acceptor, service: CallerService)] = [:]
@@ -75,9 +75,9 @@ package final class Worker {
         descriptors: DescriptorBudget,
         memory: MemoryBudget,
         kinds: Registry,
-        orders: @escaping (CredentialOrder) -> Void,
+        credentialRequests: @escaping (CredentialRequest) -> Void,
         discard: @escaping (RouteTable, Acquired) -> Void,
-        tell: @escaping @Sendable (Notice) -> Void,
+        report: @escaping @Sendable (LogMessage) -> Void,
         askForDescriptors: @escaping () -> Void,
         relieveMemory: @escaping () -> Void
     ) {
@@ -89,9 +89,9 @@ package final class Worker {
             memory: memory,
             network: SystemNetwork(firstOfLast: descriptors.firstOfLast),
             kinds: kinds,
-            orders: orders,
+            credentialRequests: credentialRequests,
             discard: discard,
-            tell: tell,
+            report: report,
             askForDescriptors: askForDescriptors,
             relieveMemory: relieveMemory
         )
@@ -106,21 +106,21 @@ package final class Worker {
         memory: MemoryBudget = MemoryBudget(),
         network: any Network,
         kinds: Registry = .builtIn,
-        orders: @escaping (CredentialOrder) -> Void = { _ in },
+        credentialRequests: @escaping (CredentialRequest) -> Void = { _ in },
         discard: @escaping (RouteTable, Acquired) -> Void = { _, _ in },
-        tell: @escaping @Sendable (Notice) -> Void = { _ in },
+        report: @escaping @Sendable (LogMessage) -> Void = { _ in },
         askForDescriptors: @escaping () -> Void = {},
         relieveMemory: @escaping () -> Void = {}
     ) {
         self.discard = discard
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
         context = WireContext(loop: loop, memory: memory, descriptors: keeper)
-        notices = Notices(loop: loop, tell: tell)
+        logLimiter = LogLimiter(loop: loop, log: report)
         self.lineWriters = lineWriters
         self.limits = limits
         self.network = network
         self.kinds = kinds
-        credentials = CredentialStore(on: loop, order: orders)
+        credentials = CredentialStore(on: loop, send: credentialRequests)
         names = NameService(loop: loop)
         generation = Generation.none(lineWriters: lineWriters)
         keepDescriptors()
@@ -129,12 +129,12 @@ package final class Worker {
 
     // MARK: For calls
 
-    func takeQueue() -> ByteQueue { context.takeQueue() }
-    func give(_ queue: consuming ByteQueue) { context.give(queue) }
-    func takeHead() -> HTTPHead { context.takeHead() }
-    func give(_ head: consuming HTTPHead) { context.give(head) }
-    func takeTrace() -> DecisionTrace { traces.take() }
-    func give(_ trace: consuming DecisionTrace) { traces.give(trace) }
+    func acquireQueue() -> ByteQueue { context.acquireQueue() }
+    func release(_ queue: consuming ByteQueue) { context.release(queue) }
+    func acquireHead() -> HTTPHead { context.acquireHead() }
+    func release(_ head: consuming HTTPHead) { context.release(head) }
+    func acquireTrace() -> DecisionTrace { traces.acquire() }
+    func release(_ trace: consuming DecisionTrace) { traces.release(trace) }
     func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
     func count(_ result: AttemptResult, of upstream: UpstreamCounter) { counters.attempt(upstream, result) }
 
@@ -171,7 +171,7 @@ package final class Worker {
             limits: limits,
             kinds: kinds
         )
-        coming = ComingGeneration(
+        coming = GenerationBuilder(
             settings,
             number: number,
             routes: routes,
@@ -190,7 +190,7 @@ package final class Worker {
     /// Goes over to the configuration that is prepared: new calls go by it, calls under way stay with theirs.
     ///
     /// - Parameter values: the tokens that files have now.
-    package func goOver(tokens values: [String: [UInt8]?]) {
+    package func replaceGeneration(tokens values: [String: [UInt8]?]) {
         guard let coming = coming.take() else { return }
         tls = coming.tls
         var next: [String: Upstream] = [:]
@@ -213,7 +213,7 @@ package final class Worker {
         acquired: Acquired = Acquired()
     ) {
         prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired)
-        goOver(tokens: values)
+        replaceGeneration(tokens: values)
     }
 
     /// Takes the token that a file has now; nil if it has none.
@@ -245,7 +245,7 @@ package final class Worker {
             names: names,
             counter: counters.upstream(settings.name),
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
-            notices: notices,
+            logLimiter: logLimiter,
             tls: tls.upstreams[settings.name]
         )
     }
@@ -270,8 +270,8 @@ package final class Worker {
             case .closed:
                 counters.connectionClosed(counter)
                 if !draining.isEmpty { draining.removeAll { $0.count == 0 } }
-            case .refused: counters.limitHit(.connections)
-            case .noDescriptor: refusedForDescriptors(listener: name)
+            case .rejected: counters.limitHit(.connections)
+            case .noDescriptor: rejectedForDescriptors(listener: name)
             case .outOfDescriptors: ranOutOfDescriptors(listener: name)
             case .evicted: counters.connectionEvicted(counter)
             case .tlsFailed: counters.tlsFailed(counter)
@@ -287,8 +287,8 @@ package final class Worker {
     }
 
     /// Takes the connections that wait on another socket of a listener's address; the socket stays the caller's.
-    package func takeWaiting(on descriptor: Int32, listener name: String) {
-        acceptors[name]?.acceptor.takeWaiting(on: descriptor)
+    package func acceptWaiting(on descriptor: Int32, listener name: String) {
+        acceptors[name]?.acceptor.acceptWaiting(on: descriptor)
     }
 
     /// Takes what the files of these settings have come to now; new connections go by it.
@@ -329,7 +329,7 @@ package final class Worker {
 
     /// Whether the hooks of the next call are timed: those of one in sixteen, since a look at the clock costs as much as
     /// a hook.
-    func takesTime() -> Bool {
+    func measuresTime() -> Bool {
         calls &+= 1
         return calls & 15 == 1 || !forwards
     }

@@ -9,7 +9,7 @@ public struct Base64Decoder: Sendable {
     /// The bits read and not given out.
     private var bits: UInt32 = 0
     /// How many characters of the group of four were read.
-    private var place = 0
+    private var position = 0
     private var isInPadding = false
 
     /// Makes a decoder that has read nothing.
@@ -17,7 +17,7 @@ public struct Base64Decoder: Sendable {
 
     /// Whether the text may end here.
     public var canEnd: Bool {
-        isValid && (place == 0 || (!isInPadding && place != 1))
+        isValid && (position == 0 || (!isInPadding && position != 1))
     }
 
     /// Reads one character.
@@ -36,24 +36,24 @@ public struct Base64Decoder: Sendable {
         isAfterPadding = false
         bits = bits << 6 | value
         let completed: UInt8? =
-            switch place {
+            switch position {
             case 1: UInt8(truncatingIfNeeded: bits >> 4)
             case 2: UInt8(truncatingIfNeeded: bits >> 2)
             case 3: UInt8(truncatingIfNeeded: bits)
             default: nil
             }
-        place = (place + 1) & 3
+        position = (position + 1) & 3
         return completed
     }
 
     private mutating func pad() {
-        guard place >= 2 else {
+        guard position >= 2 else {
             isValid = false
             return
         }
-        place = (place + 1) & 3
-        isInPadding = place != 0
-        isAfterPadding = place == 0
+        position = (position + 1) & 3
+        isInPadding = position != 0
+        isAfterPadding = position == 0
     }
 
     private static func value(of character: UInt8) -> UInt32? {

@@ -58,11 +58,11 @@ private struct ProtobufReader {
         var value: ArraySlice<UInt8>?
         switch tag & 7 {
         case 0: guard variable() != nil else { return nil }
-        case 1: guard take(8) != nil else { return nil }
+        case 1: guard read(8) != nil else { return nil }
         case 2:
-            value = variable().flatMap { take($0) }
+            value = variable().flatMap { read($0) }
             guard value != nil else { return nil }
-        case 5: guard take(4) != nil else { return nil }
+        case 5: guard read(4) != nil else { return nil }
         default: return nil
         }
         isValid = true
@@ -79,7 +79,7 @@ private struct ProtobufReader {
         return nil
     }
 
-    private mutating func take(_ count: UInt64) -> ArraySlice<UInt8>? {
+    private mutating func read(_ count: UInt64) -> ArraySlice<UInt8>? {
         guard count <= UInt64(bytes.count) else { return nil }
         defer { bytes = bytes.dropFirst(Int(count)) }
         return bytes.prefix(Int(count))

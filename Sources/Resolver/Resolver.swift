@@ -9,7 +9,7 @@ public final class Resolver {
     /// Told of a socket to watch for reading and writing; neither means to forget it, for it is about to be closed.
     ///
     /// It comes from the middle of c-ares: note it, and do not call the resolver from there.
-    public typealias SocketChanged = (_ socket: Int32, _ wantsRead: Bool, _ wantsWrite: Bool) -> Void
+    public typealias SocketChanged = (_ socket: Int32, _ watchesRead: Bool, _ watchesWrite: Bool) -> Void
     /// Told what became of a name, once, unless the resolver goes first.
     public typealias Completion = (Result<Resolution, ResolverError>) -> Void
 

@@ -11,14 +11,14 @@ enum ErrorQueue {
     }
 
     /// The oldest error, which is the cause of the others; all are forgotten.
-    static func take() -> UInt {
+    static func pop() -> UInt {
         let error = ERR_get_error()
         ERR_clear_error()
         return error
     }
 
     /// The oldest error of the TLS protocol itself, if there is one, else of anything; all are forgotten.
-    static func takeOfProtocol() -> UInt {
+    static func popProtocolError() -> UInt {
         let first = ERR_get_error()
         var error = first
         while error != 0, ERR_GET_LIB(error) != ERR_LIB_SSL { error = ERR_get_error() }

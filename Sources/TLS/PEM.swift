@@ -11,7 +11,7 @@ enum PEM {
             found.append(unsafe Certificate(owning: raw))
         }
         // The end of the file shows as an error, too.
-        let error = ErrorQueue.take()
+        let error = ErrorQueue.pop()
         guard ErrorQueue.reason(of: error) == PEM_R_NO_START_LINE else {
             throw TLSMaterialError(error) { "a certificate in it cannot be read (\($0)); write PEM" }
         }
@@ -35,7 +35,7 @@ enum PEM {
             &isEncrypted
         )
         if let raw = unsafe raw { return unsafe PrivateKey(owning: raw) }
-        let error = ErrorQueue.take()
+        let error = ErrorQueue.pop()
         if isEncrypted { throw TLSMaterialError("the private key is encrypted; write it without a passphrase") }
         let begin = "PRIVATE KEY-----"
         guard ErrorQueue.isOfMemory(error) || String(decoding: pem, as: UTF8.self).contains(begin) else {

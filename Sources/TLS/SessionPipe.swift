@@ -23,7 +23,7 @@ enum SessionPipe {
     private nonisolated(unsafe) static let method: OpaquePointer = {
         let method = unsafe BIO_meth_new(martlet_bio_new_type(), "martlet")!
         unsafe BIO_meth_set_read(method) { bio, bytes, count in
-            let taken = unsafe session(of: bio!) { unsafe $0.take(UnsafeMutableRawPointer(bytes!), Int(count)) }
+            let taken = unsafe session(of: bio!) { unsafe $0.read(UnsafeMutableRawPointer(bytes!), Int(count)) }
             if taken == 0 { unsafe martlet_bio_retry_read(bio) }
             return taken == 0 ? -1 : Int32(taken)
         }

@@ -34,9 +34,9 @@ public struct SigningKey: Sendable {
         var size = 0
         guard unsafe EVP_DigestSignInit(context, nil, digest, nil, key.raw) == 1,
             unsafe EVP_DigestSign(context, nil, &size, message, message.count) == 1
-        else { throw Self.failure }
+        else { throw Self.error }
         var signature = [UInt8](repeating: 0, count: size)
-        guard unsafe EVP_DigestSign(context, &signature, &size, message, message.count) == 1 else { throw Self.failure }
+        guard unsafe EVP_DigestSign(context, &signature, &size, message, message.count) == 1 else { throw Self.error }
         signature.removeLast(signature.count - size)
         return algorithm == .es256 ? try Self.fixedLength(signature) : signature
     }
@@ -47,7 +47,7 @@ public struct SigningKey: Sendable {
             var position = buffer.baseAddress
             return unsafe d2i_ECDSA_SIG(nil, &position, buffer.count)
         }
-        guard let parsed = unsafe parsed else { throw failure }
+        guard let parsed = unsafe parsed else { throw error }
         defer { unsafe ECDSA_SIG_free(parsed) }
         let size: Int32 = 32
         return unsafe [UInt8](unsafeUninitializedCapacity: 2 * Int(size)) { buffer, written in
@@ -57,21 +57,21 @@ public struct SigningKey: Sendable {
         }
     }
 
-    private static var failure: TLSMaterialError {
-        TLSMaterialError("the private key cannot sign (\(ErrorQueue.text(of: ErrorQueue.take()))); make a new one")
+    private static var error: TLSMaterialError {
+        TLSMaterialError("the private key cannot sign (\(ErrorQueue.text(of: ErrorQueue.pop()))); make a new one")
     }
 }
 
 extension PrivateKey {
     /// Why the key cannot sign by an algorithm, if it cannot.
     fileprivate func error(for algorithm: SigningAlgorithm) -> String? {
-        let wanted =
+        let expected =
             switch algorithm {
             case .rs256: "RSA"
             case .es256: "EC"
             case .edDSA: "ED25519"
             }
-        guard unsafe EVP_PKEY_is_a(raw, wanted) == 1 else {
+        guard unsafe EVP_PKEY_is_a(raw, expected) == 1 else {
             let type = unsafe EVP_PKEY_get0_type_name(raw).map { unsafe String(cString: $0) }
             return "the private key is of the type \(type ?? "unknown")"
         }

@@ -46,7 +46,7 @@ final class TLSContext: @unchecked Sendable {
 
     /// Has each session count the messages of the handshake that come.
     ///
-    /// Of an attempt at another handshake, which is refused, a server tells nothing but the alert that it responds with.
+    /// Of an attempt at another handshake, which is rejected, a server tells nothing but the alert that it responds with.
     private func countMessages() {
         unsafe SSL_CTX_set_msg_callback(raw) { isSent, _, kind, _, _, ssl, _ in
             guard kind == (isSent == 0 ? SSL3_RT_HANDSHAKE : SSL3_RT_ALERT) else { return }
@@ -79,8 +79,8 @@ final class TLSContext: @unchecked Sendable {
             unsafe OPENSSL_sk_push(others, UnsafeRawPointer(certificate.raw))
         }
         let done = unsafe SSL_CTX_use_cert_and_key(raw, identity.chain[0].raw, identity.key.raw, others, 1)
-        // OpenSSL refuses what is too weak, such as an RSA key of 1024 bits.
-        guard done == 1 else { throw TLSMaterialError(ErrorQueue.take()) { "\($0); make a new one" } }
+        // OpenSSL rejects what is too weak, such as an RSA key of 1024 bits.
+        guard done == 1 else { throw TLSMaterialError(ErrorQueue.pop()) { "\($0); make a new one" } }
     }
 
     /// Offers the protocols to a server.

@@ -57,7 +57,7 @@ extension TLSError: CustomStringConvertible {
         case .certificate(let text), .malformed(let text): text
         case .pin: "no certificate of the chain is pinned"
         case .noCommonProtocol: "the other end speaks neither HTTP/2 nor HTTP/1.1"
-        case .alert(let text): "the other end refused: \(text)"
+        case .alert(let text): "the peer rejected the handshake: \(text)"
         case .closed: "the other end closed the connection in the handshake"
         }
     }

@@ -6,7 +6,7 @@ public struct TLSIdentity: Sendable {
     let key: PrivateKey
 
     /// Which of the two files an error is about.
-    public enum Failure: Error, Equatable, Sendable {
+    public enum LoadError: Error, Equatable, Sendable {
         /// The file of certificates.
         case certificate(TLSMaterialError)
         /// The file of the key.
@@ -14,7 +14,7 @@ public struct TLSIdentity: Sendable {
     }
 
     /// Reads a chain, its own certificate first, and the key that belongs to it, both in PEM.
-    public init(certificate: [UInt8], key: [UInt8]) throws(Failure) {
+    public init(certificate: [UInt8], key: [UInt8]) throws(LoadError) {
         do throws(TLSMaterialError) {
             chain = try PEM.certificates(in: certificate)
         } catch {
@@ -26,12 +26,12 @@ public struct TLSIdentity: Sendable {
             throw .key(error)
         }
         let matches = unsafe X509_check_private_key(chain[0].raw, self.key.raw) == 1
-        let error = ErrorQueue.take()
-        if !matches { throw Self.failure(error) }
+        let error = ErrorQueue.pop()
+        if !matches { throw Self.error(error) }
     }
 
     /// Why a key was not found to be that of a certificate.
-    static func failure(_ error: UInt) -> Failure {
+    static func error(_ error: UInt) -> LoadError {
         switch ErrorQueue.reason(of: error) {
         case X509_R_KEY_VALUES_MISMATCH, X509_R_KEY_TYPE_MISMATCH:
             .key(TLSMaterialError("the key is not that of the certificate; name the two that belong together"))

@@ -11,7 +11,7 @@ public final class TLSResumption {
     public init() {}
 
     deinit {
-        forget()
+        clear()
     }
 
     /// Whether there is a session to resume.
@@ -27,12 +27,12 @@ public final class TLSResumption {
     /// Takes over a session in the place of the one before; unsafe because it is a bare pointer.
     @unsafe
     func keep(_ new: OpaquePointer) {
-        forget()
+        clear()
         unsafe session = new
     }
 
     /// Begins the next connection from scratch.
-    func forget() {
+    func clear() {
         if let session = unsafe session { unsafe SSL_SESSION_free(session) }
         unsafe session = nil
     }

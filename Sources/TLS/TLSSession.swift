@@ -22,7 +22,7 @@ public final class TLSSession {
     public static let maxMessages = 100
 
     /// Why the session failed; nil while it has not.
-    public private(set) var failure: TLSError?
+    public private(set) var error: TLSError?
     /// Whether the other end has said that it sends no more.
     public private(set) var hasEnded = false
     /// What both ends have agreed to speak, by its name in ALPN (RFC 7301); nil if nothing was said.
@@ -191,13 +191,13 @@ public final class TLSSession {
 
     private func fail() {
         let verification = unsafe SSL_get_verify_result(ssl)
-        fail(TLSError(ErrorQueue.takeOfProtocol(), verification: verification, name: name))
+        fail(TLSError(ErrorQueue.popProtocolError(), verification: verification, name: name))
     }
 
-    private func fail(_ failure: TLSError) {
-        self.failure = failure
+    private func fail(_ error: TLSError) {
+        self.error = error
         phase = .failed
-        resumption?.forget()
+        resumption?.clear()
     }
 
     private func exceeded() {
@@ -214,7 +214,7 @@ public final class TLSSession {
 
     /// Gives as many of the arrived bytes as there are, at most `count`.
     @unsafe
-    func take(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    func read(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int {
         guard messages <= allowedMessages else { return 0 }
         let taken = unsafe min(count, input.count)
         guard taken > 0 else { return 0 }

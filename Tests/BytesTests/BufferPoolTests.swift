@@ -41,7 +41,7 @@ import Testing
         let pool = BufferPool()
         let (first, second) = addresses(pool) { queue in
             queue.drop(1)
-            #expect(throws: FillFailure.self) { try queue.failToFill() }
+            #expect(throws: FillError.self) { try queue.failToFill() }
         }
         #expect(first == second)
     }

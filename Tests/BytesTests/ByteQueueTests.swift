@@ -71,9 +71,9 @@ private func queue(_ text: StaticString) -> ByteQueue {
         #expect(queue.readable.string == "ab")
     }
 
-    @Test func `passes a failure to write on and stays as it was`() {
+    @Test func `passes a error to write on and stays as it was`() {
         let queue = queue("a")
-        #expect(throws: FillFailure.self) { try queue.failToFill() }
+        #expect(throws: FillError.self) { try queue.failToFill() }
         #expect(queue.readable.string == "a")
     }
 

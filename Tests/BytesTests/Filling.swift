@@ -1,6 +1,6 @@
 import Bytes
 
-struct FillFailure: Error {}
+struct FillError: Error {}
 
 extension ByteQueue {
     /// Writes `bytes` into a room of ten and says that `count` were written.
@@ -12,7 +12,7 @@ extension ByteQueue {
     }
 
     /// Fails to write into a room of ten.
-    func failToFill() throws(FillFailure) {
-        _ = try unsafe append(room: 10) { _ throws(FillFailure) in throw FillFailure() }
+    func failToFill() throws(FillError) {
+        _ = try unsafe append(room: 10) { _ throws(FillError) in throw FillError() }
     }
 }

@@ -5,22 +5,22 @@ import Testing
 @Suite struct MemoryMeterTests {
     private let meter = MemoryMeter()
 
-    @Test func `what is added is told in steps of 64 KiB, and what is left as soon as it is nothing`() {
-        var told: [Int] = []
-        meter.changed = { told.append($0) }
+    @Test func `what is added is reported in steps of 64 KiB, and what is left as soon as it is nothing`() {
+        var reported: [Int] = []
+        meter.changed = { reported.append($0) }
         meter.add(65_535)
-        #expect(told == [])
+        #expect(reported == [])
         meter.add(1)
-        #expect(told == [65_536])
+        #expect(reported == [65_536])
         meter.add(100)
         meter.add(-65_000)
-        #expect(told == [65_536])
+        #expect(reported == [65_536])
         meter.add(-636)
-        #expect(told == [65_536, -65_536])
+        #expect(reported == [65_536, -65_536])
         #expect(meter.bytes == 0)
         meter.add(10)
         meter.add(-10)
-        #expect(told == [65_536, -65_536])
+        #expect(reported == [65_536, -65_536])
     }
 
     @Test(arguments: [16 * 1024, 1024])

@@ -54,7 +54,7 @@ import Testing
         #expect(address.with(port: 8080).port == 8080)
     }
 
-    @Test func `Unix sockets are told apart by path, abstract name and no name`() {
+    @Test func `Unix sockets are reported apart by path, abstract name and no name`() {
         #expect(SocketAddress.unix(path: "/run/a.sock")?.description == "unix:/run/a.sock")
         #expect(SocketAddress.abstract(name: "a")?.description == "unix:@a")
         #expect(SocketAddress(bytes: [1, 0].span)?.description == "unix:")

@@ -70,7 +70,7 @@ func `members of gzip and frames of zstd may follow each other`(
     #expect(compressor.failure(members.dropLast(), compression, limit: 40) == .malformed)
 }
 
-@Test func `the libraries tell their versions`() {
+@Test func `the libraries report their versions`() {
     for version in [Compressor.zlibVersion, Compressor.brotliVersion, Compressor.zstdVersion] {
         #expect(version.split(separator: ".").count >= 3 && version.allSatisfy { $0 == "." || $0.isNumber })
     }

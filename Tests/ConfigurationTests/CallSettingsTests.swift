@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// What the file says of calls that Martlet makes by itself (R30).
+/// What the file says of calls that Martlet makes by itself.
 struct CallSettingsTests {
     private static let basis = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
 
@@ -17,7 +17,7 @@ struct CallSettingsTests {
         return try #require(reading.settings.call(named: "login")?.body)
     }
 
-    @Test func `R30 a URL is all that a call needs`() throws {
+    @Test func `a URL is all that a call needs`() throws {
         let reading = read("url: https://id.example")
         #expect(reading.errors == [] && reading.settings.calls.map(\.name) == ["login"])
         let call = try #require(reading.settings.calls.first)
@@ -28,7 +28,7 @@ struct CallSettingsTests {
         #expect(call.tls?.minimum == .tls12)
     }
 
-    @Test func `R30 all of it can be said`() throws {
+    @Test func `all of it can be said`() throws {
         let reading = Reading(
             """
             \(Self.basis)calls:
@@ -56,12 +56,12 @@ struct CallSettingsTests {
         #expect(other.url.path == "/" && other.url.query == "x" && !other.url.isExposed)
     }
 
-    @Test func `R30 a call with a body is a POST`() {
+    @Test func `a call with a body is a POST`() {
         #expect(read("url: https://a, body: { text: x }").settings.calls.first?.method == "POST")
         #expect(read("url: https://a, method: GET, body: { text: x }").settings.calls.first?.method == "GET")
     }
 
-    @Test func `R30 every kind of body is told from the others`() throws {
+    @Test func `every kind of body is reported from the others`() throws {
         #expect(try body("text: a") == .text(MarkedString("a", at: .start)))
         #expect(try body("data: { base64: AQID }") == .base64(MarkedString("AQID", at: .start)))
         #expect(try body("data: { file: /a }") == .file(MarkedString("/a", at: .start)))
@@ -82,7 +82,7 @@ struct CallSettingsTests {
         ("bools: literals", ["k[]=a", "k[]=true", "e=", "t=true", "f=false", "q=true", "n=1.50"]),
         ("arrays: plain", ["k=a", "k=1", "e=", "t=1", "f=0", "q=true", "n=1.50"]),
     ])
-    func `R30 lists and truth are written as the server wants them`(_ style: String, _ parameters: [String]) throws {
+    func `lists and truth are written as the server wants them`(_ style: String, _ parameters: [String]) throws {
         let values = #"{ k: [a, true], none: [], e: "", t: true, f: false, q: "true", n: 1.50 }"#
         #expect(try body("urlencoded: { values: \(values), \(style) }").parameters == parameters)
     }
@@ -104,7 +104,7 @@ struct CallSettingsTests {
                 + "write https://, or add allow_clear_text: true if that is meant"
         ),
     ])
-    func `R30 a URL that is none, or goes out in clear text, is refused`(_ url: String, _ error: String) {
+    func `a URL that is none, or goes out in clear text, is rejected`(_ url: String, _ error: String) {
         #expect(read("url: \"\(url)\"").errors == ["3:24: " + error])
     }
 
@@ -140,13 +140,13 @@ struct CallSettingsTests {
         ("method: post", ["\"method\" cannot be \"post\"; write one in capitals, such as GET or POST"]),
         ("method: CONNECT", ["\"method\" cannot be \"CONNECT\"; write one in capitals, such as GET or POST"]),
     ])
-    func `R30 what is no request is refused`(_ options: String, _ endings: [String]) {
+    func `what is no request is rejected`(_ options: String, _ endings: [String]) {
         let errors = read("url: https://a, \(options)").errors
         #expect(errors.count == endings.count, "\(errors)")
         for ending in endings { #expect(errors.contains { $0.hasSuffix(ending) }, "\(errors)") }
     }
 
-    @Test func `R30 one run finds all that is wrong, each at its place`() {
+    @Test func `one run finds all that is wrong, each at its place`() {
         let reading = Reading(
             """
             \(Self.basis)calls:

@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: [
         "'*'", "'*.127.0.0.1'", "a/b", "'http://a'", "'a:0'", "'a:99999'", "'a b'", "''", "'*.'", "'*a.b'",
     ])
-    func `what is no host is told with its place`(_ text: String) {
+    func `what is no host is reported with its place`(_ text: String) {
         let errors = reading("hosts: [\(text)]").errors
         #expect(errors.count == 1)
         #expect(errors.first?.hasPrefix("3:13: ") == true, "\(errors)")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["'null'", "app.example", "'https://app.example/'", "'https://'", "'://a'", "'1s://a'", "'*'"])
-    func `what is no origin is told with its place`(_ text: String) {
+    func `what is no origin is reported with its place`(_ text: String) {
         let errors = reading("origins: [\(text)]").errors
         #expect(errors.count == 1)
         #expect(errors.first?.hasPrefix("3:15: ") == true, "\(errors)")

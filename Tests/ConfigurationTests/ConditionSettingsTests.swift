@@ -25,7 +25,7 @@ struct ConditionSettingsTests {
     }
 
     /// Requests are compared in one form; a rule in another would never hold.
-    @Test func `a path that no request can have is refused`() {
+    @Test func `a path that no request can have is rejected`() {
         #expect(reading("path: [/a%2fb/..c, /a%7, /%7C, /%%41, /]").errors == [])
         for path in ["/a/./b", "/x/../adm/", "/%61dmin/", "/a%7E", "/\u{e4}/", "/a b", "/a#b", "/a?b", "b"] {
             let errors = reading("path: '\(path)'").errors

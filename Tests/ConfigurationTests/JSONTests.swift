@@ -62,7 +62,7 @@ struct JSONTests {
         "\"\\ud800\"",
         "1.", "1.e1", "-", "1e", "1e+", "1-2", "00", "-01", "1 2", "1e5x", "{\"\\u0000\":1}", "/**/1", "\u{feff}1",
     ])
-    func `what is not JSON is refused`(text: String) {
+    func `what is not JSON is rejected`(text: String) {
         #expect(throws: JSONError.self) { try parse(text) }
     }
 
@@ -70,11 +70,11 @@ struct JSONTests {
         [0xff], [0x22, 0xff, 0x22], [0x22, 0xc0, 0xaf, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22], [0x31, 0x00],
         [0x31, 0x00, 0x32],
     ])
-    func `bytes that are no text are refused`(bytes: [UInt8]) {
+    func `bytes that are no text are rejected`(bytes: [UInt8]) {
         #expect(throws: JSONError.self) { try JSON.parse(bytes) }
     }
 
-    @Test func `an error tells its place and not the text around it`() {
+    @Test func `an error reports its place and not the text around it`() {
         let error = #expect(throws: JSONError.self) { try parse("{\n  \"token\": hunter2\n}") }
         #expect(error?.line == 2)
         #expect(error?.column == 17)
@@ -83,7 +83,7 @@ struct JSONTests {
 
     /// `K` and the sign for kelvin, an accent of its own and a letter that has it: `==` of strings takes them for the same.
     @Test(arguments: [("K", "\u{212a}"), ("\u{e9}", "e\u{301}"), (";", "\u{37e}")])
-    func `texts that only look the same are others`(text: String, other: String) throws {
+    func `texts that only check the same are others`(text: String, other: String) throws {
         #expect(JSONValue.string(text) != .string(other))
         let object = JSONValue.object([.init(text, .integer(1)), .init(other, .integer(2))])
         #expect(object[other] == .integer(2))
@@ -94,7 +94,7 @@ struct JSONTests {
         #expect(changed != object)
     }
 
-    @Test func `a NUL byte is told with its line, however lines end`() {
+    @Test func `a NUL byte is reported with its line, however lines end`() {
         let error = #expect(throws: JSONError.self) { try JSON.parse(Array("{\r\n\r\n ".utf8) + [0]) }
         #expect(error?.line == 3)
         #expect(error?.column == 2)

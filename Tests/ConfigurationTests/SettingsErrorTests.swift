@@ -151,7 +151,7 @@ struct SettingsErrorTests {
         ("user:hunter2@a", "an upstream URL has no user; write http://host:port"),
         ("unix:a", "\"unix:a\" is no socket; write unix:/path, at most 107 bytes long"),
     ])
-    func `a bad upstream URL is refused with its reason`(url: String, reason: String) {
+    func `a bad upstream URL is rejected with its reason`(url: String, reason: String) {
         #expect(Reading("listen: 127.0.0.1:1\nupstream: \(url)\n").errors == ["2:11: \(reason)"])
     }
 

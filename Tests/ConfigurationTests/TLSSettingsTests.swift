@@ -51,7 +51,7 @@ struct TLSSettingsTests {
             "\"a:443\" is no host; write for example server_name: api.example"
         ),
     ])
-    func `what does not go together is refused`(_ tls: String, _ url: String, _ error: String) {
+    func `what does not go together is rejected`(_ tls: String, _ url: String, _ error: String) {
         let errors = upstream(tls, url: url).errors
         #expect(errors.count == 1)
         #expect(errors.first?.hasSuffix(": " + error) == true, "\(errors)")

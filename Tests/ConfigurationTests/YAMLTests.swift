@@ -75,7 +75,7 @@ struct YAMLTests {
         #expect(document(yaml + "\n").errors == [error])
     }
 
-    @Test func `bytes that are not text are refused where they are`() {
+    @Test func `bytes that are not text are rejected where they are`() {
         let notUTF8 = "1:4: bytes that are not UTF-8; save the file as UTF-8"
         #expect(document(Array("a: ".utf8) + [0xff]).errors == [notUTF8])
         #expect(document(Array("a: ".utf8) + [0xc0, 0xaf]).errors == [notUTF8])
@@ -85,7 +85,7 @@ struct YAMLTests {
         #expect(document("ü:\nb\u{7}").errors == [control])
     }
 
-    @Test func `UTF-16 is refused`() {
+    @Test func `UTF-16 is rejected`() {
         #expect(document([0xff, 0xfe, 0x61, 0x00]).errors == ["1:1: bytes that are not UTF-8; save the file as UTF-8"])
     }
 
@@ -110,7 +110,7 @@ struct YAMLTests {
         #expect(document(yaml).errors == ["63:12: values are nested more than 64 levels deep; flatten them"])
     }
 
-    @Test func `a bomb of aliases is refused`() {
+    @Test func `a bomb of aliases is rejected`() {
         var yaml = "a: &a [x,x,x,x,x,x,x,x,x]\n"
         for (outer, inner) in zip("bcdefghi", "abcdefgh") {
             yaml += "\(outer): &\(outer) [" + Array(repeating: "*\(inner)", count: 9).joined(separator: ",") + "]\n"
@@ -120,14 +120,14 @@ struct YAMLTests {
         #expect(errors.first?.contains("more than 200000 values and 16MiB of text") == true)
     }
 
-    @Test func `a bomb of long text is refused`() {
+    @Test func `a bomb of long text is rejected`() {
         let yaml =
             "a: &a \"\(String(repeating: "x", count: 1 << 20))\"\nb: ["
             + Array(repeating: "*a", count: 17).joined(separator: ",") + "]"
         #expect(document(yaml).errors.first?.hasPrefix("2:") == true)
     }
 
-    @Test func `a file of more than 16 MiB is refused`() {
+    @Test func `a file of more than 16 MiB is rejected`() {
         let errors = document([UInt8](repeating: UInt8(ascii: "#"), count: YAML.maxText + 1)).errors
         #expect(errors == ["1:1: the file is longer than 16MiB; split it"])
     }

@@ -6,23 +6,23 @@ import Testing
 
 /// The loop with real descriptors and real time.
 @Suite struct EventLoopTests {
-    @Test func `a turn tells what is ready and nothing else`() throws {
+    @Test func `a turn reports what is ready and nothing else`() throws {
         let loop = EventLoop()
         let (near, far) = try pair()
         let watcher = RecordingWatcher()
         near.start(on: loop, watcher: watcher)
         loop.turn(waiting: false)
-        #expect(watcher.told == [])
+        #expect(watcher.reported == [])
         #expect(far.send("hi") == .bytes(2))
         loop.turn()
-        #expect(watcher.told == ["readable"])
-        near.wantsRead = false
-        near.wantsWrite = true
+        #expect(watcher.reported == ["readable"])
+        near.watchesRead = false
+        near.watchesWrite = true
         loop.turn()
-        #expect(watcher.told == ["readable", "writable"])
-        near.wantsWrite = false
+        #expect(watcher.reported == ["readable", "writable"])
+        near.watchesWrite = false
         loop.turn(waiting: false)
-        #expect(watcher.told.count == 2)
+        #expect(watcher.reported.count == 2)
     }
 
     @Test func `what is put off to the end of the turn is done in order, and what that puts off too`() {
@@ -47,7 +47,7 @@ import Testing
         #expect(!loop.hasRunLong)
     }
 
-    @Test func `run takes turns until it is told to stop`() {
+    @Test func `run takes turns until it is reported to stop`() {
         let loop = EventLoop()
         let timer = Timer(on: loop.timers) { loop.stop() }
         timer.arm(after: 20 * .millisecond)
@@ -107,18 +107,18 @@ import Testing
         #expect(loop.now == 8 * .second)
     }
 
-    @Test func `a watch that ends in its own callback tells nothing more`() throws {
+    @Test func `a watch that ends in its own callback reports nothing more`() throws {
         let loop = EventLoop()
         let (near, far) = try pair()
         let watcher = RecordingWatcher()
         watcher.whenReadable = { near.close() }
         near.start(on: loop, watcher: watcher)
-        near.wantsWrite = true
+        near.watchesWrite = true
         #expect(far.send("x") == .bytes(1))
         loop.turn()
         loop.turn(waiting: false)
-        #expect(watcher.told.filter { $0 == "readable" } == ["readable"])
-        #expect(watcher.told.last == "readable")
+        #expect(watcher.reported.filter { $0 == "readable" } == ["readable"])
+        #expect(watcher.reported.last == "readable")
     }
 }
 

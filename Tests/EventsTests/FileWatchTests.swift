@@ -102,7 +102,7 @@ import Testing
         #expect(isQuiet(waiting: true))
     }
 
-    @Test func `each of many files is told by its own path`() {
+    @Test func `each of many files is reported by its own path`() {
         for name in ["a", "b", "c"] {
             write("one", to: directory / name)
             watch.watch(directory / name)

@@ -68,7 +68,7 @@ import Testing
         #expect(first.port == four.port && second.port != four.port)
     }
 
-    @Test func `addresses that cannot be had are told in words`() {
+    @Test func `addresses that cannot be had are reported in words`() {
         let wrong: [(ListenAddress, String)] = [
             (
                 .tcp(host: "example.org", port: 1),

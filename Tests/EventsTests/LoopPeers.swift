@@ -6,16 +6,16 @@ import Testing
 
 /// Notes what a watch tells.
 final class RecordingWatcher: Watcher {
-    private(set) var told: [String] = []
+    private(set) var reported: [String] = []
     var whenReadable: () -> Void = {}
 
     func readable() {
-        told.append("readable")
+        reported.append("readable")
         whenReadable()
     }
 
     func writable() {
-        told.append("writable")
+        reported.append("writable")
     }
 }
 
@@ -30,7 +30,7 @@ final class MailOpener: Watcher {
         self.mailbox = mailbox
         self.loop = loop
         watch = Watch(mailbox.descriptor, on: loop, for: self)
-        watch?.wantsRead = true
+        watch?.watchesRead = true
     }
 
     deinit {

@@ -26,8 +26,8 @@ import Testing
     private static func residentCount(of pages: [UInt]) -> Int {
         pages.count { page in
             var state: UInt8 = 0
-            let failure = unsafe mincore(UnsafeMutableRawPointer(bitPattern: page), Self.page, &state)
-            return failure == 0 && state & 1 == 1
+            let error = unsafe mincore(UnsafeMutableRawPointer(bitPattern: page), Self.page, &state)
+            return error == 0 && state & 1 == 1
         }
     }
 

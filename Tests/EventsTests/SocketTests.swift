@@ -57,15 +57,15 @@ import Testing
         let socket = try Socket.connect(to: address).get()
         let watcher = RecordingWatcher()
         socket.start(on: loop, watcher: watcher)
-        socket.wantsRead = false
-        socket.wantsWrite = true
+        socket.watchesRead = false
+        socket.watchesWrite = true
         loop.turn()
-        #expect(watcher.told == ["writable"])
+        #expect(watcher.reported == ["writable"])
         #expect(socket.connectError == 0)
         #expect(socket.peerCredentials == nil)
     }
 
-    @Test func `a connect that is refused says so when it has finished`() throws {
+    @Test func `a connect that is rejected says so when it has finished`() throws {
         let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
         let address = try #require(SocketAddress(localOf: listening.descriptor))
         listening.close()
@@ -73,10 +73,10 @@ import Testing
         let socket = try Socket.connect(to: address).get()
         let watcher = RecordingWatcher()
         socket.start(on: loop, watcher: watcher)
-        socket.wantsRead = false
-        socket.wantsWrite = true
+        socket.watchesRead = false
+        socket.watchesWrite = true
         loop.turn()
-        #expect(watcher.told == ["writable"])
+        #expect(watcher.reported == ["writable"])
         #expect(socket.connectError == ECONNREFUSED)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Programs that run for their output.
 @Suite struct SubprocessTests {
-    private final class Told {
+    private final class Reported {
         var outcomes: [Subprocess.Outcome] = []
     }
 
@@ -23,16 +23,16 @@ import Testing
         limit: Int = 1024,
         environment: [String: String] = [:]
     ) -> Subprocess.Outcome? {
-        let (loop, told) = (EventLoop(), Told())
-        let process = Subprocess(on: loop, limit: limit) { told.outcomes.append($0) }
+        let (loop, reported) = (EventLoop(), Reported())
+        let process = Subprocess(on: loop, limit: limit) { reported.outcomes.append($0) }
         process.start(command, environment: environment, timeout: 60 * .second)
-        while told.outcomes.isEmpty { loop.turn() }
+        while reported.outcomes.isEmpty { loop.turn() }
         for _ in 0..<10 { loop.turn(waiting: false) }
-        #expect(told.outcomes.count == 1)
-        return told.outcomes.first
+        #expect(reported.outcomes.count == 1)
+        return reported.outcomes.first
     }
 
-    @Test func `its output and its status are told`() {
+    @Test func `its output and its status are reported`() {
         #expect(outcome("printf 'a b'") == .ended(status: 0, output: Array("a b".utf8)))
         #expect(outcome("echo x; exit 7") == .ended(status: 7, output: Array("x\n".utf8)))
         #expect(outcome("kill -9 $$") == .ended(status: 137, output: []))
@@ -52,7 +52,7 @@ import Testing
         )
     }
 
-    @Test func `one that cannot be started is told of at once`() {
+    @Test func `one that cannot be started is reported of at once`() {
         #expect(outcome(of: ["/nowhere/tool"]) == .notStarted(SystemError(ENOENT)))
         #expect(outcome(of: ["/etc/passwd"]) == .notStarted(SystemError(EACCES)))
     }
@@ -75,32 +75,32 @@ import Testing
     // MARK: Ended by us
 
     @Test func `one that takes too long is killed with all that it has started`() throws {
-        let (clock, told, pipe) = (ManualClock(), Told(), try Pipe())
+        let (clock, reported, pipe) = (ManualClock(), Reported(), try Pipe())
         let loop = EventLoop(clock: .manual(clock))
-        let process = Subprocess(on: loop, limit: 1024) { told.outcomes.append($0) }
+        let process = Subprocess(on: loop, limit: 1024) { reported.outcomes.append($0) }
         process.start(["/bin/sh", "-c", "exec 3> \(pipe.path); sleep 600 & echo $$ >&3; wait"], timeout: .second)
         let pid = try #require(pipe.number())
         clock.now += 990 * .millisecond
         loop.turn(waiting: false)
-        #expect(told.outcomes.isEmpty)
+        #expect(reported.outcomes.isEmpty)
         clock.now += 20 * .millisecond
         loop.turn(waiting: false)
-        #expect(told.outcomes == [.tooSlow])
+        #expect(reported.outcomes == [.tooSlow])
         #expect(pipe.isAbandoned)
         #expect(isGone(pid, loop))
-        #expect(told.outcomes.count == 1)
+        #expect(reported.outcomes.count == 1)
     }
 
-    @Test func `one that is cancelled is killed, and nobody is told`() throws {
-        let (loop, told, pipe) = (EventLoop(), Told(), try Pipe())
-        let process = Subprocess(on: loop, limit: 1024) { told.outcomes.append($0) }
+    @Test func `one that is cancelled is killed, and nobody is reported`() throws {
+        let (loop, reported, pipe) = (EventLoop(), Reported(), try Pipe())
+        let process = Subprocess(on: loop, limit: 1024) { reported.outcomes.append($0) }
         process.start(["/bin/sh", "-c", "exec 3> \(pipe.path); sleep 600 & echo $$ >&3; wait"], timeout: nil)
         let pid = try #require(pipe.number())
         process.cancel()
         process.cancel()
         #expect(pipe.isAbandoned)
         #expect(isGone(pid, loop))
-        #expect(told.outcomes.isEmpty)
+        #expect(reported.outcomes.isEmpty)
     }
 
     @Test func `one that nobody keeps is still waited for`() throws {

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `what an earlier process has stored is told from what the units pass`() {
+    @Test func `what an earlier process has stored is reported from what the units pass`() {
         let names = "rpc:martlet-listener-9-2-5:martlet-listener"
         let sockets = SystemdSockets(listenPID: "77", listenFDs: "3", listenFDNames: names, process: 77)
         #expect(sockets.byName == ["rpc": [3], "martlet-listener": [5]])
@@ -68,7 +68,7 @@ import Testing
         #expect(fcntl(second, F_GETFD) == -1)
     }
 
-    @Test func `a discarded socket refuses callers although the service manager holds it`() throws {
+    @Test func `a discarded socket rejects callers although the service manager holds it`() throws {
         let original = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0), reusePort: true)
         let held = dup(original.descriptor)
         defer { close(held) }

@@ -103,7 +103,7 @@ import Testing
         #expect(fired.names.isEmpty)
     }
 
-    @Test func `a disarmed timer is looked at once and then forgotten`() {
+    @Test func `a disarmed timer is looked at once and then removed`() {
         let timer = timer("x")
         timer.arm(after: .second)
         timer.disarm()

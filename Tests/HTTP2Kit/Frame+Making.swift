@@ -95,7 +95,7 @@ package enum Setting: Int {
 
 /// The error codes (RFC 9113 §7).
 package enum Code: Int {
-    case noError, protocolError, internalError, flowControl, settingsTimeout, streamClosed, frameSize, refused, cancel
+    case noError, protocolError, internalError, flowControl, settingsTimeout, streamClosed, frameSize, rejected, cancel
     case compression, connect, calm, security, http11
 }
 

@@ -68,11 +68,11 @@ import Testing
 
     @Test func `a pool gives heads back empty`() {
         let pool = HTTPHeadPool()
-        let head = pool.take()
+        let head = pool.acquire()
         head.add(FieldName("a"), "1".bytes.span)
         head.status = 200
-        pool.give(head)
-        let again = pool.take()
+        pool.release(head)
+        let again = pool.acquire()
         #expect(again === head)
         #expect(again.count == 0 && again.status == 0)
     }

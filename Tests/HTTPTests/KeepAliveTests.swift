@@ -18,7 +18,7 @@ import Testing
         let field = connection.isEmpty ? "" : "Connection: \(connection)\r\n"
         caller.sends("GET / \(version)\r\nHost: a\r\n\(field)\r\n")
         let said = response.isEmpty ? "" : "connection: \(response)\r\n"
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\n\(said)content-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\n\(said)content-length: 0\r\n\r\n")
         #expect(caller.isClosed == closes)
     }
 
@@ -55,7 +55,7 @@ import Testing
         caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200, body: body) } }
         caller.sends(String(repeating: Self.get, count: 10))
         #expect(caller.users.count == 3)
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.users.count == 6)
     }
 
@@ -79,15 +79,15 @@ import Testing
         #expect(caller.saw.last == "closed, lingering")
     }
 
-    @Test func `a fault in what is thrown away closes the connection without a second response`() {
+    @Test func `a error in what is thrown away closes the connection without a second response`() {
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nx\r\n" + Self.get)
         #expect(caller.saw == ["request POST / host=a", "closed, lingering"])
-        #expect(caller.takes() == Self.ok)
+        #expect(caller.receive() == Self.ok)
     }
 
-    @Test func `a bad request behind one whose rest was thrown away is still refused`() {
+    @Test func `a bad request behind one whose rest was thrown away is still rejected`() {
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n")
@@ -98,14 +98,14 @@ import Testing
 
     private static let expecting = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-Continue\r\n\r\n"
 
-    @Test func `a caller that is told to continue keeps its connection`() throws {
+    @Test func `a caller that is reported to continue keeps its connection`() throws {
         let caller = ScriptedCaller.served()
         caller.sends(Self.expecting)
         #expect(caller.saw == ["request POST / host=a length=2 expects=continue"])
         try #require(caller.users[0].stream).send(informational: Message.response(100))
-        #expect(caller.takes() == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 100 Continue\r\n\r\n")
         caller.sends("hi")
-        #expect(caller.takes() == Self.ok)
+        #expect(caller.receive() == Self.ok)
         #expect(!caller.isClosed)
     }
 
@@ -113,14 +113,14 @@ import Testing
         let caller = ScriptedCaller()
         caller.sends(Self.expecting)
         try #require(caller.users[0].stream).response(403)
-        #expect(caller.takes() == "HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.saw.last == "closed, lingering")
     }
 
     @Test func `a caller that does not wait needs no word`() {
         let caller = ScriptedCaller.served()
         caller.sends(Self.expecting + "hi" + Self.get)
-        #expect(caller.takes() == Self.ok + Self.ok)
+        #expect(caller.receive() == Self.ok + Self.ok)
     }
 
     // MARK: Draining
@@ -138,7 +138,7 @@ import Testing
         caller.session.drain()
         #expect(!caller.isClosed)
         try #require(caller.users[0].stream).response(200)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         caller.sends("")
         #expect(caller.saw == ["request GET / host=a", "end", "closed, lingering"])
     }
@@ -148,18 +148,18 @@ import Testing
         caller.sends("GET / HTTP")
         caller.session.drain()
         caller.sends("/1.1\r\nHost: a\r\n\r\n")
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.isClosed)
     }
 
     @Test func `an announced close waits for one more exchange, whose response says it`() {
         let caller = ScriptedCaller.served()
         caller.sends(Self.get)
-        #expect(caller.takes() == Self.ok)
+        #expect(caller.receive() == Self.ok)
         caller.session.announceClose()
         #expect(!caller.isClosed)
         caller.sends(Self.get + Self.get)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.saw.suffix(3) == ["request GET / host=a", "end", "closed, lingering"])
     }
 
@@ -168,7 +168,7 @@ import Testing
         caller.sends(Self.get)
         caller.session.announceClose()
         try #require(caller.users[0].stream).response(200)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
         #expect(caller.isClosed)
     }
 
@@ -181,16 +181,16 @@ import Testing
         stream.sendEnd(trailers: nil)
         #expect(caller.saw.last == "idle")
         #expect(!caller.session.isAtRest)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(Self.get)
         try #require(caller.users[1].stream).response(200)
-        #expect(caller.takes().contains("\r\nconnection: close\r\n"))
+        #expect(caller.receive().contains("\r\nconnection: close\r\n"))
         #expect(caller.isClosed)
     }
 
     // MARK: What the owner looks at
 
-    @Test func `a head in transit is told from a body in transit`() {
+    @Test func `a head in transit is reported from a body in transit`() {
         let caller = ScriptedCaller()
         #expect(!caller.session.isReadingHead && !caller.session.isBusy)
         caller.sends("POST / HT")

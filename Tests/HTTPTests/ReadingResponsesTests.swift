@@ -74,7 +74,7 @@ import Testing
             ["response 200 OK", "body hel", "closed", "reset: connection lost"]
         ),
     ])
-    func `an end before the response is whole is told`(bytes: String, saw: [String]) throws {
+    func `an end before the response is whole is reported`(bytes: String, saw: [String]) throws {
         #expect(try #require(seen(of: bytes, ended: true) { .asked() }) == saw)
     }
 

@@ -8,7 +8,7 @@ import Testing
     private static let chunked =
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nt: 1\r\n\r\n"
 
-    @Test func `a stream that is reset before its user is known tells it nothing`() {
+    @Test func `a stream that is reset before its user is known reports it nothing`() {
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.reset(.canceled) }
         caller.sends(Self.post + "hello")
@@ -90,20 +90,20 @@ import Testing
         #expect(areAllDifferent(caller.heads))
     }
 
-    @Test func `a refused or broken-off head goes back to the pool`() {
+    @Test func `a rejected or broken-off head goes back to the pool`() {
         for bytes in ["GET / HTTP/1.1\r\nHost: a\r\nx y\r\n\r\n", Self.chunked.replacing("0\r\nt: 1", with: "x")] {
             let caller = ScriptedCaller()
-            let known = caller.heads.take()
-            caller.heads.give(known)
+            let known = caller.heads.acquire()
+            caller.heads.release(known)
             caller.sends(bytes)
-            let free = (0..<4).map { _ in caller.heads.take() }
+            let free = (0..<4).map { _ in caller.heads.acquire() }
             #expect(free.contains { $0 === known })
             #expect(Set(free.map { ObjectIdentifier($0) }).count == 4)
         }
     }
 
     private func areAllDifferent(_ pool: HTTPHeadPool) -> Bool {
-        let heads = (0..<8).map { _ in pool.take() }
+        let heads = (0..<8).map { _ in pool.acquire() }
         return Set(heads.map { ObjectIdentifier($0) }).count == heads.count
     }
 }
@@ -114,9 +114,9 @@ private final class HeadsUsed {
     var count: Int { seen.count }
 
     func note(_ pool: HTTPHeadPool) {
-        let head = pool.take()
+        let head = pool.acquire()
         if !seen.contains(where: { $0 === head }) { seen.append(head) }
-        pool.give(head)
+        pool.release(head)
     }
 }
 

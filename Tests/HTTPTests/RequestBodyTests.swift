@@ -50,14 +50,14 @@ import Testing
         ("0\r\n\n", .bareLineFeed), ("0\r\nx: \u{0}\r\n\r\n", .nullByte),
     ])
     func `a malformed chunk breaks the request off`(bytes: String, error: HTTPError) throws {
-        let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestFaultTests.smuggled) { .refusing() })
+        let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestErrorTests.smuggled) { .rejecting() })
         #expect(seen.saw == ["request POST / host=a", "reset: fault \(error)", "closed, lingering"])
         #expect(seen.sent == "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test(arguments: ["5\r\nhello!", "5\r\nhello\n\n", "5\r\nhello\r\r", "5\r\nhello0\r\n\r\n"])
     func `a chunk that does not end where it says breaks the request off`(bytes: String) throws {
-        let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestFaultTests.smuggled) { .refusing() })
+        let seen = try #require(outcome(of: Self.chunkedHead + bytes + RequestErrorTests.smuggled) { .rejecting() })
         #expect(
             seen.saw == [
                 "request POST / host=a", "body hello", "reset: fault \(HTTPError.chunkEnd)", "closed, lingering",
@@ -68,9 +68,9 @@ import Testing
     @Test func `the trailers have the limits of a head`() {
         let limits = HTTPLimits(head: 100, fields: 4)
         let many = Self.chunkedHead + "0\r\n" + String(repeating: "te: x\r\n", count: 5) + "\r\n"
-        #expect(outcome(of: many) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.tooManyFields)")
+        #expect(outcome(of: many) { .rejecting(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.tooManyFields)")
         let long = Self.chunkedHead + "0\r\nx: " + String(repeating: "y", count: 100)
-        #expect(outcome(of: long) { .refusing(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.headTooLarge)")
+        #expect(outcome(of: long) { .rejecting(limits: limits) }?.saw[1] == "reset: fault \(HTTPError.headTooLarge)")
     }
 
     @Test func `an error that the user does not respond to closes the connection`() {
@@ -79,19 +79,19 @@ import Testing
         #expect(caller.saw == ["request POST / host=a", "reset: fault \(HTTPError.chunkSize)", "closed, lingering"])
         caller.hangsUp()
         #expect(caller.saw.count == 3)
-        #expect(caller.takes() == "")
+        #expect(caller.receive() == "")
     }
 
-    @Test func `a fault behind a response that has begun breaks the response off`() {
+    @Test func `a error behind a response that has begun breaks the response off`() {
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.send(head: Message.response(200), end: false) }
         caller.sends(Self.chunkedHead + "x\r\n")
         #expect(caller.isClosed)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
     }
 
     @Test(arguments: [nil, Int32(104)])
-    func `an end in the middle of a body is told`(errno: Int32?) {
+    func `an end in the middle of a body is reported`(errno: Int32?) {
         let caller = ScriptedCaller()
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel")
         caller.hangsUp(errno: errno)
@@ -120,7 +120,7 @@ import Testing
 
 extension ScriptedCaller {
     /// A caller whose requests are answered with 400 when they turn out malformed.
-    fileprivate static func refusing(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
+    fileprivate static func rejecting(limits: HTTPLimits = HTTPLimits()) -> ScriptedCaller {
         let caller = ScriptedCaller(limits: limits)
         caller.whenOpened = { user, _ in user.whenReset = { $0.response(400) } }
         return caller

@@ -1,8 +1,8 @@
 import HTTP
 import Testing
 
-/// What is refused, with what, and that nothing of it or behind it is taken for a request.
-@Suite struct RequestFaultTests {
+/// What is rejected, with what, and that nothing of it or behind it is taken for a request.
+@Suite struct RequestErrorTests {
     static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test(arguments: [
@@ -22,8 +22,8 @@ import Testing
         ("GET http:///x HTTP/1.1", .invalidHost), ("GET http://u@a/ HTTP/1.1", .invalidHost),
         ("GET http://b/ HTTP/1.1", .invalidHost), ("GET http://a:80/ HTTP/1.1", .invalidHost),
     ])
-    func `a bad request line is refused`(line: String, error: HTTPError) throws {
-        try expectRefusal(of: line + "\r\nHost: a\r\n\r\n", error)
+    func `a bad request line is rejected`(line: String, error: HTTPError) throws {
+        try expectRejection(of: line + "\r\nHost: a\r\n\r\n", error)
     }
 
     @Test(arguments: [
@@ -38,8 +38,8 @@ import Testing
         ("Host: a[b]", .invalidHost), ("Host: [a[b]]", .invalidHost), ("Host: ]", .invalidHost),
         ("Host: caf\u{e9}", .invalidHost),
     ])
-    func `a host that is not one host is refused`(fields: String, error: HTTPError) throws {
-        try expectRefusal(of: "GET / HTTP/1.1\r\n" + fields + (fields.isEmpty ? "" : "\r\n") + "\r\n", error)
+    func `a host that is not one host is rejected`(fields: String, error: HTTPError) throws {
+        try expectRejection(of: "GET / HTTP/1.1\r\n" + fields + (fields.isEmpty ? "" : "\r\n") + "\r\n", error)
     }
 
     @Test(arguments: [
@@ -53,8 +53,8 @@ import Testing
         ("Upgrade: websocket", .upgrade), ("Connection: Upgrade\r\nUpgrade: websocket", .upgrade),
         ("Expect: 200-ok", .expectation), ("Expect:", .expectation),
     ])
-    func `a bad field is refused`(field: String, error: HTTPError) throws {
-        try expectRefusal(of: "GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n", error)
+    func `a bad field is rejected`(field: String, error: HTTPError) throws {
+        try expectRejection(of: "GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n", error)
     }
 
     @Test(arguments: [
@@ -82,12 +82,12 @@ import Testing
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", .transferEncoding),
         ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", .transferEncoding),
     ])
-    func `framing that could be read in two ways is refused`(field: String, error: HTTPError) throws {
-        try expectRefusal(of: "POST / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n0\r\n\r\n", error)
+    func `framing that could be read in two ways is rejected`(field: String, error: HTTPError) throws {
+        try expectRejection(of: "POST / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n\r\n0\r\n\r\n", error)
     }
 
-    @Test func `chunks from a caller of 1_0 are refused`() throws {
-        try expectRefusal(of: "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .transferEncoding)
+    @Test func `chunks from a caller of 1_0 are rejected`() throws {
+        try expectRejection(of: "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .transferEncoding)
     }
 
     @Test(arguments: [
@@ -96,12 +96,12 @@ import Testing
         ("GET / HTTP/1.1\nHost: a\n\n", .bareLineFeed), ("GET / HTTP/1.1\r\nHost: a\r\n\n", .bareLineFeed),
         ("\u{16}\u{3}\u{1}\r\n", .requestLine),
     ])
-    func `lines that do not end as lines end are refused`(bytes: String, error: HTTPError) throws {
-        try expectRefusal(of: bytes, error)
+    func `lines that do not end as lines end are rejected`(bytes: String, error: HTTPError) throws {
+        try expectRejection(of: bytes, error)
     }
 
     @Test(arguments: [1, 7, 1000])
-    func `a head over the limit is refused, in whatever pieces it comes`(piece: Int) {
+    func `a head over the limit is rejected, in whatever pieces it comes`(piece: Int) {
         let head = "GET / HTTP/1.1\r\nHost: a\r\nx: \(String(repeating: "v", count: 1000))\r\n\r\n"
         for limit in [20, 100, head.utf8.count - 1] {
             let caller = ScriptedCaller(limits: HTTPLimits(head: limit))
@@ -109,12 +109,12 @@ import Testing
                 caller.sends(head.bytes[start..<min(start + piece, head.utf8.count)])
             }
             #expect(caller.saw == ["refused: \(HTTPError.headTooLarge)", "closed, lingering"])
-            #expect(caller.takes().hasPrefix("HTTP/1.1 431 "))
+            #expect(caller.receive().hasPrefix("HTTP/1.1 431 "))
         }
     }
 
     @Test(arguments: ["x: 1", "TE: x", "Connection: keep-alive", "Keep-Alive: x"])
-    func `too many fields are refused, also of those that are dropped`(field: String) {
+    func `too many fields are rejected, also of those that are dropped`(field: String) {
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: field + "\r\n", count: 4) + "\r\n"
         #expect(
@@ -122,7 +122,7 @@ import Testing
         )
     }
 
-    @Test func `too many names in Connection are refused`() {
+    @Test func `too many names in Connection are rejected`() {
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\nConnection: a,b,c\r\nConnection: d,e\r\n\r\n"
         #expect(
@@ -130,34 +130,34 @@ import Testing
         )
     }
 
-    @Test func `a refusal has the version and the method of what it refuses`() {
+    @Test func `a rejection has the version and the method of what it rejects`() {
         let caller = ScriptedCaller.served()
         caller.sends("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
-        _ = caller.takes()
-        caller.whenRefused = { stream, _ in
+        _ = caller.receive()
+        caller.whenRejected = { stream, _ in
             stream.send(head: Message.response(400), end: false)
             stream.send(body: "no")
             stream.sendEnd(trailers: nil)
         }
         caller.sends("GET / HTTP/1.0\r\nx y\r\n\r\n")
-        #expect(caller.takes() == "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\nno")
+        #expect(caller.receive() == "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\nno")
     }
 
-    @Test func `a head that does not come in time is refused once`() {
+    @Test func `a head that does not come in time is rejected once`() {
         let caller = ScriptedCaller()
         caller.sends("GET / HT")
         caller.session.headTimedOut()
         caller.session.headTimedOut()
         #expect(caller.saw == ["refused: \(HTTPError.headTimeout)", "closed, lingering"])
-        #expect(caller.takes() == "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     }
 
-    @Test func `every fault has a status and words of its own`() {
+    @Test func `every error has a status and words of its own`() {
         for error in HTTPError.allCases { #expect((400...599).contains(error.status)) }
         #expect(Set(HTTPError.allCases.map(\.text)).count == HTTPError.allCases.count)
     }
 
-    private func expectRefusal(of bytes: String, _ error: HTTPError) throws {
+    private func expectRejection(of bytes: String, _ error: HTTPError) throws {
         let outcome = try #require(outcome(of: bytes + Self.smuggled) { ScriptedCaller() })
         #expect(outcome.saw == ["refused: \(error)", "closed, lingering"])
         #expect(outcome.sent.hasPrefix("HTTP/1.1 \(error.status) "))

@@ -11,14 +11,14 @@ import Testing
     @Test func `a request without a body`() throws {
         let (upstream, stream) = try stream()
         stream.send(head: Message.request("GET", "/x?y", ["accept": "*/*"]), end: true)
-        #expect(upstream.takes() == "GET /x?y HTTP/1.1\r\nhost: a\r\naccept: */*\r\n\r\n")
+        #expect(upstream.receive() == "GET /x?y HTTP/1.1\r\nhost: a\r\naccept: */*\r\n\r\n")
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH"])
     func `a method that expects a body says that there is none`(method: String) throws {
         let (upstream, stream) = try stream()
         stream.send(head: Message.request(method), end: true)
-        #expect(upstream.takes() == "\(method) / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
+        #expect(upstream.receive() == "\(method) / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test func `a body whose length is known`() throws {
@@ -27,7 +27,7 @@ import Testing
         stream.send(body: "hel")
         stream.send(body: "lo")
         stream.sendEnd(trailers: Message.trailers(["x": "1"]))
-        #expect(upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello")
+        #expect(upstream.receive() == "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello")
     }
 
     @Test func `an expectation is for the upstream to meet`() throws {
@@ -35,7 +35,7 @@ import Testing
         let head = Message.request(length: 2)
         head.expectsContinue = true
         stream.send(head: head, end: false)
-        #expect(upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+        #expect(upstream.receive() == "POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
     }
 
     @Test func `a body whose length is not known, with trailers`() throws {
@@ -47,7 +47,7 @@ import Testing
         stream.send(body: "")
         stream.sendEnd(trailers: Message.trailers(["x": "1"]))
         #expect(
-            upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: te\r\n"
+            upstream.receive() == "POST / HTTP/1.1\r\nhost: a\r\nte: trailers\r\nconnection: te\r\n"
                 + "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nx: 1\r\n\r\n"
         )
     }
@@ -57,7 +57,7 @@ import Testing
         stream.send(head: Message.request(length: 2), end: false)
         stream.send(body: "hiGET /smuggled HTTP/1.1\r\n\r\n")
         stream.sendEnd(trailers: nil)
-        #expect(upstream.takes().hasSuffix("\r\n\r\nhi"))
+        #expect(upstream.receive().hasSuffix("\r\n\r\nhi"))
         upstream.responses("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         #expect(upstream.saw.suffix(2) == ["end", "closed"])
     }
@@ -78,7 +78,7 @@ import Testing
         stream.reset(.canceled)
         stream.send(body: "late")
         stream.sendEnd(trailers: nil)
-        #expect(upstream.takes() == "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
+        #expect(upstream.receive() == "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
         #expect(upstream.saw == ["closed"])
     }
 }

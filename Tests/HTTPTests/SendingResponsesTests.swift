@@ -14,7 +14,7 @@ import Testing
     @Test func `a body whose length is known has the length`() throws {
         let (caller, stream) = try stream()
         stream.response(200, ["content-type": "text/plain"], body: "hello")
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nhello")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nhello")
         #expect(caller.saw.last == "idle")
     }
 
@@ -26,14 +26,14 @@ import Testing
         stream.send(body: String(repeating: "x", count: 17))
         stream.sendEnd(trailers: Message.trailers(["x-sum": "7"]))
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
-        #expect(caller.takes() == head + "5\r\nhello\r\n11\r\nxxxxxxxxxxxxxxxxx\r\n0\r\nx-sum: 7\r\n\r\n")
+        #expect(caller.receive() == head + "5\r\nhello\r\n11\r\nxxxxxxxxxxxxxxxxx\r\n0\r\nx-sum: 7\r\n\r\n")
         #expect(caller.saw.last == "idle")
     }
 
     @Test func `a response that ends with its head has no body`() throws {
         let (caller, stream) = try stream()
         stream.send(head: Message.response(404, length: 5), end: true)
-        #expect(caller.takes() == "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test func `the reason of the upstream is kept`() throws {
@@ -41,7 +41,7 @@ import Testing
         let head = Message.response(299, length: 0)
         head.setReason("Fine By Me".bytes.span)
         stream.send(head: head, end: true)
-        #expect(caller.takes() == "HTTP/1.1 299 Fine By Me\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 299 Fine By Me\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test(arguments: [(204, ""), (304, "content-length: 5\r\n")])
@@ -52,14 +52,14 @@ import Testing
         stream.send(head: head, end: false)
         stream.send(body: "hello")
         stream.sendEnd(trailers: Message.trailers(["x": "1"]))
-        #expect(caller.takes() == "HTTP/1.1 \(status) X\r\n\(length)\r\n")
+        #expect(caller.receive() == "HTTP/1.1 \(status) X\r\n\(length)\r\n")
         #expect(caller.saw.last == "idle")
     }
 
     @Test func `HEAD is answered with the length and without the body`() throws {
         let (caller, stream) = try stream(for: "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
         stream.response(200, body: "hello")
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n")
         #expect(caller.saw.last == "idle")
     }
 
@@ -68,7 +68,7 @@ import Testing
         stream.send(head: Message.response(200), end: false)
         stream.send(body: "hello")
         stream.sendEnd(trailers: Message.trailers(["x": "1"]))
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhello")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhello")
         #expect(caller.isClosed)
     }
 
@@ -78,12 +78,12 @@ import Testing
         stream.response(200)
         stream.send(informational: Message.response(103))
         #expect(
-            caller.takes()
+            caller.receive()
                 == "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
         )
         let (old, oldStream) = try self.stream(for: "GET / HTTP/1.0\r\n\r\n")
         oldStream.send(informational: Message.response(103))
-        #expect(old.takes() == "")
+        #expect(old.receive() == "")
     }
 
     @Test func `a body is cut at the length that was said, and the connection is not used again`() throws {
@@ -93,7 +93,7 @@ import Testing
         stream.send(body: "lo, HTTP/1.1 200 OK")
         stream.send(body: "more")
         stream.sendEnd(trailers: nil)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello")
         #expect(caller.isClosed)
     }
 
@@ -109,31 +109,31 @@ import Testing
         let (caller, stream) = try stream()
         stream.send(body: "early")
         stream.sendEnd(trailers: nil)
-        #expect(caller.takes() == "")
+        #expect(caller.receive() == "")
         stream.response(200)
         stream.send(head: Message.response(500), end: true)
         stream.send(body: "late")
         stream.sendEnd(trailers: nil)
-        #expect(caller.takes() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        #expect(caller.receive() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
     }
 
     @Test func `nothing is sent after the connection is gone`() throws {
         let (caller, stream) = try stream()
         stream.send(head: Message.response(200), end: false)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.hangsUp()
         stream.send(body: "late")
         stream.sendEnd(trailers: nil)
-        #expect(caller.takes() == "")
+        #expect(caller.receive() == "")
         #expect(caller.saw.suffix(2) == ["closed", "reset: connection lost"])
     }
 
-    @Test func `the user is told when what was queued has gone`() throws {
+    @Test func `the user is reported when what was queued has gone`() throws {
         let (caller, stream) = try stream()
         stream.send(head: Message.response(200), end: false)
         stream.send(body: "hello")
         #expect(stream.queuedBytes == 57)
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(stream.queuedBytes == 0)
         #expect(caller.saw.last == "drained")
     }

@@ -10,13 +10,13 @@ import Testing
     private let pool = HTTP1SessionPool(heads: HTTPHeadPool())
 
     /// A caller that has had one call, and is through with it.
-    private func served(_ request: String = Self.get, forgetting: Bool = true) -> ScriptedCaller {
+    private func served(_ request: String = Self.get, removing: Bool = true) -> ScriptedCaller {
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends(request)
         #expect(caller.session.isAtRest)
-        _ = caller.takes()
-        if forgetting { caller.users[0].forget() }
+        _ = caller.receive()
+        if removing { caller.users[0].remove() }
         return caller
     }
 
@@ -33,10 +33,10 @@ import Testing
         second.wakes(from: pool)
         #expect(ObjectIdentifier(second.session) == session)
         second.sends(Self.get)
-        #expect(second.takes() == Self.ok)
+        #expect(second.receive() == Self.ok)
         #expect(second.saw == ["request GET / host=a", "end", "idle"])
         #expect(first.users.count == 1)
-        #expect(first.takes().isEmpty)
+        #expect(first.receive().isEmpty)
     }
 
     @Test func `a connection goes on with another session`() {
@@ -48,23 +48,23 @@ import Testing
         )
         caller.users[1].stream?.response(200)
         caller.sends("")
-        #expect(caller.takes() == Self.ok + Self.ok)
+        #expect(caller.receive() == Self.ok + Self.ok)
     }
 
     @Test func `whoever still holds a session reaches nobody else by it`() throws {
-        let first = served(forgetting: false)
+        let first = served(removing: false)
         let late = try #require(first.users[0].stream)
         first.rests(in: pool)
         let second = ScriptedCaller()
         second.wakes(from: pool)
         #expect(ObjectIdentifier(second.session) != ObjectIdentifier(late))
         second.sends(Self.get)
-        let told = (first.saw, second.saw)
+        let reported = (first.saw, second.saw)
         late.response(500)
         late.pause(.slowPeer)
         late.reset(.canceled)
-        #expect((first.saw, second.saw) == told)
-        #expect(second.takes().isEmpty)
+        #expect((first.saw, second.saw) == reported)
+        #expect(second.receive().isEmpty)
     }
 
     @Test(arguments: ["GET / HT", "\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"])

@@ -23,7 +23,7 @@ import Testing
         }
         upstream.responses(Self.ok + "HTTP/1.1 200 Poisoned\r\nContent-Length: 0\r\n\r\n")
         #expect(upstream.saw == ["response 200 OK length=0", "end", "closed"])
-        #expect(upstream.takes() == "GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        #expect(upstream.receive() == "GET / HTTP/1.1\r\nhost: a\r\n\r\n")
     }
 
     @Test func `bytes on an idle connection close it`() {
@@ -45,12 +45,12 @@ import Testing
         let stream = try #require(upstream.opens().stream)
         stream.send(head: Message.request(length: 5), end: false)
         stream.send(body: "hel")
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses("HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno")
         #expect(upstream.saw == ["drained", "response 413 No length=2", "body no", "end", "closed"])
         stream.send(body: "lo")
         stream.sendEnd(trailers: nil)
-        #expect(upstream.takes() == "")
+        #expect(upstream.receive() == "")
     }
 
     @Test func `an early response goes on while the request does`() throws {
@@ -64,7 +64,7 @@ import Testing
         #expect(upstream.saw == ["response 200 OK", "body x", "end", "idle"])
     }
 
-    @Test func `a reset closes the connection and tells nothing`() {
+    @Test func `a reset closes the connection and reports nothing`() {
         let upstream = ScriptedUpstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request("GET"), end: true)

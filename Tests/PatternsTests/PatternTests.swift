@@ -24,7 +24,7 @@ import Testing
         #expect(try Pattern("^a..b$").matches(subject.span))
     }
 
-    @Test func `a wrong pattern is told with its place, in the words of PCRE2`() {
+    @Test func `a wrong pattern is reported with its place, in the words of PCRE2`() {
         let error = #expect(throws: PatternError.self) { try Pattern("ab(c") }
         #expect(error == PatternError(offset: 4, message: "missing closing parenthesis"))
         #expect(error?.description == "missing closing parenthesis (at offset 4)")
@@ -128,7 +128,7 @@ import Testing
         #expect(queue.readable.string == "bonono")
     }
 
-    @Test func `a replacement that cannot be is refused when it is read`() throws {
+    @Test func `a replacement that cannot be is rejected when it is read`() throws {
         let pattern = try Pattern("(a)(b)")
         let wrong = [
             "$3": "the pattern has no group 3", "x${10}": "the pattern has no group 10",

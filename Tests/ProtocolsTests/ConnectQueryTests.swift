@@ -27,13 +27,13 @@ func `the message of a Connect GET is read`(query: String, expected: String) thr
 }
 
 @Test(arguments: ["Zm8%25", "Z", "Zm=8", "%7B%7D", "Zm9v++++YmFy"])
-func `a message of a Connect GET that should be base64 and is not is refused`(text: String) throws {
+func `a message of a Connect GET that should be base64 and is not is rejected`(text: String) throws {
     #expect(error("connect=v1&base64=1&message=\(text)") == "the message of the query is not base64")
 }
 
 /// Some readers pass over such a parameter, and see no message at all.
 @Test(arguments: ["%", "a%4", "%zz", "a;b", "Zm9v;"])
-func `a message of a Connect GET that is no value of a form is refused`(text: String) {
+func `a message of a Connect GET that is no value of a form is rejected`(text: String) {
     #expect(error("connect=v1&message=\(text)") == "the message of the query has a semicolon or a broken escape")
 }
 

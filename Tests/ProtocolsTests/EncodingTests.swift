@@ -61,7 +61,7 @@ func `base64 is written bare or padded and read either way`(raw: String, bare: S
 }
 
 @Test(arguments: ["Z", "Zg=", "Zg===", "=", "Zm9vZ", "Zm 9v", "Zg==Zg==", "Z=g=", "Zm9v=", "é"])
-func `what is not base64 is refused`(text: String) {
+func `what is not base64 is rejected`(text: String) {
     #expect(Base64.decode(text.bytes.span) == nil)
 }
 
@@ -77,7 +77,7 @@ func `what is not base64 is refused`(text: String) {
 }
 
 @Test func `an error is a google.rpc.Status`() {
-    var error = Vectors.failure
+    var error = Vectors.error
     error.details = [Vectors.retryInfo]
     let queue = ByteQueue()
     queue.append(base64: error.status.span)

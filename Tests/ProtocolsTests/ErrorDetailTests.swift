@@ -10,10 +10,10 @@ private func details(_ status: [UInt8], padded: Bool = false) -> [ErrorDetail]? 
 
 @Test(arguments: [true, false])
 func `the details of a gRPC error are read as they were written`(padded: Bool) {
-    var error = Vectors.failure
+    var error = Vectors.error
     error.details = [Vectors.retryInfo, ErrorDetail(type: "acme.Empty", value: []), Vectors.retryInfo]
     #expect(details(error.status, padded: padded) == error.details)
-    #expect(details(Vectors.failure.status) == [])
+    #expect(details(Vectors.error.status) == [])
     #expect(details([]) == [])
 }
 
@@ -46,7 +46,7 @@ func `details that are not base64 are none`(field: String) {
 
 @Test func `no bytes can crash the reading of details`() {
     var generator = SeededGenerator(seed: 3)
-    var error = Vectors.failure
+    var error = Vectors.error
     error.details = [Vectors.retryInfo, Vectors.retryInfo]
     var found = 0
     for _ in 0..<20_000 {

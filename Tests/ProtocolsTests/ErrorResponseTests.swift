@@ -11,17 +11,17 @@ extension LocalResponse {
 }
 
 private var detailed: RPCError {
-    var error = Vectors.failure
+    var error = Vectors.error
     error.details = [Vectors.retryInfo]
     return error
 }
 
 @Test(arguments: [RPCProtocol.connectUnary, .connectGet, .http])
-func `bare protocols are told in JSON with the status of the code`(rpcProtocol: RPCProtocol) {
-    let told = response(rpcProtocol, Vectors.failure, "application/proto")
-    #expect(told.status == 500)
-    #expect(told.headerLines == ["content-type: application/json"])
-    #expect(told.body.text == Vectors.failureJSON)
+func `bare protocols are reported in JSON with the status of the code`(rpcProtocol: RPCProtocol) {
+    let reported = response(rpcProtocol, Vectors.error, "application/proto")
+    #expect(reported.status == 500)
+    #expect(reported.headerLines == ["content-type: application/json"])
+    #expect(reported.body.text == Vectors.errorJSON)
     #expect(
         response(rpcProtocol, detailed).body.text
             == #"{"code":"unknown","message":"auth token fetch failed","#
@@ -34,39 +34,39 @@ func `bare protocols are told in JSON with the status of the code`(rpcProtocol: 
 }
 
 @Test func `the metadata of a unary Connect error are plain headers`() {
-    let told = response(.connectUnary, RPCError(.notFound, "no", metadata: [("x-why", "1"), ("x-why", "2")]))
-    #expect(told.headerLines == ["content-type: application/json", "x-why: 1", "x-why: 2"])
+    let reported = response(.connectUnary, RPCError(.notFound, "no", metadata: [("x-why", "1"), ("x-why", "2")]))
+    #expect(reported.headerLines == ["content-type: application/json", "x-why: 1", "x-why: 2"])
 }
 
 @Test func `the message of an error is escaped`() {
-    let told = response(.http, RPCError(.internal, "a \"b\"\n"))
-    #expect(told.body.text == #"{"code":"internal","message":"a \"b\"\n"}"#)
+    let reported = response(.http, RPCError(.internal, "a \"b\"\n"))
+    #expect(reported.body.text == #"{"code":"internal","message":"a \"b\"\n"}"#)
 }
 
 @Test(arguments: ["application/connect+proto", "application/connect+json"])
-func `a Connect stream is told in its end`(contentType: String) {
-    let told = response(.connectStream, Vectors.failure, contentType + "; charset=utf-8")
-    #expect(told.status == 200)
-    #expect(told.headerLines == ["content-type: \(contentType)"])
-    #expect(told.body == Vectors.connectEndError.unhexed)
+func `a Connect stream is reported in its end`(contentType: String) {
+    let reported = response(.connectStream, Vectors.error, contentType + "; charset=utf-8")
+    #expect(reported.status == 200)
+    #expect(reported.headerLines == ["content-type: \(contentType)"])
+    #expect(reported.body == Vectors.connectEndError.unhexed)
 }
 
 @Test func `the metadata of a Connect stream stand together by name`() {
     let error = RPCError(.unknown, "", metadata: [("a", "1"), ("b", "2"), ("a", "3")])
-    let told = response(.connectStream, error, "application/connect+json")
-    #expect(told.body[5...].text == #"{"error":{"code":"unknown"},"metadata":{"a":["1","3"],"b":["2"]}}"#)
+    let reported = response(.connectStream, error, "application/connect+json")
+    #expect(reported.body[5...].text == #"{"error":{"code":"unknown"},"metadata":{"a":["1","3"],"b":["2"]}}"#)
 }
 
-@Test func `gRPC is told in the head alone`() {
-    let told = response(.grpc, Vectors.failure, "application/grpc+proto")
-    #expect(told.status == 200)
+@Test func `gRPC is reported in the head alone`() {
+    let reported = response(.grpc, Vectors.error, "application/grpc+proto")
+    #expect(reported.status == 200)
     #expect(
-        told.headerLines == [
+        reported.headerLines == [
             "content-type: application/grpc+proto", "grpc-status: 2", "grpc-message: auth token fetch failed",
         ]
     )
-    #expect(told.body.isEmpty)
-    #expect(told.trailers.isEmpty)
+    #expect(reported.body.isEmpty)
+    #expect(reported.trailers.isEmpty)
 }
 
 @Test func `gRPC details and metadata are headers`() {
@@ -82,27 +82,27 @@ func `a Connect stream is told in its end`(contentType: String) {
 }
 
 @Test func `a gRPC message is percent-encoded`() {
-    let told = response(.grpc, RPCError(.notFound, "100% ☃"), "application/grpc")
-    #expect(told.headerLines.last == "grpc-message: 100%25 %E2%98%83")
+    let reported = response(.grpc, RPCError(.notFound, "100% ☃"), "application/grpc")
+    #expect(reported.headerLines.last == "grpc-message: 100%25 %E2%98%83")
 }
 
-@Test func `gRPC-Web is told in a trailer frame`() {
-    let told = response(.grpcWeb, Vectors.failure, "application/grpc-web+proto")
-    #expect(told.status == 200)
-    #expect(told.headerLines == ["content-type: application/grpc-web+proto"])
-    #expect(told.body == Vectors.webEndError.unhexed)
+@Test func `gRPC-Web is reported in a trailer frame`() {
+    let reported = response(.grpcWeb, Vectors.error, "application/grpc-web+proto")
+    #expect(reported.status == 200)
+    #expect(reported.headerLines == ["content-type: application/grpc-web+proto"])
+    #expect(reported.body == Vectors.webEndError.unhexed)
 }
 
 @Test func `the metadata of gRPC-Web are lines of the trailer frame`() {
-    let told = response(.grpcWeb, RPCError(.ok, "", metadata: [("x-why", "1")]), "application/grpc-web")
-    #expect(told.body[5...].text == "grpc-status: 0\r\nx-why: 1\r\n")
+    let reported = response(.grpcWeb, RPCError(.ok, "", metadata: [("x-why", "1")]), "application/grpc-web")
+    #expect(reported.body[5...].text == "grpc-status: 0\r\nx-why: 1\r\n")
 }
 
-@Test func `gRPC-Web text is told in base64`() {
-    let told = response(.grpcWebText, Vectors.failure, "application/grpc-web-text")
-    #expect(told.headerLines == ["content-type: application/grpc-web-text"])
+@Test func `gRPC-Web text is reported in base64`() {
+    let reported = response(.grpcWebText, Vectors.error, "application/grpc-web-text")
+    #expect(reported.headerLines == ["content-type: application/grpc-web-text"])
     #expect(
-        told.body.text == "gAAAADdncnBjLXN0YXR1czogMg0KZ3JwYy1tZXNzYWdlOiBhdXRoIHRva2VuIGZldGNoIGZhaWxlZA0K"
+        reported.body.text == "gAAAADdncnBjLXN0YXR1czogMg0KZ3JwYy1tZXNzYWdlOiBhdXRoIHRva2VuIGZldGNoIGZhaWxlZA0K"
     )
     #expect(response(.grpcWebText, RPCError(.aborted, "x")).body.count % 4 == 0)
 }
@@ -113,14 +113,14 @@ func `a Connect stream is told in its end`(contentType: String) {
     (.grpcWeb, 404, 200), (.grpcWebText, 404, 200),
 ])
 func `an error may ask for an HTTP status`(rpcProtocol: RPCProtocol, asked: Int, given: Int) {
-    let told = response(
+    let reported = response(
         rpcProtocol,
         RPCError(.unimplemented, "no route", httpStatus: asked),
         "application/connect+proto"
     )
-    #expect(told.status == given)
+    #expect(reported.status == given)
     if given != 200 {
-        #expect(told.headerLines == ["content-type: application/json"])
-        #expect(told.body.text == #"{"code":"unimplemented","message":"no route"}"#)
+        #expect(reported.headerLines == ["content-type: application/json"])
+        #expect(reported.body.text == #"{"code":"unimplemented","message":"no route"}"#)
     }
 }

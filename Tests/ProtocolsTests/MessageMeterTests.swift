@@ -58,7 +58,7 @@ func `the frame that ends a response is no message, however large it is`(rpcProt
 }
 
 @Test(arguments: enveloped)
-func `a message that is too large is told of as soon as its envelope has come`(rpcProtocol: RPCProtocol) {
+func `a message that is too large is reported of as soon as its envelope has come`(rpcProtocol: RPCProtocol) {
     let stream = Vectors.message.unhexed + [0, 0, 0, 0, 9]
     let whole = sent(rpcProtocol, stream)
     #expect(metered(rpcProtocol, .request, limit: 8, whole).isOverLimit)
@@ -66,7 +66,7 @@ func `a message that is too large is told of as soon as its envelope has come`(r
     #expect(!metered(rpcProtocol, .request, limit: 8, Array(whole.dropLast(4))).isOverLimit)
 }
 
-@Test func `a message of four gibibytes is told of`() {
+@Test func `a message of four gibibytes is reported of`() {
     #expect(metered(.grpc, .request, limit: 1 << 31, [0, 0xff, 0xff, 0xff, 0xff]).isOverLimit)
 }
 
@@ -120,7 +120,7 @@ func `a bare message is too large as soon as its length says so`(rpcProtocol: RP
     #expect(!meter.isOverLimit)
 }
 
-@Test func `a caller is told which limit a message is over`() {
+@Test func `a caller is reported which limit a message is over`() {
     #expect(
         MessageMeter(.grpc, .request, limit: 8).overLimitError
             == RPCError(.resourceExhausted, "a message of the request is over limits.request_message, 8 bytes")

@@ -12,8 +12,8 @@ private let unknownFlags = "has flags that its protocol does not know"
 func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtocol, frame: String) {
     let stream = (Vectors.message + frame + Vectors.message).unhexed
     for pieces in everyCut(of: stream) {
-        var response = ScriptedBody(rpcProtocol, wantsMessages: false)
-        var request = ScriptedBody(rpcProtocol, .request, wantsMessages: false)
+        var response = ScriptedBody(rpcProtocol, needsMessages: false)
+        var request = ScriptedBody(rpcProtocol, .request, needsMessages: false)
         for piece in pieces {
             response.comes(piece)
             request.comes(piece)
@@ -35,10 +35,10 @@ func `a request has no frame that ends it`(rpcProtocol: RPCProtocol, end: String
 }
 
 @Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
-func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProtocol, end: String), wantsMessages: Bool)
+func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProtocol, end: String), needsMessages: Bool)
 {
     for behind in [Vectors.message, Vectors.emptyMessage, response.end] {
-        var body = ScriptedBody(response.rpcProtocol, wantsMessages: wantsMessages)
+        var body = ScriptedBody(response.rpcProtocol, needsMessages: needsMessages)
         body.comes((response.end + behind).unhexed)
         #expect(body.parts.count == 2)
         #expect(body.parts.last == .error(RPCError(.internal, "a message follows the end of the response")))
@@ -61,12 +61,12 @@ func `a message over the limit is a fault as soon as it is announced`(
 
 @Test func `messages that pass have no limit, but the end has`() {
     let error = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
-    var body = ScriptedBody(.connectStream, wantsMessages: false, limit: 1)
+    var body = ScriptedBody(.connectStream, needsMessages: false, limit: 1)
     body.comes((Vectors.message + Vectors.connectEnd).unhexed)
     #expect(body.parts == [.passed(Vectors.message.unhexed), .error(error)])
 }
 
-@Test func `nothing is told after a fault`() {
+@Test func `nothing is reported after a fault`() {
     var body = ScriptedBody(.grpc)
     body.comes("0200000000".unhexed)
     body.comes(Vectors.message.unhexed)
@@ -74,8 +74,8 @@ func `a message over the limit is a fault as soon as it is announced`(
 }
 
 @Test(arguments: [true, false])
-func `text that is not base64 is a fault`(wantsMessages: Bool) {
-    var body = ScriptedBody(.grpcWebText, .request, wantsMessages: wantsMessages)
+func `text that is not base64 is a fault`(needsMessages: Bool) {
+    var body = ScriptedBody(.grpcWebText, .request, needsMessages: needsMessages)
     body.comes("AAAA!".bytes)
     #expect(body.parts.last == .error(RPCError(.invalidArgument, "the body of the request is not base64")))
     #expect(!body.isBetweenMessages)
@@ -89,10 +89,10 @@ func `text that is not base64 is a fault`(wantsMessages: Bool) {
 }
 
 @Test(arguments: [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText], [true, false])
-func `no bytes can crash a reader`(rpcProtocol: RPCProtocol, wantsMessages: Bool) {
+func `no bytes can crash a reader`(rpcProtocol: RPCProtocol, needsMessages: Bool) {
     var generator = SeededGenerator(seed: 5)
     for _ in 0..<500 {
-        var body = ScriptedBody(rpcProtocol, wantsMessages: wantsMessages)
+        var body = ScriptedBody(rpcProtocol, needsMessages: needsMessages)
         for _ in 0..<4 {
             let bytes = generator.bytes(upTo: 12).map { $0 & 0x83 }
             body.comes(rpcProtocol == .grpcWebText ? bytes.base64.bytes : bytes)

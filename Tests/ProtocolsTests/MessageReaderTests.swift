@@ -25,7 +25,7 @@ private func sent(_ body: [UInt8], _ rpcProtocol: RPCProtocol) -> [UInt8] {
 }
 
 @Test(arguments: ends.indices)
-func `messages are told whole wherever the body is cut`(index: Int) {
+func `messages are reported whole wherever the body is cut`(index: Int) {
     let (rpcProtocol, frame, part) = ends[index]
     for pieces in everyCut(of: sent(messages + frame, rpcProtocol)) {
         var body = ScriptedBody(rpcProtocol)
@@ -40,7 +40,7 @@ func `messages are told whole wherever the body is cut`(index: Int) {
 func `messages pass as they are wherever the body is cut, but not the end`(index: Int) {
     let (rpcProtocol, frame, part) = ends[index]
     for pieces in everyCut(of: sent(messages + frame, rpcProtocol)) {
-        var body = ScriptedBody(rpcProtocol, wantsMessages: false)
+        var body = ScriptedBody(rpcProtocol, needsMessages: false)
         for piece in pieces { body.comes(piece) }
         #expect(body.parts == [.passed(messages)] + (part.map { [$0] } ?? []))
         #expect(body.isBetweenMessages)
@@ -65,7 +65,7 @@ func `a body can be read from where its messages end, wherever it is cut`(index:
                 passed += piece
             } else if tail == nil {
                 passed += piece[..<response.messagesEnd]
-                tail = ScriptedBody(rpcProtocol, wantsMessages: false, from: response.start)
+                tail = ScriptedBody(rpcProtocol, needsMessages: false, from: response.start)
                 tail?.comes(Array(piece[response.messagesEnd...]))
             } else {
                 tail?.comes(piece)
@@ -83,12 +83,12 @@ func `a body can be read from where its messages end, wherever it is cut`(index:
 }
 
 @Test(arguments: ends.indices, [true, false])
-func `a body can be read on after each event`(index: Int, wantsMessages: Bool) {
+func `a body can be read on after each event`(index: Int, needsMessages: Bool) {
     let (rpcProtocol, frame, part) = ends[index]
     for pieces in everyCut(of: sent(messages + frame, rpcProtocol)) {
-        var body = ScriptedBody(rpcProtocol, wantsMessages: wantsMessages)
+        var body = ScriptedBody(rpcProtocol, needsMessages: needsMessages)
         for piece in pieces { body.comesBitByBit(piece) }
-        #expect(body.parts == (wantsMessages ? wholeMessages : [.passed(messages)]) + (part.map { [$0] } ?? []))
+        #expect(body.parts == (needsMessages ? wholeMessages : [.passed(messages)]) + (part.map { [$0] } ?? []))
         #expect(body.isBetweenMessages)
     }
 }
@@ -104,30 +104,30 @@ func `messages that lie in one piece are not copied`(rpcProtocol: RPCProtocol) {
 
 @Test func `messages side by side pass in one run`() {
     let held = ByteQueue()
-    var reader = MessageReader(.grpc, .response, wantsMessages: false, messageLimit: 0, held: held)
+    var reader = MessageReader(.grpc, .response, needsMessages: false, messageLimit: 0, held: held)
     var position = 0
     let event = reader.next(in: messages.span, from: &position)
-    guard case .pass(let place) = event else {
+    guard case .pass(let location) = event else {
         Issue.record("\(String(describing: event)) does not pass")
         return
     }
-    #expect(reader.bytes(at: place, in: messages.span).array == messages)
+    #expect(reader.bytes(at: location, in: messages.span).array == messages)
     #expect(position == messages.count)
 }
 
 @Test(arguments: [true, false], [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText])
-func `a body that stops within a message may not end there`(wantsMessages: Bool, rpcProtocol: RPCProtocol) {
+func `a body that stops within a message may not end there`(needsMessages: Bool, rpcProtocol: RPCProtocol) {
     let message = Vectors.message.unhexed
     for count in 1..<message.count {
-        var body = ScriptedBody(rpcProtocol, .request, wantsMessages: wantsMessages)
+        var body = ScriptedBody(rpcProtocol, .request, needsMessages: needsMessages)
         body.comes(sent(message + message.prefix(count), rpcProtocol))
         #expect(!body.isBetweenMessages)
     }
 }
 
 @Test(arguments: [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText], [true, false])
-func `an empty body has no messages`(rpcProtocol: RPCProtocol, wantsMessages: Bool) {
-    var body = ScriptedBody(rpcProtocol, wantsMessages: wantsMessages)
+func `an empty body has no messages`(rpcProtocol: RPCProtocol, needsMessages: Bool) {
+    var body = ScriptedBody(rpcProtocol, needsMessages: needsMessages)
     body.comes([])
     #expect(body.parts.isEmpty)
     #expect(body.isBetweenMessages)
@@ -143,7 +143,7 @@ func `an empty body has no messages`(rpcProtocol: RPCProtocol, wantsMessages: Bo
 }
 
 @Test func `an end may be compressed`() {
-    var body = ScriptedBody(.connectStream, wantsMessages: false)
+    var body = ScriptedBody(.connectStream, needsMessages: false)
     body.comes("03000000021f8b".unhexed)
     #expect(body.parts == [.end(flags: 3, [0x1f, 0x8b])])
 }

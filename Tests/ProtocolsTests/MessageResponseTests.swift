@@ -10,16 +10,16 @@ private func response(_ rpcProtocol: RPCProtocol, _ codec: Codec, _ contentType:
 
 @Test(arguments: [(RPCProtocol.connectUnary, Codec.json), (.connectGet, .json), (.http, .other)])
 func `a message for a bare protocol is bare JSON`(rpcProtocol: RPCProtocol, codec: Codec) throws {
-    let told = try response(rpcProtocol, codec, "application/json; charset=utf-8")
-    #expect(told.status == 200)
-    #expect(told.headerLines == ["content-type: application/json"])
-    #expect(told.body.text == json)
+    let reported = try response(rpcProtocol, codec, "application/json; charset=utf-8")
+    #expect(reported.status == 200)
+    #expect(reported.headerLines == ["content-type: application/json"])
+    #expect(reported.body.text == json)
 }
 
 @Test func `a message for a Connect stream is followed by its end`() throws {
-    let told = try response(.connectStream, .json, "application/connect+json")
-    #expect(told.headerLines == ["content-type: application/connect+json"])
-    #expect(told.body == "0000000011".unhexed + json.bytes + Vectors.connectEnd.unhexed)
+    let reported = try response(.connectStream, .json, "application/connect+json")
+    #expect(reported.headerLines == ["content-type: application/connect+json"])
+    #expect(reported.body == "0000000011".unhexed + json.bytes + Vectors.connectEnd.unhexed)
 }
 
 @Test func `a message for gRPC-Web is followed by a trailer frame`() throws {
@@ -29,13 +29,13 @@ func `a message for a bare protocol is bare JSON`(rpcProtocol: RPCProtocol, code
 }
 
 @Test func `a message for gRPC has its status in the trailers`() throws {
-    let told = try response(.grpc, .json, "application/grpc+json")
-    #expect(told.body == "0000000011".unhexed + json.bytes)
-    #expect(told.trailers.map { "\($0.name.text): \($0.value.text)" } == ["grpc-status: 0"])
+    let reported = try response(.grpc, .json, "application/grpc+json")
+    #expect(reported.body == "0000000011".unhexed + json.bytes)
+    #expect(reported.trailers.map { "\($0.name.text): \($0.value.text)" } == ["grpc-status: 0"])
 }
 
 @Test(arguments: RPCProtocol.allCases.filter { $0 != .http })
-func `a caller that does not speak JSON is told so`(rpcProtocol: RPCProtocol) throws {
+func `a caller that does not speak JSON is reported so`(rpcProtocol: RPCProtocol) throws {
     let error = #expect(throws: RPCError.self) { try response(rpcProtocol, .proto, "application/x") }
     #expect(error?.code == .unimplemented)
     #expect(error?.message == "this canned response is JSON; the caller asked for proto")

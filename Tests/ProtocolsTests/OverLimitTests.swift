@@ -21,7 +21,7 @@ import Testing
         #expect(complete([Vectors.responseMessage, Vectors.message], limit: 8) == 0)
     }
 
-    @Test func `the content of an end frame tells how the call went`() {
+    @Test func `the content of an end frame reports how the call went`() {
         let lines = "Grpc-Status: 5\r\ngrpc-message: no%21\r\n".bytes
         #expect(Conclusion(endFrame: lines, of: .grpcWeb) == .code(.notFound, message: "no!".bytes))
         #expect(Conclusion(endFrame: lines, of: .grpcWebText) == .code(.notFound, message: "no!".bytes))

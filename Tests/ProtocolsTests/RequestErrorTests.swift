@@ -13,7 +13,7 @@ extension Request {
     }
 
     /// The response that tells the caller what is wrong: status, headers, and the body where it is text.
-    fileprivate func told(encoding: String? = nil) throws -> [String] {
+    fileprivate func reported(encoding: String? = nil) throws -> [String] {
         let error = try #require(self.error(encoding: encoding))
         let response = classification.rpcProtocol.response(
             to: error,
@@ -52,29 +52,29 @@ func `plain HTTP that is not meant as RPC has no fault`(request: Request) {
 private let wrongVerb = #"{"code":"unknown","message":"calls of this kind are made by "#
 
 @Test(arguments: ["DELETE", "PUT", "PATCH", "HEAD"])
-func `a wrong verb is told in the form of the protocol`(verb: String) throws {
+func `a wrong verb is reported in the form of the protocol`(verb: String) throws {
     let unary = Request(method: verb, contentType: "application/json", isConnectVersion1: true)
     #expect(
-        try unary.told() == [
+        try unary.reported() == [
             "405", "content-type: application/json", "allow: GET, POST", wrongVerb + #"GET, POST"}"#,
         ]
     )
     for method in [verb, "GET"] {
         let stream = Request(method: method, contentType: "application/connect+json")
         #expect(
-            try stream.told() == ["405", "content-type: application/json", "allow: POST", wrongVerb + #"POST"}"#]
+            try stream.reported() == ["405", "content-type: application/json", "allow: POST", wrongVerb + #"POST"}"#]
         )
     }
     let grpc = Request(method: verb, contentType: "application/grpc")
     #expect(
-        try grpc.told() == [
+        try grpc.reported() == [
             "200", "content-type: application/grpc", "grpc-status: 2",
             "grpc-message: calls of this kind are made by POST",
         ]
     )
     let web = Request(method: verb, contentType: "application/grpc-web")
     #expect(
-        try web.told() == [
+        try web.reported() == [
             "200", "content-type: application/grpc-web",
             "grpc-status: 2\r\ngrpc-message: calls of this kind are made by POST\r\n",
         ]
@@ -88,10 +88,10 @@ func `a wrong verb is told in the form of the protocol`(verb: String) throws {
     Request(contentType: "application/x-www-form-urlencoded"), Request(method: "GET", isConnectVersion1: true),
     Request(contentType: "application/foo"), Request(contentType: "application/grpc", contentTypeCount: 2),
 ])
-func `a content type that no protocol has is told with 415`(request: Request) throws {
+func `a content type that no protocol has is reported with 415`(request: Request) throws {
     #expect(request.classification.rpcProtocol == .http)
     #expect(
-        try request.told() == [
+        try request.reported() == [
             "415", "content-type: application/json",
             #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#,
         ]
@@ -101,24 +101,24 @@ func `a content type that no protocol has is told with 415`(request: Request) th
 private let wrongCodec = "this codec is not supported here; json is"
 private let wrongCodecJSON = #"{"code":"unknown","message":"this codec is not supported here; json is"}"#
 
-@Test func `an unknown codec is told in the form of the protocol`() throws {
+@Test func `an unknown codec is reported in the form of the protocol`() throws {
     for request in [
         Request(contentType: "application/foo", isConnectVersion1: true),
         Request(method: "GET", query: "connect=v1&encoding=foo&message=x"),
         Request(contentType: "application/connect+foo"),
-    ] { #expect(try request.told() == ["415", "content-type: application/json", wrongCodecJSON]) }
+    ] { #expect(try request.reported() == ["415", "content-type: application/json", wrongCodecJSON]) }
     #expect(
-        try Request(contentType: "application/grpc+foo").told() == [
+        try Request(contentType: "application/grpc+foo").reported() == [
             "200", "content-type: application/grpc+foo", "grpc-status: 2", "grpc-message: \(wrongCodec)",
         ]
     )
     #expect(
-        try Request(contentType: "application/grpc-web+foo").told() == [
+        try Request(contentType: "application/grpc-web+foo").reported() == [
             "200", "content-type: application/grpc-web+foo",
             "grpc-status: 2\r\ngrpc-message: \(wrongCodec)\r\n",
         ]
     )
-    let text = try Request(contentType: "application/grpc-web-text+foo").told()
+    let text = try Request(contentType: "application/grpc-web-text+foo").reported()
     let frame = Base64.decode(text[2].bytes.span)
     #expect(frame?[5...].text == "grpc-status: 2\r\ngrpc-message: \(wrongCodec)\r\n")
 }
@@ -126,22 +126,22 @@ private let wrongCodecJSON = #"{"code":"unknown","message":"this codec is not su
 private let compressed = "this compression is not supported here; supported: identity, gzip, br, zstd, deflate, snappy"
 
 @Test(arguments: ["lz4", "x-custom"])
-func `a request that is compressed in an unknown way is told what is supported`(encoding: String) throws {
+func `a request that is compressed in an unknown way is reported what is supported`(encoding: String) throws {
     let json = #"{"code":"unimplemented","message":"\#(compressed)"}"#
     for request in calls where request.method == "POST" {
         #expect(request.error(encoding: encoding) == RPCError(.unimplemented, compressed))
     }
     let get = Request(method: "GET", query: getQuery + "&base64=1&compression=" + encoding)
     for request in [get, Request(contentType: "application/json")] {
-        #expect(try request.told(encoding: encoding) == ["501", "content-type: application/json", json])
+        #expect(try request.reported(encoding: encoding) == ["501", "content-type: application/json", json])
     }
     #expect(
-        try Request(contentType: "application/connect+json").told(encoding: encoding) == [
+        try Request(contentType: "application/connect+json").reported(encoding: encoding) == [
             "200", "content-type: application/connect+json", #"{"error":\#(json)}"#,
         ]
     )
     #expect(
-        try Request(contentType: "application/grpc").told(encoding: encoding) == [
+        try Request(contentType: "application/grpc").reported(encoding: encoding) == [
             "200", "content-type: application/grpc", "grpc-status: 12", "grpc-message: \(compressed)",
         ]
     )
@@ -158,7 +158,7 @@ func `a request that is compressed in an unknown way is told what is supported`(
     )
 }
 
-@Test func `of several faults the most basic one is told`() {
+@Test func `of several faults the most basic one is reported`() {
     let request = Request(method: "PUT", contentType: "application/grpc+foo")
     #expect(request.error(encoding: "gzip")?.httpStatus == 405)
     let codec = Request(contentType: "application/grpc+foo")
@@ -166,43 +166,43 @@ func `a request that is compressed in an unknown way is told what is supported`(
     #expect(calls[0].error(encoding: "lz4")?.code == .unimplemented)
 }
 
-private func faultOfBody(_ rpcProtocol: RPCProtocol, _ hex: String, encoding: Compression = .identity) -> RPCError? {
+private func errorOfBody(_ rpcProtocol: RPCProtocol, _ hex: String, encoding: Compression = .identity) -> RPCError? {
     var meter = MessageMeter(rpcProtocol, .request, limit: 100)
     let bytes = hex.unhexed
     meter.add((rpcProtocol == .grpcWebText ? bytes.base64.bytes : bytes).span)
     meter.end()
-    return meter.faultOfOneMessage(compression: encoding)
+    return meter.errorOfOneMessage(compression: encoding)
 }
 
 @Test(arguments: [RPCProtocol.connectStream, .grpc, .grpcWeb, .grpcWebText])
 func `a body of enveloped messages has to be one whole message`(rpcProtocol: RPCProtocol) {
-    #expect(faultOfBody(rpcProtocol, Vectors.message) == nil)
-    #expect(faultOfBody(rpcProtocol, Vectors.emptyMessage) == nil)
-    #expect(faultOfBody(rpcProtocol, Vectors.compressedMessage, encoding: .gzip) == nil)
+    #expect(errorOfBody(rpcProtocol, Vectors.message) == nil)
+    #expect(errorOfBody(rpcProtocol, Vectors.emptyMessage) == nil)
+    #expect(errorOfBody(rpcProtocol, Vectors.compressedMessage, encoding: .gzip) == nil)
     #expect(
-        faultOfBody(rpcProtocol, "") == RPCError(.unimplemented, "the request has 0 messages; this method takes one")
+        errorOfBody(rpcProtocol, "") == RPCError(.unimplemented, "the request has 0 messages; this method takes one")
     )
     #expect(
-        faultOfBody(rpcProtocol, Vectors.message + Vectors.emptyMessage)
+        errorOfBody(rpcProtocol, Vectors.message + Vectors.emptyMessage)
             == RPCError(.unimplemented, "the request has 2 messages; this method takes one")
     )
     #expect(
-        faultOfBody(rpcProtocol, Vectors.compressedMessage)
+        errorOfBody(rpcProtocol, Vectors.compressedMessage)
             == RPCError(.internal, "a message of the request is compressed, and no header says how")
     )
     for broken in ["00000000", "00000000080a0668656c6c", "0400000000", Vectors.message + "00"] {
         #expect(
-            faultOfBody(rpcProtocol, broken)
+            errorOfBody(rpcProtocol, broken)
                 == RPCError(.invalidArgument, "the body of the request is not a run of whole messages")
         )
     }
-    #expect(faultOfBody(rpcProtocol, "0000000065")?.code == .resourceExhausted)
+    #expect(errorOfBody(rpcProtocol, "0000000065")?.code == .resourceExhausted)
 }
 
 @Test(arguments: [RPCProtocol.connectUnary, .connectGet, .http])
 func `a bare body is one message`(rpcProtocol: RPCProtocol) {
-    #expect(faultOfBody(rpcProtocol, "") == nil)
-    #expect(faultOfBody(rpcProtocol, "7b7d") == nil)
+    #expect(errorOfBody(rpcProtocol, "") == nil)
+    #expect(errorOfBody(rpcProtocol, "7b7d") == nil)
 }
 
 @Test(arguments: [
@@ -214,7 +214,7 @@ func `a bare body is one message`(rpcProtocol: RPCProtocol) {
     ("connect=v1&compression=lz4&message=", .other, .unknown, 0),
     ("connect=v1&base64=1&message=%3d%3D", .other, .identity, 0),
 ])
-func `the query of a Connect GET tells codec, compression and size`(
+func `the query of a Connect GET reports codec, compression and size`(
     text: String,
     codec: Codec,
     compression: Compression,

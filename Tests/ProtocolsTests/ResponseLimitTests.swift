@@ -15,7 +15,7 @@ import Testing
         (RPCProtocol.connectStream, "application/connect+proto"), (.grpc, "application/grpc"),
         (.grpcWeb, "application/grpc-web"), (.grpcWebText, "application/grpc-web"),
     ])
-    func `tells of one as soon as its envelope has come`(rpcProtocol: RPCProtocol, type: String) {
+    func `reports of one as soon as its envelope has come`(rpcProtocol: RPCProtocol, type: String) {
         var reader = reader(rpcProtocol, type)
         reader.body((Vectors.message + "00000000").unhexed.span)
         #expect(!reader.isOverLimit)
@@ -25,7 +25,7 @@ import Testing
         #expect(reader.overLimitError.code == .resourceExhausted)
     }
 
-    @Test func `tells of a bare one by its length or its growth`() {
+    @Test func `reports of a bare one by its length or its growth`() {
         #expect(reader(.connectUnary, "application/proto", length: 9).isOverLimit)
         var growing = reader(.connectUnary, "application/proto")
         growing.body([UInt8](repeating: 0, count: 9).span)

@@ -88,7 +88,7 @@ private func web(_ hex: String, header: String? = nil) -> Response {
         )
     }
 
-    @Test func `takes a 200 for success without a look at the body`() {
+    @Test func `takes a 200 for success without a check at the body`() {
         let success = response(200, "application/proto", "\u{1}")
         #expect(success.conclusion == .code(.ok))
         #expect(success.read().messages == 1)
@@ -105,9 +105,9 @@ private func web(_ hex: String, header: String? = nil) -> Response {
     }
 
     @Test func `hands the JSON of an error out`() {
-        let failure = response(503, "application/json; charset=utf-8", Vectors.failureJSON)
-        let conclusion = failure.conclusion
-        #expect(conclusion == .json(Vectors.failureJSON.bytes, fallback: .unavailable, isEndStream: false))
+        let error = response(503, "application/json; charset=utf-8", Vectors.errorJSON)
+        let conclusion = error.conclusion
+        #expect(conclusion == .json(Vectors.errorJSON.bytes, fallback: .unavailable, isEndStream: false))
         #expect(conclusion.code(fromName: "unknown".bytes.span) == .unknown)
         #expect(conclusion.code(fromName: "ok".bytes.span) == .unavailable)
         #expect(conclusion.code(fromName: "nonsense".bytes.span) == .unavailable)
@@ -160,7 +160,7 @@ private func web(_ hex: String, header: String? = nil) -> Response {
         ("1f8b0800000000000203abae050043bfa6a302000000", RPCCode.ok),
         ("1f8b0800000000000203abae050043bfa6a303000000", .unknown),
     ])
-    func `knows the gzip of an end that tells nothing`(gzip: String, code: RPCCode) {
+    func `knows the gzip of an end that reports nothing`(gzip: String, code: RPCCode) {
         var response = stream(Vectors.message + "0300000016" + gzip)
         response.encoding = "gzip"
         #expect(response.conclusion == .code(code))
@@ -272,9 +272,9 @@ private func web(_ hex: String, header: String? = nil) -> Response {
     }
 
     @Test func `takes the status in the head if there is no body`() {
-        var failure = web("", header: "2")
-        failure.message = "auth token fetch failed"
-        #expect(failure.conclusion == .code(.unknown, message: "auth token fetch failed".bytes))
+        var error = web("", header: "2")
+        error.message = "auth token fetch failed"
+        #expect(error.conclusion == .code(.unknown, message: "auth token fetch failed".bytes))
         #expect(web("", header: "7").conclusion == .code(.permissionDenied))
         #expect(web(Vectors.message, header: "0").conclusion == .code(.unknown))
         #expect(web(Vectors.webEnd, header: "7").conclusion == .code(.ok))
@@ -285,7 +285,7 @@ private func web(_ hex: String, header: String? = nil) -> Response {
         #expect(web("0200000000").conclusion == .code(.internal))
     }
 
-    @Test func `knows the gzip of a frame that tells of success`() {
+    @Test func `knows the gzip of a frame that reports of success`() {
         let gzip = "1f8b08000000000000ff4b2f2a48d62d2e492c292db65230e0e50200fd6c24ab10000000".unhexed
         var response = web("81000000")
         response.body += [UInt8(gzip.count)] + gzip

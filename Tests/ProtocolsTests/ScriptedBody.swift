@@ -21,14 +21,14 @@ struct ScriptedBody {
     init(
         _ rpcProtocol: RPCProtocol,
         _ direction: Direction = .response,
-        wantsMessages: Bool = true,
+        needsMessages: Bool = true,
         limit: Int = 1000,
         from start: EnvelopeScanner = EnvelopeScanner()
     ) {
         reader = MessageReader(
             rpcProtocol,
             direction,
-            wantsMessages: wantsMessages,
+            needsMessages: needsMessages,
             messageLimit: limit,
             held: held,
             from: start
@@ -55,11 +55,11 @@ struct ScriptedBody {
 
     private mutating func note(_ event: MessageReader.Event, _ piece: [UInt8]) {
         switch event {
-        case .message(let flags, let place): parts.append(.message(flags: flags, bytes(place, piece)))
-        case .end(let flags, let place): parts.append(.end(flags: flags, bytes(place, piece)))
+        case .message(let flags, let location): parts.append(.message(flags: flags, bytes(location, piece)))
+        case .end(let flags, let location): parts.append(.end(flags: flags, bytes(location, piece)))
         case .error(let error): parts.append(.error(error))
-        case .pass(let place):
-            let bytes = reader.bytes(at: place, in: piece.span).array
+        case .pass(let location):
+            let bytes = reader.bytes(at: location, in: piece.span).array
             if case .passed(let before) = parts.last {
                 parts[parts.count - 1] = .passed(before + bytes)
             } else {
@@ -68,9 +68,9 @@ struct ScriptedBody {
         }
     }
 
-    private mutating func bytes(_ place: MessageReader.Place, _ piece: [UInt8]) -> [UInt8] {
+    private mutating func bytes(_ location: MessageReader.Location, _ piece: [UInt8]) -> [UInt8] {
         if held.isEmpty { uncopied += 1 }
-        return reader.bytes(at: place, in: piece.span).array
+        return reader.bytes(at: location, in: piece.span).array
     }
 }
 

@@ -3,9 +3,9 @@ import RPC
 
 /// What every protocol's response is made of in these tests.
 enum Vectors {
-    static let failure = RPCError(.unknown, "auth token fetch failed")
+    static let error = RPCError(.unknown, "auth token fetch failed")
     static let retryInfo = ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])
-    static let failureJSON = #"{"code":"unknown","message":"auth token fetch failed"}"#
+    static let errorJSON = #"{"code":"unknown","message":"auth token fetch failed"}"#
 
     static let message = "00000000080a0668656c6c6f21"
     static let responseMessage = "00000000100a0e68692c2069276d20656c697a6121"

@@ -23,7 +23,7 @@ import Testing
             #expect(taken <= (transport == .memory ? Self.maxBytes : Self.kernel))
             #expect(taken > 64 * 1024)
             upstream.startReading()
-            #expect(upstream.take(count << 20).count == count << 20)
+            #expect(upstream.receive(count << 20).count == count << 20)
             upstream.send(fine)
             caller.expect(fine)
         }
@@ -47,7 +47,7 @@ import Testing
             upstream.close()
             caller.startReading()
             _ = caller.head()
-            #expect(caller.take(count << 20).count >= taken - 1024)
+            #expect(caller.receive(count << 20).count >= taken - 1024)
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
             harness.upstream().admit()
             let upstream = harness.upstream().accept()
             _ = upstream.head()
-            #expect(upstream.take(3 << 20).count == 3 << 20)
+            #expect(upstream.receive(3 << 20).count == 3 << 20)
         }
     }
 

@@ -17,8 +17,8 @@ import Testing
         """
     }
 
-    /// Why a request is refused by a listener with these options.
-    private func refusal(
+    /// Why a request is rejected by a listener with these options.
+    private func rejection(
         _ options: String,
         host: String = "localhost:8080",
         _ fields: KeyValuePairs<String, String> = [:],
@@ -45,7 +45,7 @@ import Testing
         "b.a.below.internal:99", "[::1]:8080", "web", "web:80", "web:",
     ])
     func `a host that is listed may be named`(_ host: String) {
-        #expect(refusal(Self.hosts, host: host) == nil)
+        #expect(rejection(Self.hosts, host: host) == nil)
     }
 
     @Test(arguments: [
@@ -56,17 +56,17 @@ import Testing
         "web:443", "web:x", "localhost:99999999999999999999", ":8080",
     ])
     func `no other host may`(_ host: String) {
-        #expect(refusal(Self.hosts, host: host) == .host)
+        #expect(rejection(Self.hosts, host: host) == .host)
     }
 
     @Test func `any host may be named where none is listed`() {
-        #expect(refusal("allow_remote: false", host: "evil.example") == nil)
-        #expect(refusal("allow_remote: false", host: "") == nil)
+        #expect(rejection("allow_remote: false", host: "evil.example") == nil)
+        #expect(rejection("allow_remote: false", host: "") == nil)
     }
 
     @Test func `the port that is not said is that of the scheme`() {
-        #expect(refusal("hosts: 'web:443'", host: "web", isSecure: true) == nil)
-        #expect(refusal("hosts: 'web:80'", host: "web", isSecure: true) == .host)
+        #expect(rejection("hosts: 'web:443'", host: "web", isSecure: true) == nil)
+        #expect(rejection("hosts: 'web:80'", host: "web", isSecure: true) == .host)
     }
 
     // MARK: Origins
@@ -76,20 +76,20 @@ import Testing
 
     @Test func `without a word no page may call over TCP, and everybody on a Unix socket`() {
         for fields in [Self.evil, Self.app, ["origin": "null"], ["sec-fetch-site": "cross-site"]] {
-            #expect(refusal("allow_remote: false", fields) == .origin)
-            #expect(refusal("allow_remote: false", fields, overTCP: false) == nil)
-            #expect(refusal("origins: any", fields) == nil)
-            #expect(refusal("origins: []", fields, overTCP: false) == .origin)
+            #expect(rejection("allow_remote: false", fields) == .origin)
+            #expect(rejection("allow_remote: false", fields, overTCP: false) == nil)
+            #expect(rejection("origins: any", fields) == nil)
+            #expect(rejection("origins: []", fields, overTCP: false) == .origin)
         }
-        #expect(refusal("origins: []") == nil)
+        #expect(rejection("origins: []") == nil)
     }
 
     @Test func `a page of a listed origin may call`() {
         let options = "origins: ['https://app.example', 'http://localhost:3000']"
-        #expect(refusal(options, Self.app) == nil)
-        #expect(refusal(options, ["origin": "http://localhost:3000", "sec-fetch-site": "same-site"]) == nil)
-        #expect(refusal(options, Self.app, overTCP: false) == nil)
-        #expect(refusal(options, Self.evil, overTCP: false) == .origin)
+        #expect(rejection(options, Self.app) == nil)
+        #expect(rejection(options, ["origin": "http://localhost:3000", "sec-fetch-site": "same-site"]) == nil)
+        #expect(rejection(options, Self.app, overTCP: false) == nil)
+        #expect(rejection(options, Self.evil, overTCP: false) == .origin)
     }
 
     @Test(arguments: [
@@ -97,25 +97,25 @@ import Testing
         "https://app.example/", "https://xapp.example", "https://app.example https://app.example",
     ])
     func `a page of another origin may not`(_ origin: String) {
-        #expect(refusal("origins: ['https://app.example']", ["origin": origin]) == .origin)
+        #expect(rejection("origins: ['https://app.example']", ["origin": origin]) == .origin)
     }
 
     @Test func `of several origins all have to be listed`() {
         let both: KeyValuePairs = ["origin": "https://app.example", "x": "y", "Origin": "https://evil.example"]
-        #expect(refusal("origins: ['https://app.example']", both) == .origin)
-        #expect(refusal("origins: ['https://app.example', 'https://evil.example']", both) == nil)
+        #expect(rejection("origins: ['https://app.example']", both) == .origin)
+        #expect(rejection("origins: ['https://app.example', 'https://evil.example']", both) == nil)
     }
 
     // MARK: The same origin
 
     @Test func `a page of the host itself may call, if that host is listed`() {
         let own: KeyValuePairs = ["origin": "http://localhost:8080"]
-        #expect(refusal(Self.hosts, own) == nil)
-        #expect(refusal(Self.hosts + ", origins: ['https://app.example']", own) == nil)
-        #expect(refusal(Self.hosts, host: "web:80", ["origin": "http://web"]) == nil)
-        #expect(refusal("hosts: web", host: "web", ["origin": "https://web"], isSecure: true) == nil)
-        #expect(refusal("allow_remote: false", own) == .origin)
-        #expect(refusal("allow_remote: false", host: "evil.example", ["origin": "http://evil.example"]) == .origin)
+        #expect(rejection(Self.hosts, own) == nil)
+        #expect(rejection(Self.hosts + ", origins: ['https://app.example']", own) == nil)
+        #expect(rejection(Self.hosts, host: "web:80", ["origin": "http://web"]) == nil)
+        #expect(rejection("hosts: web", host: "web", ["origin": "https://web"], isSecure: true) == nil)
+        #expect(rejection("allow_remote: false", own) == .origin)
+        #expect(rejection("allow_remote: false", host: "evil.example", ["origin": "http://evil.example"]) == .origin)
     }
 
     @Test(arguments: [
@@ -123,7 +123,7 @@ import Testing
         "http://localhost:8080/", "localhost:8080", "http://[",
     ])
     func `a page of another scheme, host or port is none of the host itself`(_ origin: String) {
-        #expect(refusal(Self.hosts, ["origin": origin]) == .origin)
+        #expect(rejection(Self.hosts, ["origin": origin]) == .origin)
     }
 
     // MARK: What says no origin
@@ -135,16 +135,16 @@ import Testing
             as [(String, RejectionLabel?)]
     )
     func `a page that says no origin is known by where it is`(_ site: String, _ expected: RejectionLabel?) {
-        #expect(refusal("allow_remote: false", ["sec-fetch-site": site]) == expected)
-        #expect(refusal("origins: ['https://app.example']", ["sec-fetch-site": site]) == expected)
-        #expect(refusal("allow_remote: false", ["sec-fetch-site": "none", "Sec-Fetch-Site": site]) == expected)
+        #expect(rejection("allow_remote: false", ["sec-fetch-site": site]) == expected)
+        #expect(rejection("origins: ['https://app.example']", ["sec-fetch-site": site]) == expected)
+        #expect(rejection("allow_remote: false", ["sec-fetch-site": "none", "Sec-Fetch-Site": site]) == expected)
     }
 
     // MARK: The call
 
     private static let logged = "\ninterceptors: [{respond: {status: 204}}]\n"
 
-    @Test func `a refused call meets no interceptor and no upstream, and its connection goes on`() {
+    @Test func `a rejected call meets no interceptor and no upstream, and its connection goes on`() {
         runProxy(Self.yaml(#"hosts: ["localhost:8080"]"#) + Self.logged) { harness in
             let caller = harness.caller()
             let request = { (host: String, origin: String) in
@@ -161,9 +161,10 @@ import Testing
             caller.send(request("localhost:8080", "origin: http://localhost:8080"))
             #expect(caller.head().hasPrefix("HTTP/1.1 204 "))
             #expect(
-                harness.metrics("martlet_refused_total") == [
-                    #"martlet_refused_total{reason="host"} 1"#, #"martlet_refused_total{reason="origin"} 1"#,
-                    #"martlet_refused_total{reason="loop"} 0"#,
+                harness.metrics("martlet_rejected_requests_total") == [
+                    #"martlet_rejected_requests_total{reason="host"} 1"#,
+                    #"martlet_rejected_requests_total{reason="origin"} 1"#,
+                    #"martlet_rejected_requests_total{reason="loop"} 0"#,
                 ]
             )
             let verdicts = #"martlet_interceptor_verdicts_total{interceptor="respond",verdict="respond"} "#
@@ -171,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `a preflight is refused like what it asks for`() {
+    @Test func `a preflight is rejected like what it asks for`() {
         runProxy(Self.yaml("allow_remote: false") + Self.logged) { harness in
             let caller = harness.caller()
             caller.send(
@@ -188,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `callers of gRPC are told in their way`() {
+    @Test func `callers of gRPC are reported in their way`() {
         runProxy(Self.yaml("hosts: localhost") + Self.logged) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))
@@ -198,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `whoever is told who decided is told that it was martlet`() {
+    @Test func `whoever is reported who decided is reported that it was martlet`() {
         runProxy("listen: '127.0.0.1:8080'\nupstream: http://127.0.0.1:9000\n") { harness in
             let caller = harness.caller()
             caller.send(http("GET / HTTP/1.1", "host: app", "origin: null"))

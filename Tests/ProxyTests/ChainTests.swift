@@ -28,11 +28,11 @@ import Testing
             caller.send(say)
             let upstream = harness.upstream().accept()
             #expect(upstream.head().contains("x-trace: probe\r\nx-trace: b\r\nx-trace: c\r\n"))
-            #expect(harness.eventLog.take() == ["probe request", "b request", "c request"])
+            #expect(harness.eventLog.drain() == ["probe request", "b request", "c request"])
             upstream.send(fine)
             #expect(caller.head().contains("x-trace: c\r\nx-trace: b\r\nx-trace: probe\r\n"))
             let ends = ["c", "b", "probe"].map { "\($0) finished ok by upstream" }
-            #expect(harness.eventLog.take() == ["c response", "b response", "probe response"] + ends)
+            #expect(harness.eventLog.drain() == ["c response", "b response", "probe response"] + ends)
         }
     }
 
@@ -44,14 +44,14 @@ import Testing
             )
             let upstream = harness.upstream().accept()
             _ = upstream.head()
-            _ = harness.eventLog.take()
+            _ = harness.eventLog.drain()
             let type = "content-type: application/grpc-web"
             upstream.send(
                 http("HTTP/1.1 200 OK", type, "transfer-encoding: chunked", body: "0\r\nx-a: 5\r\n\r\n")
             )
             _ = caller.head()
             let trailers = ["b response", "a response", "b trailers", "a trailers"]
-            #expect(harness.eventLog.take() == trailers + ["b", "a"].map { "\($0) finished unknown by upstream" })
+            #expect(harness.eventLog.drain() == trailers + ["b", "a"].map { "\($0) finished unknown by upstream" })
         }
     }
 
@@ -68,20 +68,20 @@ import Testing
             let expected = [
                 "a#1 request", "a#2 request", "a#1 finished canceled by caller", "a#2 finished canceled by caller",
             ]
-            #expect(harness.eventLog.take() == expected)
+            #expect(harness.eventLog.drain() == expected)
             let third = harness.caller()
             third.send(http("GET /x HTTP/1.1", "host: a"))
             third.close()
-            #expect(harness.eventLog.take() == ["x#3 request", "x#3 finished canceled by caller"])
+            #expect(harness.eventLog.drain() == ["x#3 request", "x#3 finished canceled by caller"])
         }
     }
 
-    @Test func `a rejected request ends where it is, and only those it came to are told`() {
+    @Test func `a rejected request ends where it is, and only those it came to are reported`() {
         runProxy(chain("{name: a, probe: {}}", "{name: b, probe: {request: reject}}", "{name: c, probe: {}}")) {
             harness in
             #expect(call(harness, reachesUpstream: false).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
             let ends = ["b", "a"].map { "\($0) finished permission_denied by interceptor(\"b\")" }
-            #expect(harness.eventLog.take() == ["a request", "b request"] + ends)
+            #expect(harness.eventLog.drain() == ["a request", "b request"] + ends)
             let name = #"martlet_interceptor_verdicts_total{interceptor="b",verdict="reject"} "#
             #expect(harness.metrics("martlet_interceptor_verdicts_total").contains(name + "1"))
         }
@@ -93,7 +93,7 @@ import Testing
             #expect(call(harness, reachesUpstream: false) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))
             // A response of no type is none to a client of Connect.
             let ends = ["b", "a"].map { "\($0) finished unknown by interceptor(\"b\")" }
-            #expect(harness.eventLog.take() == ["a request", "b request", "a response"] + ends)
+            #expect(harness.eventLog.drain() == ["a request", "b request", "a response"] + ends)
             let name = #"martlet_interceptor_verdicts_total{interceptor="b",verdict="respond"} "#
             #expect(harness.metrics("martlet_interceptor_verdicts_total").contains(name + "1"))
         }
@@ -134,7 +134,7 @@ import Testing
             #expect(call(harness).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
             let ends = ["c", "b", "a"].map { "\($0) finished permission_denied by interceptor(\"b\")" }
             let before = ["a request", "b request", "c request", "c response", "b response", "a response"]
-            #expect(harness.eventLog.take() == before + ends)
+            #expect(harness.eventLog.drain() == before + ends)
         }
     }
 
@@ -148,25 +148,25 @@ import Testing
             #expect(call(harness) == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))
             let ends = ["c", "b", "a"].map { "\($0) finished unknown by interceptor(\"b\")" }
             let before = ["a request", "b request", "c request", "c response", "b response", "a response"]
-            #expect(harness.eventLog.take() == before + ends)
+            #expect(harness.eventLog.drain() == before + ends)
         }
     }
 
-    @Test func `a failure behind the chain goes back through it, and can be replaced`() {
+    @Test func `a error behind the chain goes back through it, and can be replaced`() {
         runProxy(chain("{name: a, probe: {}}", "{name: b, probe: {response: respond}}", "{name: c, probe: {}}")) {
             harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head() == http("HTTP/1.1 200 OK", "x-trace: a", "content-length: 4"))
             let before = ["a request", "b request", "c request", "c response", "b response", "a response"]
-            #expect(harness.eventLog.take().prefix(6) == before[...])
+            #expect(harness.eventLog.drain().prefix(6) == before[...])
         }
     }
 
-    @Test func `a failure behind the chain that is rejected is counted as a verdict`() {
+    @Test func `a error behind the chain that is rejected is counted as a verdict`() {
         runProxy(chain("{name: b, probe: {response: reject}}")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))

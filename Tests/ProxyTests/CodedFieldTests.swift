@@ -106,7 +106,7 @@ import Testing
             upstream.send("\(head)1000\r\n\(body)\r\n0\r\nx-u: 1\r\n\r\n")
             #expect(caller.head().contains("x-b: 1\r\n"))
             harness.settle()
-            let rest = String(decoding: caller.takeAll(), as: UTF8.self)
+            let rest = String(decoding: caller.receiveAll(), as: UTF8.self)
             #expect(rest.contains(body) && rest.hasSuffix("0\r\nx-u: 1\r\nx-t: 1\r\n\r\n"))
         }
     }
@@ -122,7 +122,7 @@ import Testing
             }
         }
         runProxy(plain + "\ninterceptors: [\(Self.errors)]") { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(http("GET /page HTTP/1.1", "host: app"))
             #expect(caller.head().contains("x-b: 1\r\n"))

@@ -24,7 +24,7 @@ import Testing
             let caller = harness.caller(on: address)
             caller.send(request)
             _ = caller.head()
-            response = caller.take(2)
+            response = caller.receive(2)
         }
         return response == Array("yes".utf8.prefix(2))
     }

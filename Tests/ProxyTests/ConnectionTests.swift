@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `one connection too many is refused, and there is room when one has gone`(_ transport: Transport) {
+    func `one connection too many is rejected, and there is room when one has gone`(_ transport: Transport) {
         runProxy(transport, Self.listener("limits: {connections: 1}")) { harness in
             let first = harness.caller()
             harness.settle()
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a head that is too large or has too many fields is refused`(_ transport: Transport) {
+    func `a head that is too large or has too many fields is rejected`(_ transport: Transport) {
         runProxy(transport, Self.listener("limits: {head: 1KiB, fields: 3}")) { harness in
             let large = harness.caller()
             large.send("GET / HTTP/1.1\r\nhost: a\r\nx-a: " + String(repeating: "a", count: 2000))
@@ -223,11 +223,11 @@ import Testing
 
     @Test func `a drain takes everybody who has connected before it`() {
         runProxy(.sockets, "listen: 127.0.0.1:8080\ninterceptors: [{respond: {body: ok}}]\n") { harness in
-            harness.stopTelling()
+            harness.stopReporting()
             let callers = (0..<70).map { _ in harness.caller() }
             for caller in callers { caller.send(get) }
             harness.worker.drain()
-            harness.startTelling()
+            harness.startReporting()
             for caller in callers {
                 #expect(caller.head().hasPrefix("HTTP/1.1 200 OK\r\n"))
                 caller.expect("ok")

@@ -12,13 +12,13 @@ import Testing
     }
 
     /// What the upstream is told of the time of a call that has come this long before it.
-    private func told(
+    private func reported(
         _ options: String,
         _ fields: (String, String)...,
         type: String = "application/grpc",
         after time: Duration = .zero
     ) -> [String] {
-        var told: [String] = []
+        var reported: [String] = []
         runProxy(Self.deadline(options)) { harness in
             harness.upstream().behaviour = .hangs
             let head = [(":method", "POST"), (":scheme", "http"), (":authority", "a"), (":path", "/pkg.Service/Say")]
@@ -27,9 +27,9 @@ import Testing
             harness.pass(time)
             harness.upstream().admit()
             let came = harness.upstream().acceptHTTP2(in: harness).next().split(separator: " | ")
-            told = came.filter { $0.contains("timeout") }.map(String.init)
+            reported = came.filter { $0.contains("timeout") }.map(String.init)
         }
-        return told
+        return reported
     }
 
     @Test(arguments: [
@@ -37,43 +37,46 @@ import Testing
         ("application/json", ["connect-timeout-ms: 2000"]), ("application/connect+json", ["connect-timeout-ms: 2000"]),
         ("text/plain", []),
     ])
-    func `a call without a time-out gets the default, and an upstream of RPC is told`(type: String, told: [String]) {
-        #expect(self.told("default: 2s", type: type) == told)
-        #expect(self.told("max: 2s", type: type) == told)
-        #expect(self.told("default: 2s, max: 1m", type: type) == told)
-        #expect(self.told("default: none, max: 2s", type: type) == told)
-        #expect(self.told("default: none, max: none, methods: {a.B/C: {max: 1s}}", type: type) == [])
+    func `a call without a time-out gets the default, and an upstream of RPC is reported`(
+        type: String,
+        reported: [String]
+    ) {
+        #expect(self.reported("default: 2s", type: type) == reported)
+        #expect(self.reported("max: 2s", type: type) == reported)
+        #expect(self.reported("default: 2s, max: 1m", type: type) == reported)
+        #expect(self.reported("default: none, max: 2s", type: type) == reported)
+        #expect(self.reported("default: none, max: none, methods: {a.B/C: {max: 1s}}", type: type) == [])
     }
 
-    @Test func `what is told is what is left`() {
-        #expect(told("default: 2s", after: .milliseconds(300)) == ["grpc-timeout: 1700m"])
-        #expect(told("max: 2s", ("grpc-timeout", "1H"), after: .milliseconds(300)) == ["grpc-timeout: 1700m"])
+    @Test func `what is reported is what is left`() {
+        #expect(reported("default: 2s", after: .milliseconds(300)) == ["grpc-timeout: 1700m"])
+        #expect(reported("max: 2s", ("grpc-timeout", "1H"), after: .milliseconds(300)) == ["grpc-timeout: 1700m"])
     }
 
     @Test func `a longer time-out of the caller is cut, and a shorter one stays`() {
-        #expect(told("max: 2s", ("grpc-timeout", "1H")) == ["grpc-timeout: 2000m"])
-        #expect(told("max: 2s", ("grpc-timeout", "1S")) == ["grpc-timeout: 1S"])
-        #expect(told("default: 2s", ("grpc-timeout", "1H")) == ["grpc-timeout: 1H"])
-        #expect(told("default: 2s", ("grpc-timeout", "1S")) == ["grpc-timeout: 1S"])
-        let connect = told("max: 2s", ("connect-timeout-ms", "5000"), type: "application/json")
+        #expect(reported("max: 2s", ("grpc-timeout", "1H")) == ["grpc-timeout: 2000m"])
+        #expect(reported("max: 2s", ("grpc-timeout", "1S")) == ["grpc-timeout: 1S"])
+        #expect(reported("default: 2s", ("grpc-timeout", "1H")) == ["grpc-timeout: 1H"])
+        #expect(reported("default: 2s", ("grpc-timeout", "1S")) == ["grpc-timeout: 1S"])
+        let connect = reported("max: 2s", ("connect-timeout-ms", "5000"), type: "application/json")
         #expect(connect == ["connect-timeout-ms: 2000"])
     }
 
     @Test func `a method has its own times, then a service, and what they do not say is as for all`() {
         let long = ("grpc-timeout", "1H")
         let methods = "methods: {pkg.Service/*: {default: 4s, max: 8s}, pkg.Service/Say: {max: 3s}}"
-        #expect(told("default: 2s, max: 5s, \(methods)") == ["grpc-timeout: 2000m"])
-        #expect(told(methods, long) == ["grpc-timeout: 3000m"])
-        #expect(told("max: 1s, methods: {pkg.Service/*: {default: 4s, max: 8s}}") == ["grpc-timeout: 4000m"])
-        #expect(told("max: 1s, methods: {pkg.Service/Say: {max: none}}", long) == ["grpc-timeout: 1H"])
+        #expect(reported("default: 2s, max: 5s, \(methods)") == ["grpc-timeout: 2000m"])
+        #expect(reported(methods, long) == ["grpc-timeout: 3000m"])
+        #expect(reported("max: 1s, methods: {pkg.Service/*: {default: 4s, max: 8s}}") == ["grpc-timeout: 4000m"])
+        #expect(reported("max: 1s, methods: {pkg.Service/Say: {max: none}}", long) == ["grpc-timeout: 1H"])
         let others = "methods: {pkg.Service/Sa: {max: 3s}, pkg.Servic/*: {max: 4s}}"
-        #expect(told("max: 1s, \(others)") == ["grpc-timeout: 1000m"])
+        #expect(reported("max: 1s, \(others)") == ["grpc-timeout: 1000m"])
     }
 
     @Test func `the shortest of several counts`() {
         let more = "default: 3s}\n  - deadline: {default: 2s, max: 4s}\n  - deadline: {max: 1m"
-        #expect(told(more) == ["grpc-timeout: 3000m"])
-        #expect(told("default: 9s}\n  - deadline: {max: 4s") == ["grpc-timeout: 4000m"])
+        #expect(reported(more) == ["grpc-timeout: 3000m"])
+        #expect(reported("default: 9s}\n  - deadline: {max: 4s") == ["grpc-timeout: 4000m"])
     }
 
     @Test(arguments: Transport.allCases)
@@ -88,7 +91,7 @@ import Testing
             harness.pass(.milliseconds(40))
             #expect(caller.next().contains("grpc-status: 4 | grpc-message: request exceeded allowed timeout"))
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
@@ -115,7 +118,7 @@ import Testing
     func `what cannot be meant is said when the file is loaded`(options: String, error: String) {
         let diagnostics = Diagnostics()
         let yaml = Self.deadline(options).replacing("  - probe: {}\n", with: "")
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         let found = diagnostics.lines(file: "f")
         #expect(found.count == 1)
         #expect(found.first?.contains(": \(error)") == true, "\(found)")

@@ -83,10 +83,10 @@ import Testing
     @Test func `a request that has come already is served`() {
         runProxy { harness in
             let callers = crowd(harness, 32)
-            harness.stopTelling()
+            harness.stopReporting()
             callers[0].send(get)
             if harness.transport == .sockets { callers[0].move() }
-            harness.startTelling()
+            harness.startReporting()
             _ = harness.caller()
             harness.settle()
             #expect(gone(callers) == [1])
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `an idle HTTP/2 connection is told goodbye`() {
+    @Test func `an idle HTTP/2 connection is reported goodbye`() {
         runProxy(http2Plain) { harness in
             let first = harness.http2Caller()
             harness.pass(.milliseconds(15))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `where nobody is idle others are asked, half of the reserve is used, and then callers are refused`() {
+    @Test func `where nobody is idle others are asked, half of the reserve is used, and then callers are rejected`() {
         runProxy { harness in
             var busy: [ScriptedPeer] = []
             func add(_ count: Int) {
@@ -120,10 +120,10 @@ import Testing
             add(16)
             #expect(harness.callsForDescriptors > 0)
             #expect(gone(busy) == [])
-            let refused = harness.caller()
-            #expect(refused.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
+            let rejected = harness.caller()
+            #expect(rejected.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
             let text = "no file descriptor is left for another connection"
-            refused.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
+            rejected.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
             #expect(gone(busy) == [])
             #expect(harness.metrics("martlet_limit_hits_total{limit=\"descriptors\"}").first?.hasSuffix(" 0") == false)
         }
@@ -137,8 +137,8 @@ import Testing
             call(harness.caller(), harness)
             let keeper = try #require(harness.worker.context.descriptors)
             #expect(keeper.admit(0, mayWait: true) == .waits)
-            #expect(keeper.admit(0, mayWait: false) == .refused(.noDescriptor))
-            #expect(keeper.admit(0, mayWait: true) == .refused(.noDescriptor))
+            #expect(keeper.admit(0, mayWait: false) == .rejected(.noDescriptor))
+            #expect(keeper.admit(0, mayWait: true) == .rejected(.noDescriptor))
         }
     }
 

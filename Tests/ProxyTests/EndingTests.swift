@@ -16,7 +16,7 @@ import Testing
 
     private func ends(_ harness: ProxyHarness) -> [String] {
         harness.settle()
-        return harness.eventLog.take().filter { $0.contains("finished") }
+        return harness.eventLog.drain().filter { $0.contains("finished") }
     }
 
     private func attempts(_ harness: ProxyHarness) -> [String] {
@@ -126,9 +126,9 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `the upstream refuses the connection`(_ transport: Transport) {
+    func `the upstream rejects the connection`(_ transport: Transport) {
         runProxy(transport, Self.probed) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
@@ -320,10 +320,10 @@ import Testing
     func `a request that has come is answered although the drain has begun`(_ transport: Transport) {
         runProxy(transport, Self.probed) { harness in
             let caller = harness.caller()
-            harness.stopTelling()
+            harness.stopReporting()
             caller.send(say)
             harness.worker.drain()
-            harness.startTelling()
+            harness.startReporting()
             let upstream = harness.upstream().accept()
             _ = upstream.head()
             upstream.send(fine)

@@ -37,7 +37,7 @@ import Testing
             for field in ["grpc-status: 8", "grpc-message: later: down", "x-t: u", "x-why: busy"] {
                 #expect(trailers.contains(field), "\(trailers)")
             }
-            #expect(harness.eventLog.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
+            #expect(harness.eventLog.drain().last == #"probe finished resource_exhausted by interceptor("error")"#)
         }
     }
 
@@ -49,11 +49,11 @@ import Testing
                 "content-type": "application/grpc", "grpc-status": "14", "grpc-message": "down",
             ]
             upstream.send(.response(1, 200, fields, end: true))
-            let told = (caller.next() + caller.rest().joined())
+            let reported = (caller.next() + caller.rest().joined())
             for field in ["grpc-status: 8", "grpc-message: later: down", "x-why: busy"] {
-                #expect(told.contains(field), "\(told)")
+                #expect(reported.contains(field), "\(reported)")
             }
-            #expect(!told.contains("grpc-status: 14"))
+            #expect(!reported.contains("grpc-status: 14"))
         }
     }
 
@@ -93,20 +93,20 @@ import Testing
             caller.expect(
                 #"{"code":"resource_exhausted","message":"later: down","details":[{"type":"pkg.Why","value":"AQ"}]}"#
             )
-            #expect(harness.eventLog.take().last == #"probe finished resource_exhausted by interceptor("error")"#)
+            #expect(harness.eventLog.drain().last == #"probe finished resource_exhausted by interceptor("error")"#)
         }
     }
 
     @Test(arguments: Transport.allCases)
-    func `a failure behind the chain becomes another error`(_ transport: Transport) {
+    func `a error behind the chain becomes another error`(_ transport: Transport) {
         runProxy(transport, Self.http1()) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             let head = caller.head()
             #expect(head.hasPrefix("HTTP/1.1 429 Too Many Requests\r\n"))
             #expect(head.contains("trailer-x-why: busy\r\n"), "\(head)")
-            let body = String(decoding: caller.takeAll(), as: UTF8.self)
+            let body = String(decoding: caller.receiveAll(), as: UTF8.self)
             #expect(body.hasPrefix(#"{"code":"resource_exhausted","message":"later: upstream default: "#), "\(body)")
         }
     }

@@ -58,7 +58,7 @@ import Testing
         ),
         ("{code: internal, map: [{code: aborted}]}", #""map" and "code" exclude each other; write "code" into a rule"#),
     ])
-    func `a rule that cannot be meant is refused`(_ options: String, _ problem: String) {
+    func `a rule that cannot be meant is rejected`(_ options: String, _ problem: String) {
         #expect(problems("error: \(options)") == [problem])
     }
 }

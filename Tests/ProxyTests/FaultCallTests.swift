@@ -15,7 +15,7 @@ import Testing
 
     private func ends(_ harness: ProxyHarness) -> [String] {
         harness.settle()
-        return harness.eventLog.take().filter { $0.contains("finished") }
+        return harness.eventLog.drain().filter { $0.contains("finished") }
     }
 
     /// A call of gRPC that has come to the upstream, which has begun to respond to it.
@@ -224,7 +224,7 @@ import Testing
                         upstream.send(http("HTTP/1.1 200 OK", "connection: close", "content-length: 0"))
                     }
                     #expect(caller.head().hasPrefix("HTTP/1.1 \(status) "))
-                    _ = caller.takeAll()
+                    _ = caller.receiveAll()
                 }
             }
         }
@@ -255,13 +255,13 @@ import Testing
             #expect(!upstream.head().contains("fault"))
             upstream.send(fine)
             #expect(caller.head().hasPrefix("HTTP/1.1 200 OK\r\n"))
-            _ = caller.take(2)
+            _ = caller.receive(2)
             caller.send(get)
             #expect(caller.head().hasPrefix("HTTP/1.1 409 Conflict\r\n"))
         }
     }
 
-    @Test func `a field that cannot be read is refused`() {
+    @Test func `a field that cannot be read is rejected`() {
         runProxy(Self.http1("from_header: true")) { harness in
             let caller = harness.caller()
             caller.send(ask("cod=internal"))

@@ -56,9 +56,9 @@ import Testing
         ("from_header=true", #"unknown key "from_header"; "#),
         ("nonsense", #"unknown key "nonsense"; "#),
     ])
-    func `what a caller cannot say is told`(_ field: String, _ problem: String) {
-        let told = #expect(throws: Fault.Malformed.self) { try Fault.read(field) }
-        #expect(told?.text.hasPrefix(problem) == true)
+    func `what a caller cannot say is reported`(_ field: String, _ problem: String) {
+        let reported = #expect(throws: Fault.Malformed.self) { try Fault.read(field) }
+        #expect(reported?.text.hasPrefix(problem) == true)
     }
 
     @Test(arguments: ["-1", "100.1", "half", "", "1e1", "1.2.3", "nan"])
@@ -81,7 +81,7 @@ import Testing
         ),
         ("{reset: true, code: aborted}", #""reset" and "code" exclude each other; keep one of them"#),
     ])
-    func `a fault that cannot be meant is refused`(_ options: String, _ problem: String) {
+    func `a fault that cannot be meant is rejected`(_ options: String, _ problem: String) {
         #expect(problems("fault: \(options)") == [problem])
     }
 
@@ -95,7 +95,7 @@ import Testing
         #expect(pace.wait(for: 3000, at: 20 * .second) == 3 * .second)
     }
 
-    @Test func `what is less than a timer can tell adds up`() {
+    @Test func `what is less than a timer can report adds up`() {
         var pace = Pace(bytesPerSecond: 1000)
         #expect((1...9).map { _ in pace.wait(for: 1, at: 0) } == [Nanoseconds](repeating: 0, count: 9))
         #expect(pace.wait(for: 1, at: 0) == 10 * .millisecond)

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a head beyond the limit is refused, and the others are served`() {
+    @Test func `a head beyond the limit is rejected, and the others are served`() {
         runProxy { harness in
             let first = harness.caller()
             begin(first, harness, lines: 11)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a call ends for whose trailers there is no memory, and nobody is told that it was not processed`(
+    func `a call ends for whose trailers there is no memory, and nobody is reported that it was not processed`(
         hasResponse: Bool
     ) {
         runProxy(http2Plain) { harness in
@@ -121,7 +121,7 @@ import Testing
             harness.settle()
             upstream.expect("1 RST_STREAM CANCEL")
             #expect(harness.livingCalls == 0)
-            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished resource_exhausted by martlet")
             if hasResponse {
                 caller.expect("1 RST_STREAM ENHANCE_YOUR_CALM")
             } else {

@@ -59,7 +59,7 @@ import Testing
         #expect(admitted + room(&buckets, at: start + 100 * .second) == calls)
     }
 
-    @Test func `who is refused is told how long to wait, to the nanosecond`() {
+    @Test func `who is rejected is reported how long to wait, to the nanosecond`() {
         var buckets = buckets("3/s", burst: 1)
         _ = enter(&buckets, at: start)
         #expect(enter(&buckets, at: start).decision == .tooFast(wait: 333_333_334))

@@ -20,7 +20,7 @@ import Testing
 
     private static let responding = "  - respond: {status: 204}\n"
 
-    @Test func `calls that come too fast are told when to retry`() {
+    @Test func `calls that come too fast are reported when to retry`() {
         runProxy(Self.limit("rate: 6/m, burst: 2", more: Self.responding)) { harness in
             #expect([call(harness), call(harness), call(harness)] == ["204", "204", "429"])
             harness.pass(.seconds(2))
@@ -39,9 +39,9 @@ import Testing
         runProxy(Self.limit("rate: 1/s", more: Self.responding)) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true), .say(3, "application/grpc", end: true))
-            let refused = caller.rest().first { $0.hasPrefix("3 ") } ?? ""
-            #expect(refused.contains("grpc-status: 8"))
-            #expect(refused.contains("retry-after: 1"))
+            let rejected = caller.rest().first { $0.hasPrefix("3 ") } ?? ""
+            #expect(rejected.contains("grpc-status: 8"))
+            #expect(rejected.contains("retry-after: 1"))
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `a call that was refused room gives none back`() {
+    @Test func `a call that was rejected room gives none back`() {
         runProxy(Self.one) { harness in
             let caller = begin(harness)
             for _ in 0..<3 { #expect(begin(harness).head().hasPrefix("HTTP/1.1 429 ")) }
@@ -177,7 +177,7 @@ import Testing
 
     @Test func `a call whose upstream has failed makes room`() {
         runProxy(Self.one) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             for _ in 0..<3 { #expect(begin(harness).head().hasPrefix("HTTP/1.1 503 ")) }
             harness.upstream().behaviour = .accepts
             expectRoomForOne(harness)
@@ -244,7 +244,7 @@ import Testing
             caller.send(.data(1, envelope("123456")))
             #expect(caller.next().contains("grpc-status: 8"))
             upstream.expect("1 RST_STREAM CANCEL")
-            caller.expectRefusal(1)
+            caller.expectRejection(1)
         }
     }
 
@@ -274,7 +274,7 @@ import Testing
     func `what cannot be meant is said when the file is loaded`(options: String, error: String) {
         let diagnostics = Diagnostics()
         let yaml = Self.limit(options)
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         let found = diagnostics.lines(file: "f")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("f:\(error)") == true, "\(found)")

@@ -47,12 +47,12 @@ import Testing
             upstream.send(fine)
             let head = caller.head()
             #expect(head.contains("content-length: 17\r\n") || head.contains("transfer-encoding"), "\(head)")
-            #expect(String(decoding: caller.takeAll(), as: UTF8.self).contains(#"{"sentence":"hi"}"#))
+            #expect(String(decoding: caller.receiveAll(), as: UTF8.self).contains(#"{"sentence":"hi"}"#))
         }
     }
 
     @Test(arguments: Transport.allCases)
-    func `no length is told of a body whose messages are replaced`(_ transport: Transport) {
+    func `no length is reported of a body whose messages are replaced`(_ transport: Transport) {
         let items = ["request", "response"].map { "{message: {on: \($0), replace: {text: longer}}}" }
         runProxy(transport, Self.http1(items[0], items[1])) { harness in
             let type = "content-type: application/grpc-web"

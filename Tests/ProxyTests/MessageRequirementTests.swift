@@ -8,7 +8,7 @@ import Testing
 /// What the kind `message` requires of messages, and how it writes them down.
 @Suite struct MessageRequirementTests {
     private func fault(_ yaml: String, _ message: String) -> String? {
-        MessageRequirements(options(yaml, MessageRequirements.options)).fault(of: Array(message.utf8).span)
+        MessageRequirements(options(yaml, MessageRequirements.options)).error(of: Array(message.utf8).span)
     }
 
     @Test func `a message has a size`() {
@@ -62,7 +62,7 @@ import Testing
         ("{on: request, drop: true, code: internal}", #""code" means nothing without "require"; "#),
         ("{on: request, tee: log.txt}", #""log.txt" is no place for a log; "#),
     ])
-    func `what cannot be meant is refused`(_ options: String, _ problem: String) {
+    func `what cannot be meant is rejected`(_ options: String, _ problem: String) {
         let found = problems("message: \(options)")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix(problem) == true)

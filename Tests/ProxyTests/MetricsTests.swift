@@ -170,7 +170,7 @@ import Testing
     private func errors(_ chain: String) -> [String] {
         let yaml = "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\n\(chain)\n"
         let diagnostics = Diagnostics()
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.lines(file: "f")
     }
 

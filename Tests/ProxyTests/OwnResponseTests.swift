@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a request that is no call is refused by a canned message`() {
+    @Test func `a request that is no call is rejected by a canned message`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         let body = #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#
         let head = http(
@@ -140,7 +140,7 @@ import Testing
         expect("image/jpeg", yaml, head: head, body: hexadecimal(body))
     }
 
-    @Test func `a canned message is refused to a caller who does not speak JSON`() {
+    @Test func `a canned message is rejected to a caller who does not speak JSON`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         let body = #"{"code":"unimplemented","message":"this canned response is JSON; the caller asked for proto"}"#
         let head = http(
@@ -158,7 +158,7 @@ import Testing
         expect(nil, yaml, head: head, body: hexadecimal("nothing here"))
     }
 
-    @Test func `a call that no route takes is told so`() {
+    @Test func `a call that no route takes is reported so`() {
         let yaml = plain + "\nroutes: [{match: {path: /only}}]\n"
         let body = #"{"code":"unimplemented","message":"no route for /pkg.Service/Say"}"#
         let length = "content-length: \(body.utf8.count)"
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a request that is no request is refused as plain HTTP`(_ transport: Transport) {
+    func `a request that is no request is rejected as plain HTTP`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1"))

@@ -82,7 +82,7 @@ import Testing
             for _ in 1...3 {
                 caller.send(get)
                 _ = caller.head()
-                responses.append(String(decoding: caller.take(3), as: UTF8.self))
+                responses.append(String(decoding: caller.receive(3), as: UTF8.self))
             }
         }
         return (responses, reads)

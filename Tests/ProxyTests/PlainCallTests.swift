@@ -89,11 +89,11 @@ import Testing
             upstream.expect(http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "content-length: 10", body: "12345"))
             // The response and the rest of the body pass each other: writing fails before the response has been read.
             let response = http("HTTP/1.1 413 Too Much", "content-length: 0")
-            harness.stopTelling()
+            harness.stopReporting()
             upstream.send(response)
-            upstream.refuseMore()
+            upstream.rejectMore()
             caller.send("67890")
-            harness.startTelling()
+            harness.startReporting()
             caller.expect(response)
         }
     }

@@ -157,7 +157,7 @@ import Testing
         runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
             harness.know(["192.0.2.1:9000", "192.0.2.2:9000", "192.0.2.3:9000"], as: "default")
             harness.upstream("192.0.2.1:9000").behaviour = .isUnreachable
-            harness.upstream("192.0.2.2:9000").behaviour = .refuses
+            harness.upstream("192.0.2.2:9000").behaviour = .rejects
             for _ in 0..<2 {
                 harness.caller().send(get)
                 let upstream = harness.upstream("192.0.2.3:9000").accept()
@@ -171,11 +171,11 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `each address has the time for a connect, and the last failure is told`(_ transport: Transport) {
+    func `each address has the time for a connect, and the last error is reported`(_ transport: Transport) {
         runProxy(transport, plain.replacing("127.0.0.1:9000", with: "app.example:9000")) { harness in
             harness.know(["192.0.2.1:9000", "192.0.2.2:9000"], as: "default")
             harness.upstream("192.0.2.1:9000").behaviour = .hangs
-            harness.upstream("192.0.2.2:9000").behaviour = .refuses
+            harness.upstream("192.0.2.2:9000").behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             harness.pass(.milliseconds(1900))
@@ -190,7 +190,7 @@ import Testing
     // MARK: Dead connections
 
     @Test(arguments: Transport.allCases)
-    func `an idle connection that ends is forgotten`(_ transport: Transport) {
+    func `an idle connection that ends is removed`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let (caller, upstream) = idle(harness)
             upstream.close()
@@ -204,10 +204,10 @@ import Testing
     @Test func `a response that was there before its request is nobody's`() {
         runProxy(plain) { harness in
             let (caller, upstream) = idle(harness)
-            harness.stopTelling()
+            harness.stopReporting()
             upstream.send(http("HTTP/1.1 200 OK", "content-length: 6", body: "POISON"))
             caller.send(say)
-            harness.startTelling()
+            harness.startReporting()
             let next = harness.upstream().accept()
             next.expect(saidUpstream)
             next.send(fine)
@@ -218,10 +218,10 @@ import Testing
     @Test func `a call that a dead connection took no byte of is retried, body and all`() {
         runProxy(plain) { harness in
             let (caller, upstream) = idle(harness)
-            harness.stopTelling()
+            harness.stopReporting()
             upstream.close()
             caller.send(say)
-            harness.startTelling()
+            harness.startReporting()
             let next = harness.upstream().accept()
             next.expect(saidUpstream)
             next.send(fine)
@@ -233,10 +233,10 @@ import Testing
     @Test func `a call that is retried goes on where its caller is`() {
         runProxy(plain) { harness in
             let (caller, upstream) = idle(harness)
-            harness.stopTelling()
+            harness.stopReporting()
             upstream.close()
             caller.send(http("POST /p HTTP/1.1", "host: a", "transfer-encoding: chunked", body: "3\r\none\r\n"))
-            harness.startTelling()
+            harness.startReporting()
             let next = harness.upstream().accept()
             let head = http("POST /p HTTP/1.1", "host: 127.0.0.1:9000", "transfer-encoding: chunked")
             next.expect(head + "3\r\none\r\n")

@@ -25,9 +25,9 @@ import Testing
     @Test func `a call that failed is kept, however many go well behind it`() {
         runProxy(plain + "\ninterceptors: [{when: {path: /no}, reject: {code: aborted}}]\n") { harness in
             let caller = harness.caller()
-            let refused = harness.caller()
-            refused.send(http("GET /no HTTP/1.1", "host: a"))
-            _ = refused.head()
+            let rejected = harness.caller()
+            rejected.send(http("GET /no HTTP/1.1", "host: a"))
+            _ = rejected.head()
             caller.send(get)
             let upstream = harness.upstream().accept()
             for number in 1...16 * 70 {
@@ -141,7 +141,7 @@ import Testing
         #expect(lines == [expected])
     }
 
-    @Test func `the log says what the upstream said about a failure`() {
+    @Test func `the log says what the upstream said about a error`() {
         let lines = log { harness in
             let caller = harness.caller()
             caller.send(say)
@@ -173,7 +173,7 @@ import Testing
         #expect(lines[1].hasSuffix(#""decided_by":"caller"}"#))
     }
 
-    @Test func `a canned response counts as the failure that its status tells`() {
+    @Test func `a canned response counts as the error that its status reports`() {
         let chain = "[{metrics: {}}, {respond: {status: 503}}]"
         runProxy("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { harness in
             let caller = harness.caller()

@@ -60,7 +60,7 @@ import Testing
         (#"{ headers: "x y" }"#, #""x y" is no header name; write for example x-tenant"#),
         ("{ json: user }", #""user" is no JSON Pointer; write for example /user/password"#),
     ])
-    func `what cannot be redacted is refused`(_ options: String, _ error: String) {
+    func `what cannot be redacted is rejected`(_ options: String, _ error: String) {
         #expect(problems("redact: \(options)") == [error])
     }
 

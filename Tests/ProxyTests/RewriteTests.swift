@@ -31,7 +31,7 @@ import Testing
     private func errors(_ options: String) -> [String] {
         let diagnostics = Diagnostics()
         let yaml = Self.rewrite(options)
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.lines(file: "f").map { String($0.drop { $0 != " " }.dropFirst()) }
     }
 
@@ -78,7 +78,9 @@ import Testing
             let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1", "host: app", "x-a: v/1 2"))
             #expect(caller.head().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
-            #expect(String(decoding: caller.takeAll(), as: UTF8.self).contains("that was made for the request is none"))
+            #expect(
+                String(decoding: caller.receiveAll(), as: UTF8.self).contains("that was made for the request is none")
+            )
             harness.upstream().expectNobody()
         }
     }

@@ -23,8 +23,8 @@ private final class SecuredEnd: Watcher {
         loop = context.loop
         transport = TLSTransport(over: inner, session, connecting: connecting, context: context)
         transport.start(on: context.loop, watcher: self)
-        transport.wantsRead = false
-        transport.wantsWrite = true
+        transport.watchesRead = false
+        transport.watchesWrite = true
     }
 
     func readable() {
@@ -35,15 +35,15 @@ private final class SecuredEnd: Watcher {
         case .bytes, .notNow: return
         case .end, .cutOff, .failed:
             end = outcome
-            transport.wantsRead = false
+            transport.watchesRead = false
         }
     }
 
     func writable() {
         guard isConnected else {
             isConnected = true
-            transport.wantsWrite = false
-            transport.wantsRead = transport.connectError == 0
+            transport.watchesWrite = false
+            transport.watchesRead = transport.connectError == 0
             return
         }
         push()
@@ -56,7 +56,7 @@ private final class SecuredEnd: Watcher {
 
     private func push() {
         if case .bytes(let count) = transport.send(unsent.span) { unsent.removeFirst(count) }
-        transport.wantsWrite = !unsent.isEmpty
+        transport.watchesWrite = !unsent.isEmpty
     }
 }
 
@@ -85,13 +85,13 @@ private final class SecuredEnd: Watcher {
 
     private func turn(_ ends: (SecuredEnd, SecuredEnd), times: Int = 20) {
         for _ in 0..<times {
-            ends.0.inner.tell()
-            ends.1.inner.tell()
+            ends.0.inner.report()
+            ends.1.inner.report()
             loop.turn(waiting: false)
         }
     }
 
-    @Test func `the end of the handshake is told as a connect`() throws {
+    @Test func `the end of the handshake is reported as a connect`() throws {
         let ends = try pair()
         #expect(!ends.0.isConnected && !ends.1.isConnected)
         turn(ends)
@@ -100,12 +100,12 @@ private final class SecuredEnd: Watcher {
         #expect(ends.0.transport.negotiatedProtocol == "http/1.1")
     }
 
-    @Test func `a failed handshake is told as a failed connect`() throws {
+    @Test func `a failed handshake is reported as a failed connect`() throws {
         let ends = try pair(expecting: "b.example")
         turn(ends)
         #expect(ends.0.isConnected && ends.0.transport.connectError == EPROTO)
-        #expect(ends.0.transport.failure == .certificate("the certificate is not for b.example"))
-        #expect(ends.1.transport.connectError == 0 || ends.1.transport.failure != nil)
+        #expect(ends.0.transport.error == .certificate("the certificate is not for b.example"))
+        #expect(ends.1.transport.connectError == 0 || ends.1.transport.error != nil)
         #expect(ends.1.received == [])
     }
 
@@ -123,7 +123,7 @@ private final class SecuredEnd: Watcher {
         #expect(ends.1.received == body)
     }
 
-    @Test func `the last byte is not told as sent before it is`() throws {
+    @Test func `the last byte is not reported as sent before it is`() throws {
         let ends = try pair()
         turn(ends)
         ends.1.inner.room = 0
@@ -172,18 +172,18 @@ private final class SecuredEnd: Watcher {
         ends.1.transport.close()
         turn(ends)
         #expect(ends.0.isConnected && ends.0.transport.connectError == ECONNABORTED)
-        #expect(ends.0.transport.failure == .closed)
+        #expect(ends.0.transport.error == .closed)
     }
 
-    @Test func `what has come is kept until it is wanted`() throws {
+    @Test func `what has come is kept until it is expected`() throws {
         let ends = try pair()
         turn(ends)
-        ends.1.transport.wantsRead = false
+        ends.1.transport.watchesRead = false
         ends.0.send([UInt8](repeating: 7, count: 100_000))
         ends.0.transport.close()
         turn(ends)
         #expect(ends.1.received == [])
-        ends.1.transport.wantsRead = true
+        ends.1.transport.watchesRead = true
         turn(ends)
         #expect(ends.1.received.count == 100_000)
         #expect(ends.1.end == .end)

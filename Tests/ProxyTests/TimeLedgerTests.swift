@@ -17,7 +17,7 @@ import Testing
         let spent = ledger.spent(at: 14 * .second).map { ($0.phase, $0.time / .millisecond) }
         #expect(spent.map(\.0) == [.waiting, .connecting, .attempt])
         #expect(spent.map(\.1) == [500, 1099, 2400])
-        #expect(ledger.place == 3)
+        #expect(ledger.index == 3)
     }
 
     @Test func `an expired deadline says where the time went, in the order of the way`() {

@@ -66,18 +66,18 @@ import Testing
         }
     }
 
-    @Test func `on_failure says what a call without a token gets`() {
-        runProxy(Self.token("file: /run/token, on_failure: {code: unauthenticated, message: log in first}")) {
+    @Test func `on_error says what a call without a token gets`() {
+        runProxy(Self.token("file: /run/token, on_error: {code: unauthenticated, message: log in first}")) {
             harness in
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 401 Unauthorized\r\n"))
             caller.expect(#"{"code":"unauthenticated","message":"log in first"}"#)
-            harness.use(Self.token("file: /run/token, on_failure: {code: aborted}"))
+            harness.use(Self.token("file: /run/token, on_error: {code: aborted}"))
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 409 Conflict\r\n"))
             caller.expect(#"{"code":"aborted","message":"there is no token in /run/token"}"#)
-            harness.use(Self.token("file: /run/token, on_failure: continue"))
+            harness.use(Self.token("file: /run/token, on_error: continue"))
             caller.send(say)
             harness.upstream().accept().expect(saidUpstream)
         }
@@ -93,7 +93,7 @@ import Testing
             caller.expect(#"{"code":"unavailable","message":"the token does not go to default in clear text"}"#)
             harness.upstream("192.0.2.1:80").expectNobody()
 
-            harness.use(Self.token("file: /run/token, on_failure: continue", url: url))
+            harness.use(Self.token("file: /run/token, on_error: continue", url: url))
             caller.send(get)
             let upstream = harness.upstream("192.0.2.1:80").accept()
             upstream.expect(http("GET /pkg.Service/Look HTTP/1.1", "host: 192.0.2.1"))

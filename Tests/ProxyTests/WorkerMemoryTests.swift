@@ -19,11 +19,11 @@ import Testing
     }
 
     private func used() -> Remains {
-        let (head, queue, trace) = (worker.takeHead(), worker.takeQueue(), worker.takeTrace())
+        let (head, queue, trace) = (worker.acquireHead(), worker.acquireQueue(), worker.acquireTrace())
         let remains = Remains(head: head, queue: queue, trace: trace)
-        worker.give(head)
-        worker.give(queue)
-        worker.give(trace)
+        worker.release(head)
+        worker.release(queue)
+        worker.release(trace)
         return remains
     }
 

@@ -56,7 +56,7 @@ import Testing
         #expect(resolution.timeToLive == 7)
     }
 
-    @Test func `failures are told in words`() {
+    @Test func `errors are reported in words`() {
         let cases: [(String, (ScriptedNameServer.Query) -> [UInt8]?)] = [
             ("no such host", { $0.failure(3) }),
             ("the host has no address", { $0.records([]) }),
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `what is no name is refused`() {
+    @Test func `what is no name is rejected`() {
         let bench = Bench { $0.records([[127, 0, 0, 2]]) }
         #expect(bench.failure("") == .badName)
         #expect(bench.failure("a\0b") == .badName)
@@ -83,7 +83,7 @@ import Testing
     @Test func `a server that is not there fails, or does not respond`() throws {
         let address = ScriptedNameServer { _ in nil }.address
         let error = try #require(Bench(servers: address) { _ in nil }.failure("name.test"))
-        // Which of the two depends on the system call that the refusal comes with.
+        // Which of the two depends on the system call that the rejection comes with.
         #expect([.serverFailed, .noResponse].contains(error))
     }
 
@@ -110,7 +110,7 @@ import Testing
         #expect(responses == ["a.test": "127.0.0.97:1", "b.test": "127.0.0.98:1", "none.test": "no such host"])
     }
 
-    @Test func `a completion may look up again, and the sockets are forgotten after the last`() {
+    @Test func `a completion may check up again, and the sockets are removed after the last`() {
         let bench = Bench { $0.type == ScriptedNameServer.Query.a ? $0.records([[127, 0, 0, 2]]) : $0.records([]) }
         var rounds = 0
         func next() {

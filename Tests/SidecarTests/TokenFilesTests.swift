@@ -8,23 +8,23 @@ import Testing
 
 /// Who is told of token files.
 @Suite struct TokenFilesTests {
-    @Test func `a call that waits for a file is told when the file is watched no more`() {
+    @Test func `a call that waits for a file is reported when the file is watched no more`() {
         let path = "/tmp/martlet-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).token"
         defer { unsafe unlink(path) }
         write("one", to: path)
-        var told: [String] = []
+        var reported: [String] = []
         let writers = LineWriters()
         let loop = EventLoop()
         let files = TokenFiles(loop: loop, log: OperationalLog(writers, level: .error)) { path, token in
-            told.append(token.map { String(decoding: $0, as: UTF8.self) } ?? "none")
+            reported.append(token.map { String(decoding: $0, as: UTF8.self) } ?? "none")
         }
         #expect(files.use([path]).count == 1)
         write("another", to: path)
         files.rejected(path, Array("one".utf8))
         // The file has changed, and is read once it has been left in peace for a moment.
-        #expect(told == [])
+        #expect(reported == [])
         #expect(files.use([]).isEmpty)
-        #expect(told == ["another"])
+        #expect(reported == ["another"])
         writers.finish()
     }
 

@@ -16,9 +16,9 @@ import Testing
             client(name, trusting: authority, isAddress: isAddress, change: change),
             server(issued)
         )
-        #expect(pair.client.session.isEstablished == (pair.client.session.failure == nil))
+        #expect(pair.client.session.isEstablished == (pair.client.session.error == nil))
         #expect(pair.server.text == "")
-        return pair.client.session.failure
+        return pair.client.session.error
     }
 
     @Test func `a certificate for the name by the authority is good`() throws {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["DNS:b.example", "DNS:a.example.evil", "IP:127.0.0.1", "DNS:a*.example"])
-    func `a certificate for another name is refused`(_ names: String) throws {
+    func `a certificate for another name is rejected`(_ names: String) throws {
         #expect(try failure(of: authority.issue(names)) == .certificate("the certificate is not for a.example"))
     }
 
@@ -38,12 +38,12 @@ import Testing
         #expect(try failure(of: issued, name: "127.0.0.1", isAddress: true) == expected)
     }
 
-    @Test func `an expired certificate is refused`() throws {
+    @Test func `an expired certificate is rejected`() throws {
         let expected = TLSError.certificate("the certificate, or one that vouches for it, has expired")
         #expect(try failure(of: authority.issue("DNS:a.example", days: -1)) == expected)
     }
 
-    @Test func `another authority is refused`() throws {
+    @Test func `another authority is rejected`() throws {
         let other = TestAuthority("Other")
         let expected = TLSError.certificate("the certificate is not trusted: unable to get local issuer certificate")
         #expect(try failure(of: other.issue("DNS:a.example")) == expected)
@@ -111,10 +111,10 @@ import Testing
         }
         #expect(try pair(clients.issue("DNS:me")).server.session.isEstablished)
         let anonymous = try pair(nil)
-        #expect(anonymous.server.session.failure == .malformed("peer did not return a certificate"))
-        #expect(anonymous.client.session.failure == .alert("certificate required"))
+        #expect(anonymous.server.session.error == .malformed("peer did not return a certificate"))
+        #expect(anonymous.client.session.error == .alert("certificate required"))
         let stranger = try pair(TestAuthority("Strangers").issue("DNS:me"))
         #expect(!stranger.server.session.isEstablished)
-        #expect(stranger.client.session.failure == .alert("unknown ca"))
+        #expect(stranger.client.session.error == .alert("unknown ca"))
     }
 }

@@ -10,7 +10,7 @@ import Testing
     @Test func `a lack of memory is not taken for a key that does not belong to its certificate`() {
         // What OpenSSL calls ERR_LIB_X509 and ERR_R_MALLOC_FAILURE, as they are packed.
         let (library, memory): (UInt, UInt) = (11 << 23, 256 | 3 << 18)
-        func failure(_ reason: UInt) -> TLSIdentity.Failure { TLSIdentity.failure(library | reason) }
+        func failure(_ reason: UInt) -> TLSIdentity.LoadError { TLSIdentity.error(library | reason) }
         let mismatch = TLSMaterialError("the key is not that of the certificate; name the two that belong together")
         #expect(failure(UInt(X509_R_KEY_VALUES_MISMATCH)) == .key(mismatch))
         #expect(failure(UInt(X509_R_KEY_TYPE_MISMATCH)) == .key(mismatch))
@@ -38,7 +38,7 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==",
         "sha256/!AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
     ])
-    func `a pin that is none is refused`(_ text: String) {
+    func `a pin that is none is rejected`(_ text: String) {
         #expect(throws: TLSMaterialError.self) { try TLSPin(text) }
     }
 
@@ -47,10 +47,10 @@ import Testing
         #expect(try TLSPin(text) == .publicKey([UInt8](repeating: 0, count: 32)))
     }
 
-    @Test func `a file that holds something else is refused with a reason`() throws {
+    @Test func `a file that holds something else is rejected with a reason`() throws {
         let issued = authority.issue("DNS:a.example")
-        func failure(_ certificate: [UInt8], _ key: [UInt8]) -> TLSIdentity.Failure? {
-            do throws(TLSIdentity.Failure) {
+        func failure(_ certificate: [UInt8], _ key: [UInt8]) -> TLSIdentity.LoadError? {
+            do throws(TLSIdentity.LoadError) {
                 _ = try TLSIdentity(certificate: certificate, key: key)
                 return nil
             } catch {
@@ -76,7 +76,7 @@ import Testing
         #expect(error.text.hasPrefix("a certificate in it cannot be read"))
     }
 
-    @Test func `a fingerprint tells pieces apart`() {
+    @Test func `a fingerprint reports pieces apart`() {
         #expect(TLSDigest.fingerprint(of: [[1, 2], [3]]) == TLSDigest.fingerprint(of: [[1, 2], [3]]))
         #expect(TLSDigest.fingerprint(of: [[1, 2], [3]]) != TLSDigest.fingerprint(of: [[1], [2, 3]]))
     }

@@ -73,7 +73,7 @@ import Testing
         #expect(pair.server.text == body)
     }
 
-    @Test func `the end is told, and nothing else is an end`() throws {
+    @Test func `the end is reported, and nothing else is an end`() throws {
         let pair = try pair()
         pair.client.send("all")
         pair.move()
@@ -82,7 +82,7 @@ import Testing
         pair.client.session.end()
         pair.move()
         #expect(pair.server.session.hasEnded)
-        #expect(pair.server.session.failure == nil)
+        #expect(pair.server.session.error == nil)
     }
 
     @Test func `a changed byte ends the connection`() throws {
@@ -92,7 +92,7 @@ import Testing
         bytes[bytes.count - 1] ^= 1
         pair.server.take(bytes)
         #expect(pair.server.text == "")
-        #expect(pair.server.session.failure == .malformed("decryption failed or bad record mac"))
+        #expect(pair.server.session.error == .malformed("decryption failed or bad record mac"))
         #expect(!pair.server.output.isEmpty, "no alert")
     }
 
@@ -100,7 +100,7 @@ import Testing
         let queue = ByteQueue()
         let session = try TLSSession(server(authority.issue("DNS:a.example")), output: queue)
         End(session, queue).take(Array("GET / HTTP/1.1\r\nhost: a\r\n\r\n".utf8))
-        #expect(session.failure == .malformed("what the other end sent is not TLS"))
+        #expect(session.error == .malformed("what the other end sent is not TLS"))
     }
 
     @Test func `a connection that ends in the handshake is not secured`() throws {
@@ -108,7 +108,7 @@ import Testing
         let session = try TLSSession(client(trusting: authority), resuming: TLSResumption(), output: queue)
         session.start()
         session.receiveEnd()
-        #expect(session.failure == .closed)
+        #expect(session.error == .closed)
     }
 
     @Test(arguments: [
@@ -128,10 +128,10 @@ import Testing
             client(trusting: authority, protocols: ["spdy/1"]),
             server(authority.issue("DNS:a.example"))
         )
-        #expect(pair.client.session.failure == .noCommonProtocol)
+        #expect(pair.client.session.error == .noCommonProtocol)
     }
 
-    @Test func `the last session is resumed, and forgotten by the next context`() throws {
+    @Test func `the last session is resumed, and removed by the next context`() throws {
         let (mine, other) = (TLSResumption(), authority.issue("DNS:a.example"))
         let client = try client(trusting: authority)
         let first = try server(other)
@@ -144,16 +144,16 @@ import Testing
         #expect(!Pair(client, try server(other), resuming: mine).client.session.isResumed)
     }
 
-    @Test func `a version that is too old is refused by either end`() throws {
+    @Test func `a version that is too old is rejected by either end`() throws {
         let issued = authority.issue("DNS:a.example")
         let (strict, old) = (try client(trusting: authority) { $0.minimum = .tls13 }, try client(trusting: authority))
         unsafe SSL_CTX_ctrl(old.context.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         #expect(try Pair(old, server(issued)).client.session.isEstablished)
-        let refused = try Pair(old, server(issued, minimum: .tls13))
-        #expect(refused.client.session.failure == .alert("protocol version"))
+        let rejected = try Pair(old, server(issued, minimum: .tls13))
+        #expect(rejected.client.session.error == .alert("protocol version"))
         let oldServer = try server(issued)
         unsafe SSL_CTX_ctrl(oldServer.context.raw, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
-        #expect(Pair(strict, oldServer).client.session.failure == .alert("protocol version"))
+        #expect(Pair(strict, oldServer).client.session.error == .alert("protocol version"))
     }
 
     // MARK: Messages of the handshake, after it
@@ -170,21 +170,21 @@ import Testing
         sendNewKeys(90, pair.client)
         pair.client.send("ping")
         pair.move()
-        #expect(pair.server.text == "ping" && pair.server.session.failure == nil)
+        #expect(pair.server.text == "ping" && pair.server.session.error == nil)
         pair.server.session.allowedMessages += 20
         sendNewKeys(20, pair.client)
         pair.move()
-        #expect(pair.server.session.failure == nil)
+        #expect(pair.server.session.error == nil)
         sendNewKeys(50, pair.client)
         pair.client.send("pong")
         pair.move()
         #expect(
-            pair.server.session.failure == .malformed("the other end sends messages of the handshake without end")
+            pair.server.session.error == .malformed("the other end sends messages of the handshake without end")
         )
         #expect(pair.server.text == "ping")
     }
 
-    @Test func `attempts at another handshake are refused, and without end the session fails`() throws {
+    @Test func `attempts at another handshake are rejected, and without end the session fails`() throws {
         let ends = try ends()
         let ssl = unsafe ends.1.session.ssl
         unsafe _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
@@ -199,10 +199,10 @@ import Testing
             unsafe _ = SSL_renegotiate(ssl)
             unsafe _ = SSL_do_handshake(ssl)
             ends.0.take(ends.1.takeOutput())
-            if attempt == 10 { #expect(ends.0.session.failure == nil) }
+            if attempt == 10 { #expect(ends.0.session.error == nil) }
         }
         #expect(
-            ends.0.session.failure == .malformed("the other end sends messages of the handshake without end")
+            ends.0.session.error == .malformed("the other end sends messages of the handshake without end")
         )
         // Each was answered by an alert of some thirty bytes, and none any more.
         #expect(ends.0.takeOutput().count < 100 * 40)

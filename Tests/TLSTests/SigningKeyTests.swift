@@ -69,7 +69,7 @@ import Testing
         )
     }
 
-    @Test func `a key of another type is refused with a reason`() {
+    @Test func `a key of another type is rejected with a reason`() {
         let ed25519 = TestKey("ED25519").pem
         #expect(
             Self.error(ed25519, .rs256)
@@ -97,7 +97,7 @@ import Testing
         )
     }
 
-    @Test func `what is no key is refused`() {
+    @Test func `what is no key is rejected`() {
         #expect(Self.error([], .es256) == "there is no private key in it; write PEM")
     }
 

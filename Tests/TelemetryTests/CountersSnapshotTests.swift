@@ -13,7 +13,7 @@ import Testing
             counters.limitHit(.waiting)
             counters.http2LimitHit(.rapidReset)
             counters.badRequest("version")
-            counters.refused(.origin)
+            counters.rejected(.origin)
             counters.logLinesDropped()
             _ = counters.start(Array("/".utf8).span, .http)
         }
@@ -28,7 +28,7 @@ import Testing
         #expect(lines.contains(#"martlet_limit_hits_total{limit="waiting"} 2"#))
         #expect(lines.contains(#"martlet_h2_limit_hits_total{limit="rapid_reset"} 2"#))
         #expect(lines.contains(#"martlet_bad_requests_total{reason="version"} 2"#))
-        #expect(lines.contains(#"martlet_refused_total{reason="origin"} 2"#))
+        #expect(lines.contains(#"martlet_rejected_requests_total{reason="origin"} 2"#))
         #expect(lines.contains("martlet_log_lines_dropped_total 2"))
         #expect(lines.contains("martlet_rpc_in_flight 2"))
     }

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the standard buckets tell calls of a tenth of a millisecond from those of ten seconds`() {
+    @Test func `the standard buckets report calls of a tenth of a millisecond from those of ten seconds`() {
         let bounds = HistogramBounds.standard.nanoseconds
         #expect((bounds.first, bounds.last) == (100_000, 10_000_000_000))
         #expect(bounds.count == 16)

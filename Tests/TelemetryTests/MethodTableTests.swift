@@ -12,7 +12,7 @@ import Testing
         #expect(find("/pkg.Service/Method1000", in: table) == 0)
     }
 
-    @Test func `paths with the same hash are told apart`() {
+    @Test func `paths with the same hash are reported apart`() {
         var table = MethodTable(limit: 10)
         let first = admit("/s/A", to: &table, hash: 7)
         let second = admit("/s/B", to: &table, hash: 7)

@@ -11,7 +11,7 @@ enum ConfigurationFiles {
         let diagnostics = Diagnostics()
         let root = YAML.parse(text, into: diagnostics)
         if let root { checkDocument(root, text) }
-        let blueprint = Blueprint(root, kinds: .builtIn, into: diagnostics)
+        let blueprint = Plan(root, kinds: .builtIn, into: diagnostics)
         for diagnostic in diagnostics.sorted + diagnostics.warnings { check(diagnostic, text) }
         guard diagnostics.isEmpty else { return }
         let again = Diagnostics()

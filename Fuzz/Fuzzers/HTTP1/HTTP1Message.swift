@@ -35,7 +35,7 @@ struct HTTP1Message: Equatable {
 struct HTTP1Reading: Equatable {
     var messages: [HTTP1Message] = []
     /// Whether something was wrong with what follows the messages, or with the last of them.
-    var isRefused = false
+    var isRejected = false
 }
 
 extension String {

@@ -64,8 +64,8 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
         return self
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
-        reading.isRefused = true
+    func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        reading.isRejected = true
         let response = HTTPHead()
         response.status = error.status
         stream.send(head: response, end: true)
@@ -83,10 +83,10 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     func sessionDiscards() {}
     func sessionHasOutput() {}
     func sessionSends(_ body: Span<UInt8>) {}
-    func sessionWantsInput() {}
+    func sessionNeedsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { false }
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     var now: Int64 { 1_000_000_000 }
 
@@ -106,7 +106,7 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     }
 
     func wasReset(_ reason: HTTPReset) {
-        if case .error = reason { reading.isRefused = true }
+        if case .error = reason { reading.isRejected = true }
     }
 
     func drained() {}

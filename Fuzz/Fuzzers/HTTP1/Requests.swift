@@ -2,7 +2,7 @@ internal import Bytes
 
 /// Requests as callers send them: what we take, llhttp takes too, and both read the same.
 ///
-/// That we refuse more is meant. What we take and llhttp does not is listed in `isExcused`, and argued in Fuzz/README.md.
+/// That we reject more is meant. What we take and llhttp does not is listed in `isExcused`, and argued in Fuzz/README.md.
 enum Requests {
     static func run(_ input: Span<UInt8>) {
         let ours = Cuts.same("requests read") { RequestReader.read(input, $0) }
@@ -17,7 +17,7 @@ enum Requests {
             demandSame(message.head, theirs.head, "ours and llhttp's head of request \(index)")
             guard compareBodies(message, theirs, ours, oracle) else { return }
         }
-        guard let last = ours.messages.last, last.isWhole, last.persists, !ours.isRefused else { return }
+        guard let last = ours.messages.last, last.isWhole, last.persists, !ours.isRejected else { return }
         demandSame(ours.messages.count, oracle.messages.count, "the number of requests")
     }
 
@@ -29,7 +29,7 @@ enum Requests {
         _ oracle: Oracle
     ) -> Bool {
         guard ours.isWhole else {
-            guard !reading.isRefused, oracle.error == nil else { return false }
+            guard !reading.isRejected, oracle.error == nil else { return false }
             demand(!theirs.isWhole, "llhttp takes for whole what we do not: \(ours)")
             demandSame(ours.body, theirs.body, "ours and llhttp's unfinished body")
             return false
@@ -42,7 +42,7 @@ enum Requests {
         return true
     }
 
-    /// Whether we may take a request that llhttp refuses.
+    /// Whether we may take a request that llhttp rejects.
     private static func isExcused(_ message: HTTP1Message, _ oracle: Oracle) -> Bool {
         // llhttp knows a list of methods, and those of RTSP in another version.
         let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"]

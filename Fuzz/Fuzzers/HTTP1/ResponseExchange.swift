@@ -66,7 +66,7 @@ final class ResponseExchange: HTTPClientOwner, HTTPStreamUser {
     }
 
     func wasReset(_ reason: HTTPReset) {
-        reading.isRefused = true
+        reading.isRejected = true
     }
 
     func drained() {}
@@ -84,10 +84,10 @@ final class ResponseExchange: HTTPClientOwner, HTTPStreamUser {
 
     func sessionHasOutput() {}
     func sessionSends(_ body: Span<UInt8>) {}
-    func sessionWantsInput() {}
+    func sessionNeedsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { false }
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     var now: Int64 { 1_000_000_000 }
 }

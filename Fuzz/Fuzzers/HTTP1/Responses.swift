@@ -24,7 +24,7 @@ enum Responses {
             demandSame(comparable(message.head), comparable(theirs.head), "ours and llhttp's head of response \(index)")
             guard message.status >= 200, message.isWhole else { continue }
             if !theirs.isWhole, oracle.error != nil, oracle.isInTrailers || oracle.isInExtension { return }
-            demand(theirs.isWhole || oracle.error == nil, "llhttp refuses a body: \(oracle.error ?? "")")
+            demand(theirs.isWhole || oracle.error == nil, "llhttp rejects a body: \(oracle.error ?? "")")
             demandSame(message.body, theirs.body, "ours and llhttp's body to \(method)")
             demandSame(message.trailers, theirs.trailers, "ours and llhttp's trailers")
             demand(!persists || theirs.persists, "we keep a connection that llhttp closes: \(message)")

@@ -14,7 +14,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
 
     /// What is told on one side of a connection.
     struct Reading: Equatable {
-        var told: [String]
+        var reported: [String]
         var hasEnded: Bool
     }
 
@@ -30,7 +30,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
 
     /// Reads the frames, and ends in an orderly way.
     func read(_ frames: [UInt8], _ cuts: Cuts) -> Reading {
-        guard let session else { return Reading(told: [], hasEnded: true) }
+        guard let session else { return Reading(reported: [], hasEnded: true) }
         if let client = session as? HTTP2ClientSession {
             _ = session.receive(Frames.settings.span)
             for _ in 0..<min(3, client.room) { ask(client) }
@@ -47,7 +47,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
             }
             flush()
         }
-        let reading = Reading(told: logs.map(\.told), hasEnded: hasEnded)
+        let reading = Reading(reported: logs.map(\.reported), hasEnded: hasEnded)
         if choice & 4 != 0 { for log in logs { log.stream?.resume(.slowPeer) } }
         if choice & 8 != 0 { session.drain() }
         if choice & 16 != 0 { for log in logs { log.stream?.reset(.canceled) } }
@@ -93,7 +93,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
         return log
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+    func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         let response = HTTPHead()
         response.status = error.status
         stream.send(head: response, end: true)
@@ -108,10 +108,10 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     func sessionBecameIdle() {}
     func sessionHasOutput() {}
     func sessionSends(_ body: Span<UInt8>) {}
-    func sessionWantsInput() {}
+    func sessionNeedsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { choice & 32 != 0 }
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     func sessionHasRoom() {}
 }

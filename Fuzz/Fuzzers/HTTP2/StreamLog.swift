@@ -19,7 +19,7 @@ final class StreamLog: HTTPStreamUser {
     }
 
     /// What was told, as far as it does not depend on when it came.
-    var told: String { "\(heads) \(String(latin1: body)) \(trailers) \(isWhole)" }
+    var reported: String { "\(heads) \(String(latin1: body)) \(trailers) \(isWhole)" }
 
     func received(informational head: HTTPHead) {
         check()

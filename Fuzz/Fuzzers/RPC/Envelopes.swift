@@ -15,9 +15,9 @@ enum Envelopes {
         scan(body)
         let followed = Cuts.same("messages followed") { Followed(body, rpcProtocol, direction, $0) }
         let limit = choice & 8 == 0 ? Int.max : 64
-        for wantsMessages in [true, false] {
-            let read = Cuts.same("messages read") { ReadBody(body, rpcProtocol, direction, wantsMessages, limit, $0) }
-            compare(read, followed, body, rpcProtocol, isWhole: wantsMessages && limit == .max)
+        for needsMessages in [true, false] {
+            let read = Cuts.same("messages read") { ReadBody(body, rpcProtocol, direction, needsMessages, limit, $0) }
+            compare(read, followed, body, rpcProtocol, isWhole: needsMessages && limit == .max)
         }
         if direction == .response { Cuts.same("a response read") { ReadResponse(body, rpcProtocol, $0) }.check() }
     }
@@ -29,7 +29,7 @@ enum Envelopes {
         _ rpcProtocol: RPCProtocol,
         isWhole: Bool
     ) {
-        guard !read.hasFault else { return }
+        guard !read.hasError else { return }
         demand(!followed.isBroken, "what the reader takes, the follower takes: \(read)")
         demandSame(read.canEnd, followed.canEnd, "reader and follower agree on where a body may end")
         if isWhole { demandSame(read.messages, followed.messages, "reader and follower count the same messages") }
@@ -42,7 +42,7 @@ enum Envelopes {
     private static func scan(_ body: Span<UInt8>) {
         let bytes = Cuts.same("envelopes found") { cuts in
             var scanner = EnvelopeScanner()
-            let told = ByteQueue()
+            let reported = ByteQueue()
             var left = 0
             cuts.apply(to: body) { piece in
                 var position = 0
@@ -51,17 +51,17 @@ enum Envelopes {
                     case .envelope(let envelope):
                         demand(left == 0, "an envelope follows a whole payload")
                         left = Int(envelope.length)
-                        told.append(envelope)
+                        reported.append(envelope)
                     case .payload(let range, let isLast):
                         left -= range.count
                         demand(isLast == (left == 0), "the last piece is the last")
-                        told.append(piece.extracting(range))
+                        reported.append(piece.extracting(range))
                     }
                 }
                 demand(position == piece.count, "all of a piece is used")
             }
             demand(scanner.isWithinEnvelope || scanner.missing == left || left == 0, "what is missing adds up")
-            return told.readable.array
+            return reported.readable.array
         }
         demand(body.hasPrefix(bytes), "envelopes and payloads are the bytes that came")
     }

@@ -29,7 +29,7 @@ enum Heads {
         let several = read(type, 2).rpcProtocol
         demand(several == .http, "several content types are none: \(several)")
         var moved = call
-        moved.take(path: path.span)
+        moved.update(path: path.span)
         demandSame(moved, call, "the same path tells the same")
         let error = call.error(compression: .unknown, query: query.span)
         let isAsked = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
@@ -68,8 +68,8 @@ enum Heads {
         }
         let written = given.first?.value ?? []
         let spaced = written.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        let told = PercentEncoding.decode(spaced.span)
-        demandSame(message, isBase64 ? Base64.decode(told.span) : told, "the message is what a form would say")
+        let reported = PercentEncoding.decode(spaced.span)
+        demandSame(message, isBase64 ? Base64.decode(reported.span) : reported, "the message is what a form would say")
         demandSame(message.count, read.messageSize, "the size of a message is known before it is read")
     }
 
@@ -107,11 +107,11 @@ enum Heads {
                 grpcMessage: message.span
             )
             Cuts.some.apply(to: response.body.span) { reader.body($0) }
-            let told = Told(reader.end())
-            demandSame(told.code, error.code, "an error in \(rpcProtocol.name) tells its code")
+            let reported = Reported(reader.end())
+            demandSame(reported.code, error.code, "an error in \(rpcProtocol.name) tells its code")
             // Only 64 KiB of an end are kept.
             guard response.body.count < 60_000 else { continue }
-            demandSame(told.message, error.message, "an error in \(rpcProtocol.name) tells its message")
+            demandSame(reported.message, error.message, "an error in \(rpcProtocol.name) tells its message")
         }
     }
 }

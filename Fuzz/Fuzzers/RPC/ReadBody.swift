@@ -8,53 +8,53 @@ struct ReadBody: Equatable {
     var bytes: [UInt8] = []
     var messages = 0
     var hasEnd = false
-    var hasFault = false
+    var hasError = false
     var canEnd = false
 
     init(
         _ body: Span<UInt8>,
         _ rpcProtocol: RPCProtocol,
         _ direction: Direction,
-        _ wantsMessages: Bool,
+        _ needsMessages: Bool,
         _ limit: Int,
         _ cuts: Cuts
     ) {
         var reader = MessageReader(
             rpcProtocol,
             direction,
-            wantsMessages: wantsMessages,
+            needsMessages: needsMessages,
             messageLimit: limit,
             held: ByteQueue()
         )
-        let told = ByteQueue()
+        let reported = ByteQueue()
         cuts.apply(to: body) { piece in
             var position = 0
             while let event = reader.next(in: piece, from: &position) {
-                demand(!hasFault, "nothing follows a fault")
+                demand(!hasError, "nothing follows a fault")
                 demand(position <= piece.count, "no byte is used that is not there")
                 switch event {
                 case .message(let flags, let place):
-                    demand(wantsMessages, "messages are told only where they are wanted")
+                    demand(needsMessages, "messages are told only where they are wanted")
                     let payload = reader.bytes(at: place, in: piece)
                     demand(payload.count <= limit, "no message is over the limit")
-                    told.append(enveloping: payload, flags: flags)
+                    reported.append(enveloping: payload, flags: flags)
                     messages += 1
                 case .pass(let place):
-                    demand(!wantsMessages, "nothing passes where messages are wanted")
-                    told.append(reader.bytes(at: place, in: piece))
+                    demand(!needsMessages, "nothing passes where messages are wanted")
+                    reported.append(reader.bytes(at: place, in: piece))
                 case .end(let flags, let place):
-                    told.append(enveloping: reader.bytes(at: place, in: piece), flags: flags)
+                    reported.append(enveloping: reader.bytes(at: place, in: piece), flags: flags)
                     hasEnd = true
                 case .error:
-                    hasFault = true
+                    hasError = true
                 }
             }
             demand(position == piece.count, "all of a piece is used")
         }
         // What is no base64 is found before what stands before it in the same piece is told.
-        bytes = hasFault && rpcProtocol == .grpcWebText ? [] : told.readable.array
+        bytes = hasError && rpcProtocol == .grpcWebText ? [] : reported.readable.array
         canEnd = reader.isBetweenMessages
-        demand(!hasFault || !canEnd, "no body ends with a fault")
+        demand(!hasError || !canEnd, "no body ends with a fault")
     }
 }
 

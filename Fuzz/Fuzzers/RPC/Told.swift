@@ -4,7 +4,7 @@ internal import Protocols
 internal import RPC
 
 /// The code and the message that a conclusion comes to.
-struct Told {
+struct Reported {
     var code: RPCCode
     var message: String
 

@@ -15,7 +15,7 @@ enum Credentials {
     private static let forms: [CredentialResponse] = [
         .text,
         .json(
-            CredentialPlaces(
+            CredentialFields(
                 value: JSONPointer("/a/0")!,
                 expiresIn: JSONPointer("/in"),
                 expiresAt: JSONPointer("/at")

@@ -74,7 +74,7 @@ struct HTTP1BodyDecoder {
             switch state {
             case .data(let left):
                 guard position < bytes.count else { return .more }
-                let piece = take(left, of: bytes, &position)
+                let piece = read(left, of: bytes, &position)
                 let rest = left == .max ? left : left - piece.count
                 state = rest == 0 ? .ended : .data(left: rest)
                 return .data(from: piece.lowerBound, to: piece.upperBound)
@@ -84,7 +84,7 @@ struct HTTP1BodyDecoder {
                 if size == 0 { parser = HTTP1HeadParser(.trailers) }
             case .chunk(let left):
                 guard position < bytes.count else { return .more }
-                let piece = take(left, of: bytes, &position)
+                let piece = read(left, of: bytes, &position)
                 state = piece.count == left ? .chunkEnd : .chunk(left: left - piece.count)
                 return .data(from: piece.lowerBound, to: piece.upperBound)
             case .chunkEnd:
@@ -101,13 +101,13 @@ struct HTTP1BodyDecoder {
         }
     }
 
-    private func take(_ left: Int, of bytes: Span<UInt8>, _ position: inout Int) -> Range<Int> {
+    private func read(_ left: Int, of bytes: Span<UInt8>, _ position: inout Int) -> Range<Int> {
         let start = position
         position += min(left, bytes.count - position)
         return start..<position
     }
 
-    /// Reads `1*HEXDIG [ ";" extension ] CRLF`; space before the `;` is refused, as a place to hide.
+    /// Reads `1*HEXDIG [ ";" extension ] CRLF`; space before the `;` is rejected, as a place to hide.
     private func readSize(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Int? {
         guard let lineFeed = bytes.firstIndex(of: 0x0a, from: position) else {
             guard bytes.count - position <= Self.maxSizeLine else { throw .chunkSize }

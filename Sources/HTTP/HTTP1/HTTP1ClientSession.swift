@@ -98,7 +98,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
                 }
             }
         } catch {
-            close(telling: .error(error))
+            close(reporting: .error(error))
         }
         guard !closed else { return bytes.count }
         // Only now: bytes behind the response must not become the response to whatever is opened next.
@@ -117,7 +117,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
             persists = false
             return endResponse()
         }
-        close(telling: .connectionLost(errno: errno))
+        close(reporting: .connectionLost(errno: errno))
     }
 
     package func outputDrained() {
@@ -127,13 +127,13 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package func drain() {
         draining = true
         persists = false
-        if !isBusy { close(telling: nil) }
+        if !isBusy { close(reporting: nil) }
     }
 
     // MARK: Reading
 
     private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
-        let head = self.head ?? heads.take()
+        let head = self.head ?? heads.acquire()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
         // Nobody asked for an upgrade, so 101 is no response to anything.
@@ -144,7 +144,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
             parser = HTTP1HeadParser(.response, taken: parser.taken)
             head.contentLength = nil
             user?.received(informational: head)
-            heads.give(head)
+            heads.release(head)
         } else {
             begin(head, parser.connection)
         }
@@ -169,7 +169,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     }
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
-        if decoder.mayHaveTrailers, head == nil { head = heads.take() }
+        if decoder.mayHaveTrailers, head == nil { head = heads.acquire() }
         switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:
             return false
@@ -187,7 +187,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         let trailers = head
         head = nil
         user?.receivedEnd(trailers: trailers?.count ?? 0 > 0 ? trailers : nil)
-        if let trailers { heads.give(trailers) }
+        if let trailers { heads.release(trailers) }
         finishResponse()
     }
 
@@ -199,7 +199,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         guard !closed else { return }
         user = nil
         pauses = []
-        guard case .done = writing, persists else { return close(telling: nil) }
+        guard case .done = writing, persists else { return close(reporting: nil) }
         reading = .nothing
         hasJustEnded = true
     }
@@ -215,7 +215,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     package var heldBytes: Int { output.capacity }
 
-    package var waitsSince: Int64 { owner.lastTaken }
+    package var waitsSince: Int64 { owner.lastWritten }
 
     package func send(informational head: HTTPHead) {}
 
@@ -240,14 +240,14 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package func sendEnd(trailers: HTTPHead?) {
         guard case .body = writing else { return }
         // An upstream that waits for the rest of a body would take the next request for it.
-        guard encoder.writeEnd(trailers: trailers, to: output) else { return close(telling: .canceled) }
+        guard encoder.writeEnd(trailers: trailers, to: output) else { return close(reporting: .canceled) }
         owner.sessionHasOutput()
         writing = .done
     }
 
     package func reset(_ reason: HTTPReset) {
         user = nil
-        close(telling: nil)
+        close(reporting: nil)
     }
 
     package func pause(_ reason: PauseReason) {
@@ -257,13 +257,13 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
-        if pauses.isEmpty { owner.sessionWantsInput() }
+        if pauses.isEmpty { owner.sessionNeedsInput() }
     }
 
-    private func close(telling reset: HTTPReset?) {
+    private func close(reporting reset: HTTPReset?) {
         guard !closed else { return }
         closed = true
-        if let head { heads.give(head) }
+        if let head { heads.release(head) }
         head = nil
         let user = user
         self.user = nil

@@ -3,7 +3,7 @@ internal import Bytes
 /// Where the parts of one field line lie: `name ":" SP value CRLF`, as nearly all lines are.
 ///
 /// The fast way to read a head: a line is checked, its name made small and all of it copied in one pass. It accepts
-/// nothing that `HTTP1HeadParser` refuses; what it does not recognise (a line that has not come whole, a tab, a fault)
+/// nothing that `HTTP1HeadParser` rejects; what it does not recognise (a line that has not come whole, a tab, a fault)
 /// is left to the parser, which knows what is wrong with it.
 struct HTTP1FieldLine {
     /// Longer lines go the slow way; a line is copied before its end is known.

@@ -26,7 +26,7 @@ enum HTTP1Grammar {
         byte >= 0x20 ? byte != 0x7f : byte == 0x09
     }
 
-    /// Why `byte`, which cannot be in a value, is refused.
+    /// Why `byte`, which cannot be in a value, is rejected.
     static func error(of byte: UInt8) -> HTTPError {
         switch byte {
         case 0: .nullByte

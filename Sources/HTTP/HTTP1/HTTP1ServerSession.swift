@@ -75,7 +75,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// A caller of one exchange may take as long as it likes over it.
     package func endStalled(since time: Int64) {}
 
-    /// The rest of a request cannot be refused without the connection, which its owner ends in time.
+    /// The rest of a request cannot be rejected without the connection, which its owner ends in time.
     package func endDiscarding(since time: Int64) -> Bool { false }
 
     // MARK: HTTPSession
@@ -130,7 +130,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         user?.drained()
         guard isHeldBack else { return }
         isHeldBack = false
-        owner?.sessionWantsInput()
+        owner?.sessionNeedsInput()
     }
 
     package func announceClose() {
@@ -155,21 +155,21 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         close(.orderly)
     }
 
-    /// Refuses a request whose head did not arrive in time.
+    /// Rejects a request whose head did not arrive in time.
     package func headTimedOut() {
         if isReadingHead { fail(.headTimeout) }
     }
 
     package var unfinishedHeadBytes: Int { isReadingHead ? parser.taken : 0 }
 
-    package func refuseHead() {
+    package func rejectHead() {
         if isReadingHead { fail(.outOfMemory) }
     }
 
     // MARK: Reading
 
     private func readHead(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
-        let head = self.head ?? heads.take()
+        let head = self.head ?? heads.acquire()
         self.head = head
         guard try parser.parse(bytes, from: &position, into: head, within: limits) else { return false }
         self.head = nil
@@ -197,7 +197,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     private func readBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) -> Bool {
-        if decoder.mayHaveTrailers, head == nil { head = heads.take() }
+        if decoder.mayHaveTrailers, head == nil { head = heads.acquire() }
         switch try decoder.next(bytes, from: &position, trailers: head, by: &parser, within: limits) {
         case .more:
             return false
@@ -222,13 +222,13 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         let trailers = head
         head = nil
         user?.receivedEnd(trailers: trailers?.count ?? 0 > 0 ? trailers : nil)
-        if let trailers { heads.give(trailers) }
+        if let trailers { heads.release(trailers) }
         finishIfDone()
     }
 
     private func fail(_ error: HTTPError) {
         persists = false
-        if case .head = reading { return refuse(error) }
+        if case .head = reading { return reject(error) }
         reading = .done
         let user = user
         self.user = nil
@@ -237,8 +237,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         close(.lingering)
     }
 
-    /// Has a request refused that has not begun, as far as it is known.
-    private func refuse(_ error: HTTPError) {
+    /// Has a request rejected that has not begun, as far as it is known.
+    private func reject(_ error: HTTPError) {
         reading = .done
         writing = .head
         isOld = parser.connection.isOld
@@ -247,8 +247,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         let head = head
         self.head = nil
         if let head { isHEAD = head.method.equals("HEAD") }
-        owner?.sessionRefused(self, error, head: head)
-        if let head { heads.give(head) }
+        owner?.sessionRejected(self, error, head: head)
+        if let head { heads.release(head) }
     }
 
     // MARK: HTTPStream
@@ -262,7 +262,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     package var heldBytes: Int { output.capacity }
 
-    package var waitsSince: Int64 { owner?.lastTaken ?? .max }
+    package var waitsSince: Int64 { owner?.lastWritten ?? .max }
 
     package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
         if isBusy { body(self, user) }
@@ -317,7 +317,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         user = nil
         pauses = []
         if case .body = reading {
-            owner?.sessionWantsInput()
+            owner?.sessionNeedsInput()
             owner?.sessionDiscards()
         }
         finishIfDone()
@@ -336,7 +336,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func resume(_ reason: PauseReason) {
         guard !pauses.isEmpty else { return }
         pauses.remove(reason)
-        if pauses.isEmpty { owner?.sessionWantsInput() }
+        if pauses.isEmpty { owner?.sessionNeedsInput() }
     }
 
     // MARK: The end of an exchange
@@ -348,7 +348,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         reading = .head
         parser = HTTP1HeadParser(.request)
         owner?.sessionBecameIdle()
-        owner?.sessionWantsInput()
+        owner?.sessionNeedsInput()
     }
 
     private func close(_ end: SessionEnd) {
@@ -356,7 +356,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         closed = true
         writing = .done
         user = nil
-        if let head { heads.give(head) }
+        if let head { heads.release(head) }
         head = nil
         owner?.sessionEnded(end)
     }

@@ -13,8 +13,8 @@ package final class HTTP1SessionPool {
     }
 
     /// A session at rest for a connection, whose responses go to `output`.
-    package func take(for owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) -> HTTP1ServerSession {
-        guard let session = free.take() else {
+    package func acquire(for owner: any HTTPServerOwner, output: ByteQueue, limits: HTTPLimits) -> HTTP1ServerSession {
+        guard let session = free.acquire() else {
             return HTTP1ServerSession(owner: owner, output: output, heads: heads, limits: limits)
         }
         session.attach(to: owner, output: output, limits: limits)
@@ -22,9 +22,9 @@ package final class HTTP1SessionPool {
     }
 
     /// Takes a session back that is at rest, unless somebody still holds it: a late word of his must reach nobody else.
-    package func give(_ session: consuming HTTP1ServerSession) {
+    package func release(_ session: consuming HTTP1ServerSession) {
         session.detach()
-        if isKnownUniquelyReferenced(&session) { free.give(session) }
+        if isKnownUniquelyReferenced(&session) { free.release(session) }
     }
 
     /// Forgets the sessions that nobody has needed since the last trim.

@@ -39,7 +39,7 @@ enum HTTP1Target {
         head.setTarget(([UInt8(ascii: "/")] + rest.array).span)
     }
 
-    /// Refuses what is not a host with an optional port (RFC 9110 §7.2).
+    /// Rejects what is not a host with an optional port (RFC 9110 §7.2).
     static func checkHost(_ host: Span<UInt8>) throws(HTTPError) {
         guard host.count > 0 else { throw .invalidHost }
         for index in 0..<host.count where unsafe !HTTP1Grammar.isHost(host[unchecked: index]) { throw .invalidHost }

@@ -37,13 +37,13 @@ enum HTTP2Callbacks {
 
     private static func setReading(_ table: OpaquePointer) {
         unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(table) { _, header, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganFrame(type: header!.pointee.type) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.beganFrame(type: header!.pointee.type) }
         }
         unsafe nghttp2_session_callbacks_set_unpack_extension_callback(table) { _, _, _, _ in
             NGHTTP2_ERR_CANCEL.rawValue
         }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.beganHead(id: frame!.pointee.hd.stream_id) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.beganHead(id: frame!.pointee.hd.stream_id) }
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
             _,
@@ -54,7 +54,7 @@ enum HTTP2Callbacks {
             valueCount,
             _,
             context in
-            unsafe HTTP2Callbacks.tell(context) {
+            unsafe HTTP2Callbacks.call(context) {
                 unsafe $0.received(
                     name: Span(_unsafeElements: UnsafeBufferPointer(start: name, count: nameCount)),
                     value: Span(_unsafeElements: UnsafeBufferPointer(start: value, count: valueCount))
@@ -66,7 +66,7 @@ enum HTTP2Callbacks {
             NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, id, bytes, count, context in
-            unsafe HTTP2Callbacks.tell(context) {
+            unsafe HTTP2Callbacks.call(context) {
                 unsafe $0.received(
                     body: Span(_unsafeElements: UnsafeBufferPointer(start: bytes, count: count)),
                     id: id
@@ -74,13 +74,13 @@ enum HTTP2Callbacks {
             }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.received(frame!) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.received(frame!) }
         }
         unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, _, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.receivedInvalid(frame!.pointee.hd) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.receivedInvalid(frame!.pointee.hd) }
         }
         unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, id, code, context in
-            unsafe HTTP2Callbacks.tell(context) { $0.closed(id: id, code: HTTP2Code(rawValue: code)) }
+            unsafe HTTP2Callbacks.call(context) { $0.closed(id: id, code: HTTP2Code(rawValue: code)) }
         }
     }
 
@@ -92,7 +92,7 @@ enum HTTP2Callbacks {
             count,
             _,
             context in
-            unsafe HTTP2Callbacks.tell(context) {
+            unsafe HTTP2Callbacks.call(context) {
                 unsafe $0.sendData(
                     id: frame!.pointee.hd.stream_id,
                     header: Span(_unsafeElements: UnsafeBufferPointer(start: header, count: 9)),
@@ -101,16 +101,16 @@ enum HTTP2Callbacks {
             }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_send_callback(table) { _, frame, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.sent(frame!) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.sent(frame!) }
         }
         unsafe nghttp2_session_callbacks_set_on_frame_not_send_callback(table) { _, frame, _, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.notSent(frame!) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.notSent(frame!) }
         }
     }
 
     /// Lends the session that a call is for, without holding it: whoever made nghttp2 call holds it meanwhile.
     @inline(__always)
-    static func tell<Result>(
+    static func call<Result>(
         _ context: UnsafeMutableRawPointer?,
         _ body: (HTTP2Session) -> Result
     ) -> Result {

@@ -6,7 +6,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     private let upstream: any HTTPClientOwner
     private let scheme: StaticString
     package private(set) var isPinging = false
-    private var takesNoMore = false
+    private var acceptsNoMore = false
     private var maxStreams = 0
     /// Whether the settings of the peer have come.
     ///
@@ -37,7 +37,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     override func sentGoAway(_ code: HTTP2Code) {
         super.sentGoAway(code)
         // Streams that have not begun by now never will, and are told so next.
-        takesNoMore = true
+        acceptsNoMore = true
         if !isReady, code != .noError { isForeign = true }
     }
 
@@ -55,13 +55,13 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func send(_ head: HTTPHead, end: Bool, on stream: HTTP2Stream) {
         submit(request: head, scheme: scheme, end: end, on: stream)
-        if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { takesNoMore = true }
+        if unsafe nghttp2_session_get_next_stream_id(engine) > UInt32(Int32.max) { acceptsNoMore = true }
     }
 
     override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {
-        guard let user = stream.user else { return heads.give(head) }
+        guard let user = stream.user else { return heads.release(head) }
         if let error {
-            heads.give(head)
+            heads.release(head)
             stream.reset(.error(error))
             return user.wasReset(.error(error))
         }
@@ -69,13 +69,13 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
             // All interim responses and the final one share one limit, or they could go on for ever.
             stream.interimBytes += reader.size
             guard stream.interimBytes <= limits.head else {
-                heads.give(head)
+                heads.release(head)
                 stream.reset(.error(.headTooLarge))
                 return user.wasReset(.error(.headTooLarge))
             }
             head.contentLength = nil
             user.received(informational: head)
-            return heads.give(head)
+            return heads.release(head)
         }
         stream.receiving = end ? .ended : .body
         user.received(head: head, end: end)
@@ -90,7 +90,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
 
     override func streamGone() {
         guard !isClosed else { return }
-        if streams.isEmpty, isDraining { return close(.orderly, telling: .canceled) }
+        if streams.isEmpty, isDraining { return close(.orderly, reporting: .canceled) }
         upstream.sessionHasRoom()
     }
 
@@ -104,7 +104,7 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func receivedGoAway() {
-        takesNoMore = true
+        acceptsNoMore = true
         upstream.sessionHasRoom()
     }
 
@@ -119,10 +119,10 @@ package final class HTTP2ClientSession: HTTP2Session, HTTPClientSession {
     }
 
     override func drained() {
-        if streams.isEmpty { close(.orderly, telling: .canceled) }
+        if streams.isEmpty { close(.orderly, reporting: .canceled) }
     }
 
     /// Whether no exchange will be begun on the connection any more: one of the two sides has said so, or the numbers of
     /// streams have run out.
-    package var isRetired: Bool { isDraining || isClosed || takesNoMore }
+    package var isRetired: Bool { isDraining || isClosed || acceptsNoMore }
 }

@@ -90,18 +90,18 @@ enum HTTP2FieldBlock {
 
         private mutating func add(_ name: StaticString, decimal value: Int) {
             var rest = value
-            var place = 24 - digitCount
+            var position = 24 - digitCount
             repeat {
-                place -= 1
-                unsafe digits[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                position -= 1
+                unsafe digits[position] = UInt8(ascii: "0") + UInt8(rest % 10)
                 rest /= 10
             } while rest > 0
-            let used = 24 - digitCount - place
+            let used = 24 - digitCount - position
             digitCount += used
             unsafe add(
                 UnsafeMutablePointer(mutating: name.utf8Start),
                 name.utf8CodeUnitCount,
-                digits + place,
+                digits + position,
                 used,
                 Self.staticName
             )

@@ -15,7 +15,7 @@ struct HTTP2FloodGuard {
         }
 
         /// Takes one out; false if there is none.
-        mutating func take(_ now: Int64) -> Bool {
+        mutating func consume(_ now: Int64) -> Bool {
             if filled > 0 { level = min(burst, level + Double(now - filled) / 1e9 * perSecond) }
             filled = now
             guard level >= 1 else { return false }
@@ -43,12 +43,12 @@ struct HTTP2FloodGuard {
     mutating func count(_ limit: HTTP2Limit, now: Int64) -> HTTP2Limit? {
         let isAllowed =
             switch limit {
-            case .rapidReset, .madeYouReset: resets.take(now)
-            case .settings: settings.take(now)
-            case .ping: pings.take(now)
-            case .emptyData: emptyData.take(now)
-            case .priority: priorities.take(now)
-            case .window: windows.take(now)
+            case .rapidReset, .madeYouReset: resets.consume(now)
+            case .settings: settings.consume(now)
+            case .ping: pings.consume(now)
+            case .emptyData: emptyData.consume(now)
+            case .priority: priorities.consume(now)
+            case .window: windows.consume(now)
             default: true
             }
         return isAllowed ? nil : limit

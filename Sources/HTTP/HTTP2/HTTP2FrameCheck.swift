@@ -73,7 +73,7 @@ struct HTTP2FrameCheck {
     }
 
     /// We have told the peer in a GOAWAY which of its streams is the last one.
-    mutating func saidGoodbye(last stream: Int32) {
+    mutating func sentGoaway(last stream: Int32) {
         highestAccepted = min(highestAccepted, stream)
     }
 

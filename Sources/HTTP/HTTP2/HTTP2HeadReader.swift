@@ -66,8 +66,8 @@ struct HTTP2HeadReader {
 
     private mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, to head: HTTPHead) {
         // The 32 bytes that HTTP/2 counts for each field beside its text are not in a head as HTTP/1 has it.
-        guard taken - 32 * head.count <= maxBytes else { return refuse(.headTooLarge) }
-        guard head.count < maxFields else { return refuse(.tooManyFields) }
+        guard taken - 32 * head.count <= maxBytes else { return reject(.headTooLarge) }
+        guard head.count < maxFields else { return reject(.tooManyFields) }
         do throws(HTTPError) {
             if name.count > 0, name[0] == UInt8(ascii: ":") {
                 try addControl(name, value, to: head)
@@ -77,11 +77,11 @@ struct HTTP2HeadReader {
                 if known != .other { try note(known, value, in: head) }
             }
         } catch {
-            refuse(error)
+            reject(error)
         }
     }
 
-    private mutating func refuse(_ error: HTTPError) {
+    private mutating func reject(_ error: HTTPError) {
         self.error = error
     }
 

@@ -45,13 +45,13 @@ final class HTTP2Memory {
     }
 
     deinit {
-        forget(kept)
+        subtract(kept)
         unsafe free.deallocate()
     }
 
     /// Gives as many bytes back to the allocator as nobody has needed since the last trim.
     func trim() {
-        forget(unused)
+        subtract(unused)
         unused = kept
         sessionPages.trim()
     }
@@ -60,23 +60,23 @@ final class HTTP2Memory {
     ///
     /// `unused` counts bytes and not blocks: a size in use may go while another that is not stays. The next trims even that
     /// out, and the most that can be wrong is a few allocations.
-    private func forget(_ bytes: Int) {
+    private func subtract(_ bytes: Int) {
         let rest = kept - bytes
-        for place in unsafe free.indices.reversed() {
-            while kept > rest, let block = unsafe free[place] {
-                unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
+        for sizeClass in unsafe free.indices.reversed() {
+            while kept > rest, let block = unsafe free[sizeClass] {
+                unsafe free[sizeClass] = block.load(as: UnsafeMutableRawPointer?.self)
                 unsafe Glibc.free(block - Self.header)
-                kept -= place * Self.step
+                kept -= sizeClass * Self.step
             }
         }
     }
 
     /// Calls `make`, which makes a session, and lays what is large of it on `sessionPages`, as far as that has room.
     func together(_ make: () -> Void) {
-        guard let start = unsafe sessionPages.take() else { return make() }
+        guard let start = unsafe sessionPages.acquire() else { return make() }
         unsafe room = UnsafeMutableRawBufferPointer(start: start, count: HTTP2SessionPages.size)
         make()
-        if unsafe room.baseAddress == start { unsafe sessionPages.give(start) }
+        if unsafe room.baseAddress == start { unsafe sessionPages.release(start) }
         unsafe room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
@@ -102,42 +102,44 @@ final class HTTP2Memory {
 
     /// A block of at least `size` bytes, that is not zeroed; nil if there is no memory.
     func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-        let place = max(1, (size + Self.step - 1) / Self.step)
-        if unsafe place < free.count, let block = unsafe free[place] {
-            unsafe free[place] = block.load(as: UnsafeMutableRawPointer?.self)
-            kept -= place * Self.step
+        let sizeClass = max(1, (size + Self.step - 1) / Self.step)
+        if unsafe sizeClass < free.count, let block = unsafe free[sizeClass] {
+            unsafe free[sizeClass] = block.load(as: UnsafeMutableRawPointer?.self)
+            kept -= sizeClass * Self.step
             if kept < unused { unused = kept }
             return unsafe block
         }
-        let bytes = Self.header + place * Self.step
-        if unsafe place >= free.count, unsafe bytes <= room.count {
+        let bytes = Self.header + sizeClass * Self.step
+        if unsafe sizeClass >= free.count, unsafe bytes <= room.count {
             let home = unsafe room.count == HTTP2SessionPages.size ? Home.first : .after
             let start = unsafe room.baseAddress!
             unsafe room = UnsafeMutableRawBufferPointer(rebasing: room[bytes...])
-            return unsafe Self.mark(start, place, home)
+            return unsafe Self.mark(start, sizeClass, home)
         }
         guard let start = unsafe malloc(bytes) else { return nil }
-        return unsafe Self.mark(start, place, .allocator)
+        return unsafe Self.mark(start, sizeClass, .allocator)
     }
 
-    private static func mark(_ start: UnsafeMutableRawPointer, _ place: Int, _ home: Home) -> UnsafeMutableRawPointer {
-        unsafe start.storeBytes(of: place, as: Int.self)
+    private static func mark(_ start: UnsafeMutableRawPointer, _ sizeClass: Int, _ home: Home)
+        -> UnsafeMutableRawPointer
+    {
+        unsafe start.storeBytes(of: sizeClass, as: Int.self)
         unsafe start.storeBytes(of: home.rawValue, toByteOffset: MemoryLayout<Int>.size, as: Int.self)
         return unsafe start + header
     }
 
     /// Takes a block back.
     func release(_ block: UnsafeMutableRawPointer) {
-        let place = unsafe Self.place(of: block)
-        guard unsafe place < free.count, kept < Self.maxKept else { return unsafe discard(block - Self.header) }
-        unsafe block.storeBytes(of: free[place], as: UnsafeMutableRawPointer?.self)
-        unsafe free[place] = block
-        kept += place * Self.step
+        let sizeClass = unsafe Self.sizeClass(of: block)
+        guard unsafe sizeClass < free.count, kept < Self.maxKept else { return unsafe discard(block - Self.header) }
+        unsafe block.storeBytes(of: free[sizeClass], as: UnsafeMutableRawPointer?.self)
+        unsafe free[sizeClass] = block
+        kept += sizeClass * Self.step
     }
 
     private func discard(_ start: UnsafeMutableRawPointer) {
         switch unsafe Home(rawValue: start.load(fromByteOffset: MemoryLayout<Int>.size, as: Int.self)) {
-        case .first: unsafe sessionPages.give(start)
+        case .first: unsafe sessionPages.release(start)
         case .after: break
         case .allocator, nil: unsafe Glibc.free(start)
         }
@@ -146,12 +148,12 @@ final class HTTP2Memory {
     private func move(_ block: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
         guard let new = unsafe allocate(size) else { return nil }
         guard let block = unsafe block else { return unsafe new }
-        unsafe new.copyMemory(from: block, byteCount: min(size, Self.place(of: block) * Self.step))
+        unsafe new.copyMemory(from: block, byteCount: min(size, Self.sizeClass(of: block) * Self.step))
         unsafe release(block)
         return unsafe new
     }
 
-    private static func place(of block: UnsafeMutableRawPointer) -> Int {
+    private static func sizeClass(of block: UnsafeMutableRawPointer) -> Int {
         unsafe block.load(fromByteOffset: -header, as: Int.self)
     }
 

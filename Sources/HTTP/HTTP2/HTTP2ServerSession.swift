@@ -5,10 +5,10 @@ internal import CNghttp2
 package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private let caller: any HTTPServerOwner
     /// How far the goodbye has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
-    private var goodbye = Goodbye.none
+    private var shutdown = Shutdown.none
     private var hasSettings = false
 
-    private enum Goodbye { case none, announced, said }
+    private enum Shutdown { case none, announced, said }
 
     /// Makes the session of a connection whose first bytes are, or will be, the preface of HTTP/2.
     package init(
@@ -38,13 +38,13 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     package var unfinishedHeadBytes: Int { reader.head == nil ? 0 : reader.size }
 
-    /// Refuses the stream that the head is for; the others of the connection go on.
+    /// Rejects the stream that the head is for; the others of the connection go on.
     ///
     /// Trailers are those of a call that may have been processed already: it is its user who ends it.
-    package func refuseHead() {
+    package func rejectHead() {
         guard reader.head != nil, let stream = stream(readingID) else { return }
         let isRequest = reader.kind == .request
-        dropHead()
+        discardHead()
         if isRequest { return stream.reset(.unprocessed) }
         if let user = stream.user { return user.shed() }
         stream.reset(.code(stream.sending == .sent ? .noError : .enhanceYourCalm))
@@ -68,8 +68,8 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     override func opened(_ stream: HTTP2Stream, _ head: HTTPHead, _ error: HTTPError?, end: Bool) {
         stream.receiving = end ? .ended : .body
         if let error {
-            caller.sessionRefused(stream, error, head: head)
-            return heads.give(head)
+            caller.sessionRejected(stream, error, head: head)
+            return heads.release(head)
         }
         let user = caller.sessionOpened(stream, head: head, end: end)
         // The user may have responded or reset at once, and then it is told nothing any more.
@@ -80,9 +80,9 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         submit(response: head, end: end, on: stream)
     }
 
-    /// What is still to come of the request is thrown away for a while, and then refused (RFC 9113 §8.1).
+    /// What is still to come of the request is thrown away for a while, and then rejected (RFC 9113 §8.1).
     ///
-    /// Not at once: there are callers who take the response for lost if the refusal comes together with it.
+    /// Not at once: there are callers who take the response for lost if the rejection comes together with it.
     override func respondedEarly(_ stream: HTTP2Stream) {
         stream.progress = now
         caller.sessionDiscards()
@@ -104,7 +104,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     /// Ends the streams whose peer has taken nothing of what waits for it since `time`.
     package func endStalled(since time: Int64) {
         for stream in streams where stream.queuedBytes > 0 && stream.progress < time && !stream.isReset {
-            refusedBeyond(.slowReader)
+            rejectedOverLimit(.slowReader)
             let user = stream.user
             stream.reset(.canceled)
             user?.wasReset(.canceled)
@@ -118,16 +118,16 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     override func drained() {
         guard !isClosed else { return }
-        switch goodbye {
+        switch shutdown {
         case .none where !isBusy:
             // What the peer may just be sending it can retry elsewhere: it will see that it was not processed.
             lingers = false
-            sayGoodbye()
+            sendGoaway()
         case .none:
-            goodbye = .announced
+            shutdown = .announced
             unsafe _ = nghttp2_submit_shutdown_notice(engine)
         case .announced:
-            sayGoodbye()
+            sendGoaway()
         case .said: return
         }
         hasOutput()
@@ -135,18 +135,18 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     override func sentGoAway(_ code: HTTP2Code) {
         super.sentGoAway(code)
-        guard goodbye == .announced, code == .noError else { return }
+        guard shutdown == .announced, code == .noError else { return }
         // Behind the notice, so that the response to it says that the notice has been seen.
         unsafe _ = nghttp2_submit_ping(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
 
     /// The peer has seen the notice: what it has begun until now is served, and nothing after it.
     override func receivedPingAck() {
-        if goodbye == .announced { sayGoodbye() }
+        if shutdown == .announced { sendGoaway() }
     }
 
-    private func sayGoodbye() {
-        goodbye = .said
+    private func sendGoaway() {
+        shutdown = .said
         let last = unsafe nghttp2_session_get_last_proc_stream_id(engine)
         let code = HTTP2Code.noError.rawValue
         unsafe _ = nghttp2_submit_goaway(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, nil, 0)
@@ -166,6 +166,6 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         write()
         terminate(.noError)
         write()
-        close(.lingering, telling: .shutdown)
+        close(.lingering, reporting: .shutdown)
     }
 }

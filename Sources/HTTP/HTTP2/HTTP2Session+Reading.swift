@@ -3,8 +3,8 @@ internal import CNghttp2
 
 /// What nghttp2 tells of the frames that arrive.
 extension HTTP2Session {
-    private static let goOn: Int32 = 0
-    private static var giveUp: Int32 { NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+    private static let proceed: Int32 = 0
+    private static var abort: Int32 { NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
 
     func beganFrame(type: UInt8) -> Int32 {
         switch UInt32(type) {
@@ -16,24 +16,24 @@ extension HTTP2Session {
         case NGHTTP2_PRIORITY.rawValue, NGHTTP2_CONTINUATION.rawValue + 1...255: return count(.priority)
         default: break
         }
-        return Self.goOn
+        return Self.proceed
     }
 
     // MARK: Heads
 
     func beganHead(id: Int32) -> Int32 {
-        guard !isClosed else { return Self.giveUp }
-        if headBytes >= limits.heads, stream(id) == nil { return refuse(id: id) }
-        guard let stream = stream(id) ?? begin(id: id) else { return Self.goOn }
+        guard !isClosed else { return Self.abort }
+        if headBytes >= limits.heads, stream(id) == nil { return reject(id: id) }
+        guard let stream = stream(id) ?? begin(id: id) else { return Self.proceed }
         readingID = id
         countHead()
-        reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .response, into: heads.take())
-        return Self.goOn
+        reader.begin(stream.receiving != .head ? .trailers : isServer ? .request : .response, into: heads.acquire())
+        return Self.proceed
     }
 
-    /// Refuses a new stream; nghttp2 goes through its head for HPACK's sake, and tells nothing of it.
-    private func refuse(id: Int32) -> Int32 {
-        refusedBeyond(.heads)
+    /// Rejects a new stream; nghttp2 goes through its head for HPACK's sake, and tells nothing of it.
+    private func reject(id: Int32) -> Int32 {
+        rejectedOverLimit(.heads)
         frames.reset(id)
         // Before nghttp2 resets the stream by itself, with a code by which the call may not be made again.
         let code = HTTP2Code.refusedStream.rawValue
@@ -43,16 +43,16 @@ extension HTTP2Session {
 
     func received(name: Span<UInt8>, value: Span<UInt8>) -> Int32 {
         reader.add(name, value)
-        // A little too much is refused with a response; what is out of all proportion is an attack.
+        // A little too much is rejected with a response; what is out of all proportion is an attack.
         guard reader.error != nil, reader.size > 16 * limits.head else {
-            return yields ? NGHTTP2_ERR_PAUSE.rawValue : Self.goOn
+            return yields ? NGHTTP2_ERR_PAUSE.rawValue : Self.proceed
         }
         return stop(.headerList)
     }
 
     private func headCame(_ frame: UnsafePointer<nghttp2_frame>) {
         guard let head = reader.finish() else { return }
-        guard let stream = unsafe stream(frame.pointee.hd.stream_id) else { return heads.give(head) }
+        guard let stream = unsafe stream(frame.pointee.hd.stream_id) else { return heads.release(head) }
         let end = unsafe frame.pointee.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         if reader.kind == .request {
             stream.headBytes = reader.size
@@ -65,31 +65,31 @@ extension HTTP2Session {
             stream.isMalformed = true
             reset(stream, .code(.protocolError))
         }
-        heads.give(head)
+        heads.release(head)
     }
 
     /// Gives up the head that is being read.
-    func dropHead() {
-        if let head = reader.finish() { heads.give(head) }
+    func discardHead() {
+        if let head = reader.finish() { heads.release(head) }
     }
 
     // MARK: Bodies
 
     func received(body: Span<UInt8>, id: Int32) -> Int32 {
-        guard !isClosed else { return Self.giveUp }
+        guard !isClosed else { return Self.abort }
         stream(id)?.received(body)
-        guard !isClosed else { return Self.giveUp }
+        guard !isClosed else { return Self.abort }
         unsafe _ = nghttp2_session_consume_connection(engine, body.count)
-        return Self.goOn
+        return Self.proceed
     }
 
     private func dataCame(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         let header = unsafe frame.pointee.hd
         if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
             stream(header.stream_id)?.receivedEnd(trailers: nil)
-            return Self.goOn
+            return Self.proceed
         }
-        guard unsafe header.length == frame.pointee.data.padlen else { return Self.goOn }
+        guard unsafe header.length == frame.pointee.data.padlen else { return Self.proceed }
         return count(.emptyData)
     }
 
@@ -107,16 +107,16 @@ extension HTTP2Session {
     // MARK: Frames
 
     func received(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
-        guard !isClosed else { return Self.giveUp }
+        guard !isClosed else { return Self.abort }
         let header = unsafe frame.pointee.hd
         let isAck = header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
         switch UInt32(header.type) {
         case NGHTTP2_DATA.rawValue: return unsafe dataCame(frame)
         case NGHTTP2_HEADERS.rawValue: unsafe headCame(frame)
         // What an upstream resets is its own work.
-        case NGHTTP2_RST_STREAM.rawValue: return isServer ? count(.rapidReset) : Self.goOn
+        case NGHTTP2_RST_STREAM.rawValue: return isServer ? count(.rapidReset) : Self.proceed
         case NGHTTP2_SETTINGS.rawValue:
-            if isAck { return Self.goOn }
+            if isAck { return Self.proceed }
             receivedSettings()
             return count(.settings)
         case NGHTTP2_PING.rawValue:
@@ -128,26 +128,26 @@ extension HTTP2Session {
             return count(.settings)
         default: break
         }
-        return Self.goOn
+        return Self.proceed
     }
 
     /// A frame breaks the protocol: nghttp2 ends the stream, or the connection.
     func receivedInvalid(_ header: nghttp2_frame_hd) -> Int32 {
-        // A stream that is refused at once is never there, and its peer learns of that later.
+        // A stream that is rejected at once is never there, and its peer learns of that later.
         frames.reset(header.stream_id)
         stream(header.stream_id)?.isMalformed = true
-        guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return Self.goOn }
-        dropHead()
-        if isServer, streams.count >= limits.streams { refusedBeyond(.streams) }
-        return Self.goOn
+        guard UInt32(header.type) == NGHTTP2_HEADERS.rawValue else { return Self.proceed }
+        discardHead()
+        if isServer, streams.count >= limits.streams { rejectedOverLimit(.streams) }
+        return Self.proceed
     }
 
     private func count(_ limit: HTTP2Limit) -> Int32 {
-        guardian.count(limit, now: now).map(stop) ?? Self.goOn
+        guardian.count(limit, now: now).map(stop) ?? Self.proceed
     }
 
     private func stop(_ limit: HTTP2Limit) -> Int32 {
         exceeded(limit)
-        return Self.giveUp
+        return Self.abort
     }
 }

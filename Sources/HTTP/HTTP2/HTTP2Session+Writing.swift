@@ -37,7 +37,7 @@ extension HTTP2Session {
             }
         }
         // A connection whose numbers have run out takes no stream; its user is told once it has nothing on its hands.
-        if stream.id < 0 { refused.append(stream) } else { add(stream) }
+        if stream.id < 0 { rejected.append(stream) } else { add(stream) }
         frames.began(stream.id)
         hasOutput()
     }
@@ -86,7 +86,7 @@ extension HTTP2Session {
     /// Trailers need no window, so where nothing else waits they do not wait for one either.
     func hasEnd(_ stream: HTTP2Stream) {
         guard stream.isOnWire, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
-            stream.position >= 0, let trailers = stream.takeTrailers()
+            stream.position >= 0, let trailers = stream.removeTrailers()
         else { return hasData(stream) }
         submit(trailers, on: stream.id)
         hasOutput()
@@ -97,7 +97,7 @@ extension HTTP2Session {
         unsafe HTTP2FieldBlock.lend(trailers, .trailers) { fields, count in
             unsafe _ = nghttp2_submit_trailer(engine, id, fields, count)
         }
-        heads.give(trailers)
+        heads.release(trailers)
     }
 
     private func resumeData(_ stream: HTTP2Stream) {
@@ -117,7 +117,7 @@ extension HTTP2Session {
             case .canceled, .connectionLost, .exceeded, .shutdown: HTTP2Code.cancel
             }
         unsafe _ = nghttp2_submit_rst_stream(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
-        stream.isGivenUp()
+        stream.wasAbandoned()
         hasOutput()
     }
 
@@ -129,7 +129,7 @@ extension HTTP2Session {
         let isOpen =
             unsafe nghttp2_session_get_stream_remote_window_size(engine, stream.id) > 0
             && nghttp2_session_get_remote_window_size(engine) > 0
-        return isOpen ? lastTaken : stream.progress
+        return isOpen ? lastWritten : stream.progress
     }
 
     // MARK: Frames
@@ -138,11 +138,11 @@ extension HTTP2Session {
     func write() {
         guard !isClosed, !isReading, !isWriting else { return }
         isWriting = true
-        if !refused.isEmpty {
+        if !rejected.isEmpty {
             // They may bring more at once.
-            let told = refused
-            refused = []
-            for stream in told { stream.end(telling: .unprocessed) }
+            let reported = rejected
+            rejected = []
+            for stream in reported { stream.end(reporting: .unprocessed) }
         }
         while !isClosed, output.count < Self.maxQueued {
             var bytes: UnsafePointer<UInt8>?
@@ -159,12 +159,12 @@ extension HTTP2Session {
     }
 
     private func failed() {
-        close(.abort, telling: .connectionLost(errno: nil))
+        close(.abort, reporting: .connectionLost(errno: nil))
     }
 
     private static var provider: nghttp2_data_provider {
         unsafe nghttp2_data_provider(source: nghttp2_data_source(fd: 0)) { _, id, _, room, flags, _, context in
-            unsafe HTTP2Callbacks.tell(context) { unsafe $0.nextData(id: id, room: room, flags: flags!) }
+            unsafe HTTP2Callbacks.call(context) { unsafe $0.nextData(id: id, room: room, flags: flags!) }
         }
     }
 
@@ -185,9 +185,9 @@ extension HTTP2Session {
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
         guard stream.hasEnded, count == waiting, !isDirect else { return count }
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
-        guard let trailers = stream.takeTrailers() else { return count }
+        guard let trailers = stream.removeTrailers() else { return count }
         guard trailers.count > 0 else {
-            heads.give(trailers)
+            heads.release(trailers)
             return count
         }
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
@@ -237,7 +237,7 @@ extension HTTP2Session {
             guard let limit = guardian.count(.madeYouReset, now: now) else { return 0 }
             exceeded(limit)
         case NGHTTP2_GOAWAY.rawValue:
-            frames.saidGoodbye(last: unsafe frame.pointee.goaway.last_stream_id)
+            frames.sentGoaway(last: unsafe frame.pointee.goaway.last_stream_id)
             sentGoAway(unsafe HTTP2Code(rawValue: frame.pointee.goaway.error_code))
         default: break
         }
@@ -255,8 +255,8 @@ extension HTTP2Session {
             if stream.receiving != .ended { respondedEarly(stream) }
             return false
         }
-        guard stream.tellsDrained, stream.queuedBytes == 0 else { return false }
-        stream.tellsDrained = false
+        guard stream.notifiesDrained, stream.queuedBytes == 0 else { return false }
+        stream.notifiesDrained = false
         return true
     }
 
@@ -269,7 +269,7 @@ extension HTTP2Session {
         else { return 0 }
         unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)
-        stream.end(telling: .unprocessed)
+        stream.end(reporting: .unprocessed)
         streamGone()
         return 0
     }

@@ -41,7 +41,7 @@ package class HTTP2Session: HTTPSession {
     /// The streams that nghttp2 knows, in no order.
     private(set) var streams: [HTTP2Stream] = []
     /// Streams that nghttp2 did not take.
-    var refused: [HTTP2Stream] = []
+    var rejected: [HTTP2Stream] = []
     /// The stream that a frame was about last, so that it need not be looked for again; `streams` has it as long.
     private var latest: Unmanaged<HTTP2Stream>?
     private var latestID: Int32 = 0
@@ -122,7 +122,7 @@ package class HTTP2Session: HTTPSession {
     var now: Int64 { owner.now }
 
     /// Since when the peer has taken nothing of the output; `.max` if none of it waits.
-    var lastTaken: Int64 { owner.lastTaken }
+    var lastWritten: Int64 { owner.lastWritten }
 
     // MARK: HTTPSession
 
@@ -159,7 +159,7 @@ package class HTTP2Session: HTTPSession {
     var maxFrames: Int { 4 * max(limits.streams, streams.count) + Self.maxReplies }
 
     package func receiveEnd(errno: Int32?) {
-        close(.orderly, telling: .connectionLost(errno: errno))
+        close(.orderly, reporting: .connectionLost(errno: errno))
     }
 
     package func outputDrained() {
@@ -204,12 +204,12 @@ package class HTTP2Session: HTTPSession {
     // MARK: What streams take and give back
 
     // Here, and not `session.heads.give`: what is reached over two objects is counted.
-    func takeQueue() -> ByteQueue { resources.queues.take() }
-    func give(_ queue: consuming ByteQueue) { resources.queues.give(queue) }
-    func give(_ head: consuming HTTPHead) { heads.give(head) }
+    func acquireQueue() -> ByteQueue { resources.queues.acquire() }
+    func release(_ queue: consuming ByteQueue) { resources.queues.release(queue) }
+    func release(_ head: consuming HTTPHead) { heads.release(head) }
 
     func copy(_ head: HTTPHead) -> HTTPHead {
-        let copy = heads.take()
+        let copy = heads.acquire()
         copy.copy(head)
         return copy
     }
@@ -269,13 +269,13 @@ package class HTTP2Session: HTTPSession {
     /// nghttp2 lets go of a stream.
     func closed(id: Int32, code: HTTP2Code) -> Int32 {
         // A head whose stream is gone does not come to its end any more.
-        if id == readingID { dropHead() }
+        if id == readingID { discardHead() }
         guard let stream = stream(id) else { return 0 }
         remove(stream)
         // A response that has come whole is still given to the user, once it wants it.
         if isServer || !stream.isWhole || !stream.holdsInput {
             let reason = stream.isMalformed ? HTTPReset.error(.http2Message) : .code(code)
-            stream.end(telling: stream.isWhole ? nil : reason)
+            stream.end(reporting: stream.isWhole ? nil : reason)
         }
         streamGone()
         return 0
@@ -318,7 +318,7 @@ package class HTTP2Session: HTTPSession {
     }
 
     /// Tells of a limit that costs the peer no more than the request.
-    func refusedBeyond(_ limit: HTTP2Limit) {
+    func rejectedOverLimit(_ limit: HTTP2Limit) {
         owner.sessionExceeded(limit)
     }
 
@@ -345,20 +345,20 @@ package class HTTP2Session: HTTPSession {
     func closeIfOver() {
         guard !isClosed, unsafe nghttp2_session_want_read(engine) == 0 else { return }
         guard unsafe nghttp2_session_want_write(engine) == 0 else { return }
-        close(lingers ? .lingering : .orderly, telling: .connectionLost(errno: nil))
+        close(lingers ? .lingering : .orderly, reporting: .connectionLost(errno: nil))
     }
 
-    func close(_ end: SessionEnd, telling reason: HTTPReset) {
+    func close(_ end: SessionEnd, reporting reason: HTTPReset) {
         guard !isClosed else { return }
         isClosed = true
         unsafe latest = nil
-        dropHead()
-        let left = streams + refused
-        refused = []
+        discardHead()
+        let left = streams + rejected
+        rejected = []
         streams = []
         for stream in left { stream.position = -1 }
         let reason = exceededLimit.map { HTTPReset.exceeded($0) } ?? reason
-        for stream in left { stream.end(telling: reason) }
+        for stream in left { stream.end(reporting: reason) }
         owner.sessionEnded(end)
     }
 

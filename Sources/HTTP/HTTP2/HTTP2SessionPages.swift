@@ -25,8 +25,8 @@ final class HTTP2SessionPages {
     var kept: Int { unsafe free.count }
 
     /// `size` bytes at the start of a page; nil if there are none: processes have a limit of mappings, beside that of memory.
-    func take() -> UnsafeMutableRawPointer? {
-        guard let start = unsafe free.take() ?? map() else { return nil }
+    func acquire() -> UnsafeMutableRawPointer? {
+        guard let start = unsafe free.acquire() ?? map() else { return nil }
         MappedMemory.add(Self.touched)
         return unsafe start
     }
@@ -37,9 +37,9 @@ final class HTTP2SessionPages {
     }
 
     /// Takes back what `take` has given.
-    func give(_ start: UnsafeMutableRawPointer) {
+    func release(_ start: UnsafeMutableRawPointer) {
         MappedMemory.add(-Self.touched)
-        if unsafe !free.give(start) { unsafe unmap([start]) }
+        if unsafe !free.release(start) { unsafe unmap([start]) }
     }
 
     /// Gives back to the kernel what nobody has needed since the last trim.

@@ -33,7 +33,7 @@ final class HTTP2Stream: HTTPStream {
     /// Whether nghttp2 has been told that there is nothing to send for now.
     var isDeferred = false
     /// Whether so much has waited that the user may be waiting for it to go.
-    var tellsDrained = false
+    var notifiesDrained = false
     private static let much = 64 * 1024
     /// The time at which the peer last took something, or nothing was waiting.
     var progress: Int64 = 0
@@ -96,13 +96,13 @@ final class HTTP2Stream: HTTPStream {
         // What was sent may have ended the stream.
         guard taken < body.count, position >= 0, !isReset else { return }
         // Taken out and put back: what stays in its place is counted once more to be used.
-        let queue = outbound.take() ?? session.takeQueue()
+        let queue = outbound.take() ?? session.acquireQueue()
         if queue.isEmpty { progress = session.now }
         queue.append(body.extracting(taken..<body.count))
         let isMuch = queue.count >= Self.much
         outbound = queue
         session.waiting += body.count - taken
-        if isMuch || isCrowded { tellsDrained = true }
+        if isMuch || isCrowded { notifiesDrained = true }
         session.hasData(self)
     }
 
@@ -131,7 +131,7 @@ final class HTTP2Stream: HTTPStream {
     }
 
     /// RST_STREAM is queued: nothing else goes out.
-    func isGivenUp() {
+    func wasAbandoned() {
         isReset = true
         releaseOutbound()
     }
@@ -152,7 +152,7 @@ final class HTTP2Stream: HTTPStream {
     func received(_ body: Span<UInt8>) {
         guard let user else { return discard(body.count) }
         guard pauses.isEmpty else {
-            let queue = inbound ?? session.takeQueue()
+            let queue = inbound ?? session.acquireQueue()
             inbound = queue
             queue.append(body)
             // Last: whoever is told may take what waits.
@@ -174,7 +174,7 @@ final class HTTP2Stream: HTTPStream {
         return true
     }
 
-    /// Nobody wants what has come; too much of it is refused.
+    /// Nobody wants what has come; too much of it is rejected.
     private func discard(_ count: Int) {
         session.consume(count, of: self)
         discarded += count
@@ -190,7 +190,7 @@ final class HTTP2Stream: HTTPStream {
             if let trailers, trailers.count > 0 { inboundTrailers = session.copy(trailers) }
             return
         }
-        tellEnd(trailers)
+        reportEnd(trailers)
     }
 
     /// Whether bytes wait that the user is still to be given.
@@ -215,14 +215,14 @@ final class HTTP2Stream: HTTPStream {
         guard inbound?.isEmpty ?? true, pauses.isEmpty, endIsWaiting else { return }
         endIsWaiting = false
         let trailers = inboundTrailers.take()
-        tellEnd(trailers)
-        if let trailers { session.give(trailers) }
-        if position < 0 { end(telling: nil) }
+        reportEnd(trailers)
+        if let trailers { session.release(trailers) }
+        if position < 0 { end(reporting: nil) }
     }
 
-    private func tellEnd(_ trailers: HTTPHead?) {
-        let told = trailers?.count ?? 0 > 0 ? trailers : nil
-        user?.receivedEnd(trailers: told)
+    private func reportEnd(_ trailers: HTTPHead?) {
+        let reported = trailers?.count ?? 0 > 0 ? trailers : nil
+        user?.receivedEnd(trailers: reported)
         session.receivedWhole(self)
     }
 
@@ -245,7 +245,7 @@ final class HTTP2Stream: HTTPStream {
     }
 
     /// Takes the trailers, to be sent.
-    func takeTrailers() -> HTTPHead? { trailers.take() }
+    func removeTrailers() -> HTTPHead? { trailers.take() }
 
     // MARK: The end
 
@@ -253,7 +253,7 @@ final class HTTP2Stream: HTTPStream {
     var isWhole: Bool { session.isServer ? sending == .sent : receiving == .ended }
 
     /// The stream is no more: tells its user why, unless all went well, and lets go of what it kept.
-    func end(telling reason: HTTPReset?) {
+    func end(reporting reason: HTTPReset?) {
         let user = user.take()
         if let reason { user?.wasReset(isUnprocessed(reason) ? .unprocessed : reason) }
         releaseAll()
@@ -262,22 +262,22 @@ final class HTTP2Stream: HTTPStream {
     private func releaseAll() {
         releaseOutbound()
         endIsWaiting = false
-        if let head = inboundTrailers.take() { session.give(head) }
+        if let head = inboundTrailers.take() { session.release(head) }
         releaseInbound()
     }
 
     private func releaseOutbound() {
-        if let head = trailers.take() { session.give(head) }
+        if let head = trailers.take() { session.release(head) }
         guard let queue = outbound.take() else { return }
         session.waiting -= queue.count
-        session.give(queue)
+        session.release(queue)
     }
 
     private func releaseInbound() {
         // What is being delivered is released by whoever delivers it.
         guard !isDelivering, let queue = inbound.take() else { return }
         session.release(queue.count)
-        session.give(queue)
+        session.release(queue)
     }
 
     /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).

@@ -6,12 +6,12 @@ internal import HTTP
 package final class Acceptor: ListenerOwner {
     /// What an acceptor tells of the limits it meets.
     package enum Event: Sendable {
-        case accepted, closed, refused, noDescriptor, outOfDescriptors, evicted, tlsFailed
+        case accepted, closed, rejected, noDescriptor, outOfDescriptors, evicted, tlsFailed
     }
 
     let context: WireContext
     let service: any ConnectionService
-    private let tell: (Event) -> Void
+    private let report: (Event) -> Void
     private var listener: Listener?
     private var connections: [CallerConnection] = []
     /// Whether each connection, also of those that are still to come, closes after its next call.
@@ -26,21 +26,21 @@ package final class Acceptor: ListenerOwner {
         context: WireContext,
         service: any ConnectionService,
         limit: Int,
-        tell: @escaping (Event) -> Void
+        report: @escaping (Event) -> Void
     ) {
         self.context = context
         self.service = service
         self.limit = limit
-        self.tell = tell
+        self.report = report
         listener = Listener(descriptor, on: context.loop, owner: self)
     }
 
     /// Makes an acceptor without a listening socket, which is handed its connections.
-    init(context: WireContext, service: any ConnectionService, limit: Int, tell: @escaping (Event) -> Void) {
+    init(context: WireContext, service: any ConnectionService, limit: Int, report: @escaping (Event) -> Void) {
         self.context = context
         self.service = service
         self.limit = limit
-        self.tell = tell
+        self.report = report
     }
 
     // Here, and not `acceptor.service.open`: what is reached over two objects is counted.
@@ -62,7 +62,7 @@ package final class Acceptor: ListenerOwner {
     }
 
     /// Takes the connections that wait on another socket of the same address.
-    func takeWaiting(on descriptor: Int32) {
+    func acceptWaiting(on descriptor: Int32) {
         Listener(descriptor, on: context.loop, owner: self).finish()
     }
 
@@ -101,39 +101,39 @@ package final class Acceptor: ListenerOwner {
         let credentials = address == nil ? socket.peerCredentials : nil
         let peer = Peer(address: address, credentials: credentials)
         if service.asksForUnits { peer.settleUnit(over: socket) }
-        take(service.secured(socket, context: context), from: peer, admission)
+        serve(service.secured(socket, context: context), from: peer, admission)
         return true
     }
 
     package func outOfDescriptors() -> Bool {
-        tell(.outOfDescriptors)
+        report(.outOfDescriptors)
         return context.descriptors?.makeRoom(for: 1, atOnce: true) ?? false
     }
 
     /// TLS with a caller has failed.
     func tlsFailed() {
-        tell(.tlsFailed)
+        report(.tlsFailed)
     }
 
     /// Takes a connection that has no descriptor.
     func accept(_ transport: any Transport, from peer: Peer) {
-        take(transport, from: peer, admit(0, mayWait: false))
+        serve(transport, from: peer, admit(0, mayWait: false))
     }
 
     private func admit(_ descriptor: Int, mayWait: Bool) -> Admission {
-        guard connections.count < limit || service.makesRoom && makeRoom() else { return .refused(.refused) }
+        guard connections.count < limit || service.makesRoom && makeRoom() else { return .rejected(.rejected) }
         return context.descriptors?.admit(descriptor, mayWait: mayWait) ?? .stays
     }
 
-    private func take(_ transport: any Transport, from peer: Peer, _ admission: Admission) {
-        if case .refused(let limit) = admission {
-            tell(limit)
-            return refuse(transport, limit == .noDescriptor ? Self.noDescriptor : Self.tooMany)
+    private func serve(_ transport: any Transport, from peer: Peer, _ admission: Admission) {
+        if case .rejected(let limit) = admission {
+            report(limit)
+            return reject(transport, limit == .noDescriptor ? Self.noDescriptor : Self.tooMany)
         }
         let connection = CallerConnection(transport, peer: peer, acceptor: self)
         connection.position = connections.count
         connections.append(connection)
-        tell(.accepted)
+        report(.accepted)
     }
 
     /// Closes the connection that has been without a call longest; false if each has one.
@@ -145,7 +145,7 @@ package final class Acceptor: ListenerOwner {
         return true
     }
 
-    private func refuse(_ transport: any Transport, _ rejection: [UInt8]) {
+    private func reject(_ transport: any Transport, _ rejection: [UInt8]) {
         _ = transport.send(rejection.span)
         transport.close()
     }
@@ -162,7 +162,7 @@ package final class Acceptor: ListenerOwner {
     /// An idle connection is about to be closed, since descriptors are short.
     func evicts() {
         context.descriptors?.budget.leave()
-        tell(.evicted)
+        report(.evicted)
     }
 
     /// The calls and connections that hold bytes of which nobody has taken any for `patience`.
@@ -183,7 +183,7 @@ package final class Acceptor: ListenerOwner {
             connections[connection.position] = last
             last.position = connection.position
         }
-        tell(.closed)
+        report(.closed)
     }
 
     private static let tooMany = rejection("limits.connections is reached")

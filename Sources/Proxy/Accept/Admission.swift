@@ -4,5 +4,5 @@ enum Admission: Equatable {
     /// It is to be offered again after a moment: others have been idle for too short a time to be closed for it.
     case waits
     /// It gets 503 and closed, for the limit that the event names.
-    case refused(Acceptor.Event)
+    case rejected(Acceptor.Event)
 }

@@ -9,12 +9,12 @@ extension Call {
     private static let maxNamed = 256
 
     /// Ends the call before it has begun, in the caller's protocol.
-    func refuse(_ reason: RejectionLabel) {
+    func reject(_ reason: RejectionLabel) {
         rejection = reason
-        worker.counters.refused(reason)
+        worker.counters.rejected(reason)
         let field = String(decoding: listener.name, as: UTF8.self)
-        worker.notices.note(
-            "a request is refused",
+        worker.logLimiter.note(
+            "a request is rejected",
             about: "\(field) \(reason.label)",
             ("reason", reason.label.description),
             ("named", named(reason)),

@@ -5,7 +5,7 @@ internal import HTTP
 /// What a connection gives up when descriptors or memory run short.
 extension CallerConnection {
     /// Whether nothing has come yet, and the first request may be on its way, or the handshake of TLS.
-    var isNew: Bool { version == nil && context.loop.now - idleSince < Self.goodbyeTime }
+    var isNew: Bool { version == nil && context.loop.now - idleSince < Self.shutdownTime }
 
     /// Closes the connection if it is idle, since its descriptor is needed.
     ///
@@ -19,7 +19,7 @@ extension CallerConnection {
         if version != .http2, wire.output.isEmpty {
             wire.close()
         } else {
-            sayGoodbye()
+            shutDown()
             if atOnce { wire.flushAndClose() }
         }
         return true
@@ -30,7 +30,7 @@ extension CallerConnection {
     func stalled(for patience: Nanoseconds, at now: Nanoseconds) -> [StalledCall] {
         guard let wire else { return [] }
         let time = now - patience
-        guard wire.lastTaken > time else { return [wholeConnection(wire, at: now)] }
+        guard wire.lastWritten > time else { return [wholeConnection(wire, at: now)] }
         var calls: [StalledCall] = []
         session?.forEachExchange { stream, user in
             let since = max(0, min(stream.waitsSince, user?.waitsSince ?? .max))
@@ -47,7 +47,7 @@ extension CallerConnection {
     private func wholeConnection(_ wire: Wire, at now: Nanoseconds) -> StalledCall {
         var bytes = wire.output.capacity + wire.heldInput
         session?.forEachExchange { stream, user in bytes += held(by: stream, user) }
-        return StalledCall(StalledMemory(bytes: bytes, time: now - wire.lastTaken), connection: self)
+        return StalledCall(StalledMemory(bytes: bytes, time: now - wire.lastWritten), connection: self)
     }
 
     private func held(by stream: any HTTPStream, _ user: (any HTTPStreamUser)?) -> Int {

@@ -41,7 +41,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isEnding = false
 
     /// How long a caller that is told goodbye is waited for.
-    static let goodbyeTime = Nanoseconds.second
+    static let shutdownTime = Nanoseconds.second
 
     init(_ transport: any Transport, peer: Peer, acceptor: Acceptor) {
         self.acceptor = acceptor
@@ -63,7 +63,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var context: WireContext { acceptor.context }
 
     /// How long the connection may be idle.
-    private var idleTimeout: Nanoseconds? { isDraining ? Self.goodbyeTime : acceptor.idleTimeout }
+    private var idleTimeout: Nanoseconds? { isDraining ? Self.shutdownTime : acceptor.idleTimeout }
 
     /// Has the next response of HTTP/1.1 say that the connection closes after it; an idle connection stays open for it.
     ///
@@ -95,7 +95,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.readable()
         isClosing = true
         isDraining = true
-        sayGoodbye()
+        shutDown()
     }
 
     /// Whether no call is under way, and none is coming, as far as is known.
@@ -110,15 +110,15 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     /// Has the session end when it can; one that waits for its caller to hear of it is not left waiting for long.
-    func sayGoodbye() {
+    func shutDown() {
         guard let session else { return version == nil ? awaitFirstCall() : close() }
         session.drain()
-        if !session.isBusy, !isEnding { timer?.arm(after: Self.goodbyeTime) }
+        if !session.isBusy, !isEnding { timer?.arm(after: Self.shutdownTime) }
     }
 
     /// Closes a connection on which nothing has come, but not before its caller has had time to send a request.
     private func awaitFirstCall() {
-        let left = idleSince + Self.goodbyeTime - context.loop.now
+        let left = idleSince + Self.shutdownTime - context.loop.now
         guard left > 0 else { return close() }
         timer?.arm(after: left)
     }
@@ -134,7 +134,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         guard let session else { return close() }
         if session.isReadingHead { return session.headTimedOut() }
         // The rest of a request that nobody wants any more has taken too long, or there is no request at all.
-        if session.isBusy { close() } else { sayGoodbye() }
+        if session.isBusy { close() } else { shutDown() }
     }
 
     private func close() {
@@ -170,7 +170,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         self.version = version
         switch version {
         case .http1:
-            let session = context.http1.take(for: self, output: wire.output, limits: limits)
+            let session = context.http1.acquire(for: self, output: wire.output, limits: limits)
             if isClosing { session.announceClose() }
             return session
         case .http2:
@@ -193,7 +193,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private func yieldSession() {
         guard version == .http1, let idle = session as? HTTP1ServerSession, idle.isAtRest else { return }
         session = nil
-        context.http1.give(consume idle)
+        context.http1.release(consume idle)
     }
 
     private func watchForStalls() {
@@ -242,7 +242,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         }
     }
 
-    /// Counts what a head holds that has come in part, and refuses it if that is too much for the process.
+    /// Counts what a head holds that has come in part, and rejects it if that is too much for the process.
     ///
     /// What is left to the wire is counted there.
     private func hold(_ bytes: Int, left: Int) {
@@ -250,14 +250,14 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             return
         }
         service.outOfMemory(peer)
-        session?.refuseHead()
+        session?.rejectHead()
         headMemory.release(to: context.memory)
     }
 
     var isHoldingBack: Bool { session?.isHoldingBack ?? false }
 
     func wireEnded(errno: Int32?) {
-        if errno == EPROTO, security?.failure != nil { noteFailureOfTLS() }
+        if errno == EPROTO, security?.error != nil { noteTLSError() }
         guard let session else { return close() }
         session.receiveEnd(errno: errno)
     }
@@ -279,13 +279,13 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             timer?.arm(after: idleTimeout)
             return
         }
-        if errno == EPROTO { noteFailureOfTLS() }
+        if errno == EPROTO { noteTLSError() }
         wire?.close()
     }
 
-    private func noteFailureOfTLS() {
+    private func noteTLSError() {
         acceptor.tlsFailed()
-        if let failure = security?.failure { service.tlsFailed("\(failure)", with: peer) }
+        if let error = security?.error { service.tlsFailed("\(error)", with: peer) }
     }
 
     func wireClosed() {
@@ -310,8 +310,8 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         acceptor.open(stream, head: head, end: end, from: peer)
     }
 
-    package func sessionRefused(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
-        service.refuse(stream, fault, head: head)
+    package func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        service.reject(stream, error, head: head)
     }
 
     package func sessionExceeded(_ limit: HTTP2Limit) {
@@ -328,15 +328,15 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         case .http2:
             let timer = discardTimer ?? Timer(on: context.loop.timers) { [unowned self] in endDiscarding() }
             discardTimer = timer
-            if !isDiscarding { timer.arm(after: Self.goodbyeTime) }
+            if !isDiscarding { timer.arm(after: Self.shutdownTime) }
             isDiscarding = true
         }
     }
 
     /// Requests that were answered early are not waited for any longer.
     private func endDiscarding() {
-        isDiscarding = session?.endDiscarding(since: context.loop.now - Self.goodbyeTime) ?? false
-        if isDiscarding { discardTimer?.arm(after: Self.goodbyeTime) }
+        isDiscarding = session?.endDiscarding(since: context.loop.now - Self.shutdownTime) ?? false
+        if isDiscarding { discardTimer?.arm(after: Self.shutdownTime) }
     }
 
     package func sessionBecameIdle() {
@@ -350,7 +350,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         wire?.outputChanged()
     }
 
-    package func sessionWantsInput() {
+    package func sessionNeedsInput() {
         wire?.redeliver()
     }
 
@@ -360,7 +360,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     package var hasRunLong: Bool { context.loop.hasRunLong }
 
-    package var lastTaken: Int64 { wire?.lastTaken ?? .max }
+    package var lastWritten: Int64 { wire?.lastWritten ?? .max }
 
     package func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)

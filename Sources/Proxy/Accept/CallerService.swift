@@ -21,7 +21,7 @@ final class CallerService: ConnectionService {
     /// The most bytes of one message of a response.
     private(set) var responseMessageLimit: Int?
     /// Whether callers are told by `proxy-status` why they get an error of ours.
-    private(set) var tellsProxyStatus = false
+    private(set) var sendsProxyStatus = false
     /// Whom the names that a request brings let in.
     private(set) var callerGuard: CallerGuard
     /// How long an interceptor may suspend an event.
@@ -49,7 +49,7 @@ final class CallerService: ConnectionService {
         stalledTimeout = settings.timeouts.stalled.map { Nanoseconds($0) }
         requestMessageLimit = settings.limits.requestMessage
         responseMessageLimit = settings.limits.responseMessage
-        tellsProxyStatus = settings.tellsProxyStatus
+        sendsProxyStatus = settings.sendsProxyStatus
         callerGuard = CallerGuard(settings.guards, isSecure: settings.tls != nil)
         suspensionTimeout = settings.timeouts.suspension.map { Nanoseconds($0) }
         heldMessageLimit = settings.limits.heldMessage
@@ -88,15 +88,15 @@ final class CallerService: ConnectionService {
         return call
     }
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
-        worker.counters.badRequest(fault.label)
-        if let limit = fault.limit { worker.counters.limitHit(limit) }
-        stream.refuse(fault, head: fault.limit == nil ? nil : head, heads: worker.context.heads)
+    func reject(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        worker.counters.badRequest(error.label)
+        if let limit = error.limit { worker.counters.limitHit(limit) }
+        stream.reject(error, head: error.limit == nil ? nil : head, heads: worker.context.heads)
     }
 
     func tlsFailed(_ reason: String, with peer: Peer) {
         let listener = String(decoding: name, as: UTF8.self)
-        worker.notices.note(
+        worker.logLimiter.note(
             "TLS with a caller has failed",
             about: listener,
             ("reason", reason),
@@ -112,7 +112,7 @@ final class CallerService: ConnectionService {
     func outOfMemory(_ peer: Peer) {
         worker.counters.limitHit(.memory)
         let listener = String(decoding: name, as: UTF8.self)
-        worker.notices.note(
+        worker.logLimiter.note(
             "short of memory (limits.memory); rejecting a head that has come in part",
             about: "",
             ("held", "\(worker.context.memory.used)"),
@@ -126,7 +126,7 @@ final class CallerService: ConnectionService {
         worker.counters.http2LimitHit(limit.label)
         let label = limit.label.label.description
         let listener = String(decoding: name, as: UTF8.self)
-        worker.notices.note(
+        worker.logLimiter.note(
             "a caller went beyond a limit of HTTP/2",
             about: "\(listener) \(label)",
             ("limit", label),

@@ -5,8 +5,8 @@ package import HTTP
 package protocol ConnectionService: AnyObject {
     /// A request has begun; returns who uses its stream. The head belongs to the user from now on.
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser
-    /// A request was refused before it began; the service sends the refusal. The head is what has come of it.
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?)
+    /// A request was rejected before it began; the service sends the rejection. The head is what has come of it.
+    func reject(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?)
     /// A caller went beyond a limit of HTTP/2.
     func exceeded(_ limit: HTTP2Limit, by peer: Peer)
     /// A caller took none of the last bytes that waited for it.
@@ -32,7 +32,7 @@ package protocol ConnectionService: AnyObject {
 }
 
 extension ConnectionService {
-    /// It is not; the new one is refused.
+    /// It is not; the new one is rejected.
     package var makesRoom: Bool { false }
 
     /// They do not.

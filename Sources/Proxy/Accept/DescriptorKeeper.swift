@@ -23,7 +23,7 @@ final class DescriptorKeeper: EndOfTurn {
     private let askOthers: () -> Void
     private var restUntil = Nanoseconds.min
     private var restOfNewUntil = Nanoseconds.min
-    private var refuseUntil = Nanoseconds.min
+    private var rejectUntil = Nanoseconds.min
     private var isDue = false
 
     /// `askOthers` has the other workers call `closeIdle`.
@@ -46,12 +46,12 @@ final class DescriptorKeeper: EndOfTurn {
         let isLast = number >= budget.firstOfLast
         let isScarce = isLast || excess >= 0
         let hasRoom = !isScarce || makeRoom(for: excess + 1, atOnce: isLast) || !isLast
-        if hasRoom && budget.take() { return .stays }
-        if mayWait && loop.now >= refuseUntil && acceptors().contains(where: \.hasIdle) { return .waits }
-        if makeRoomOfNew() && budget.take() { return .stays }
+        if hasRoom && budget.acquire() { return .stays }
+        if mayWait && loop.now >= rejectUntil && acceptors().contains(where: \.hasIdle) { return .waits }
+        if makeRoomOfNew() && budget.acquire() { return .stays }
         // Those behind one that has waited in vain are told at once.
-        if !mayWait { refuseUntil = loop.now + Self.pause }
-        return .refused(.noDescriptor)
+        if !mayWait { rejectUntil = loop.now + Self.pause }
+        return .rejected(.noDescriptor)
     }
 
     /// There is no descriptor left: closes connections when the callbacks of this turn are over.
@@ -96,10 +96,10 @@ final class DescriptorKeeper: EndOfTurn {
     ///   - new: whether also those are closed on which nothing has come yet.
     ///   - atOnce: whether HTTP/2 callers are not waited for.
     /// - Returns: how many were closed.
-    func closeIdle(_ wanted: Int, new: Bool = false, atOnce: Bool = false) -> Int {
+    func closeIdle(_ expected: Int, new: Bool = false, atOnce: Bool = false) -> Int {
         var idle = acceptors().flatMap { $0.connections(idleBefore: loop.now - Self.grace, new: new) }
         idle.sort { $0.idleSince < $1.idleSince }
-        let target = max(wanted, idle.count / Self.part)
+        let target = max(expected, idle.count / Self.part)
         var count = 0
         for connection in idle where count < target && connection.closeIfIdle(atOnce: atOnce) { count += 1 }
         if count > 0 { closed(count) }

@@ -3,7 +3,7 @@ internal import RPC
 internal import Telemetry
 
 extension HTTPError {
-    /// The code that goes with the status of the refusal.
+    /// The code that goes with the status of the rejection.
     var code: RPCCode {
         switch self {
         case .connect, .upgrade, .version, .http2Preface: .unimplemented
@@ -23,7 +23,7 @@ extension HTTPError {
         }
     }
 
-    /// The reason that refusals are counted by.
+    /// The reason that rejections are counted by.
     var label: StaticString {
         switch self {
         case .requestLine: "request_line"

@@ -10,7 +10,7 @@ extension HTTPStream {
         body: [UInt8],
         heads: HTTPHeadPool
     ) {
-        let head = heads.take()
+        let head = heads.acquire()
         head.status = status
         if !body.isEmpty { head.contentLength = body.count }
         for (name, value) in fields { head.add(name: name.span, value: value.span) }
@@ -19,13 +19,13 @@ extension HTTPStream {
             send(body: body.span)
             sendEnd(trailers: nil)
         }
-        heads.give(head)
+        heads.release(head)
     }
 
-    /// Responds to a request that was refused before it began, in the protocol that its head shows, if it came so far; else
+    /// Responds to a request that was rejected before it began, in the protocol that its head shows, if it came so far; else
     /// in plain HTTP with a JSON error.
-    package func refuse(_ fault: HTTPError, head: HTTPHead? = nil, heads: HTTPHeadPool) {
-        let error = RPCError(fault.code, fault.text, httpStatus: fault.status)
+    package func reject(_ error: HTTPError, head: HTTPHead? = nil, heads: HTTPHeadPool) {
+        let error = RPCError(error.code, error.text, httpStatus: error.status)
         let response: LocalResponse
         if let head, let type = head.first(.contentType) {
             response = Classification(head).rpcProtocol.response(to: error, requestContentType: head.value(at: type))

@@ -41,7 +41,7 @@ extension AccessLogLine {
         beginArray("trace")
         for note in trace.notes {
             beginItem()
-            field("interceptor", text: Array(call.run.chain.links[note.place].name.utf8).span)
+            field("interceptor", text: Array(call.run.chain.links[note.index].name.utf8).span)
             field("event", text: Array(note.event.rawValue.utf8).span)
             field("verdict", text: Array(note.verdict.rawValue.utf8).span)
             let changes = trace.changes(of: note, in: call.request)

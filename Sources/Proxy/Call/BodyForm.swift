@@ -12,10 +12,10 @@ enum BodyForm {
     case bare
 
     /// The form in which messages are found, if they are wanted; plain HTTP has none.
-    init(_ wantsMessages: Bool, _ rpcProtocol: RPCProtocol) {
+    init(_ needsMessages: Bool, _ rpcProtocol: RPCProtocol) {
         switch rpcProtocol {
         case .http: self = .bytes
-        case _ where !wantsMessages: self = .bytes
+        case _ where !needsMessages: self = .bytes
         case .connectUnary, .connectGet: self = .bare
         case .connectStream, .grpc, .grpcWeb, .grpcWebText: self = .framed
         }

@@ -9,7 +9,7 @@ extension Call {
     /// Reads the time-out that the caller has brought and sets the alarm.
     ///
     /// - Returns: what is wrong with it; a time-out of nothing is over already.
-    func takeDeadline() -> RPCError? {
+    func setDeadline() -> RPCError? {
         let request = request
         guard let field = classification.rpcProtocol.timeoutField, let index = request.first(field.known) else {
             return nil

@@ -20,6 +20,6 @@ extension Call {
     /// Puts the cookies that a response sets where its upstream keeps them, if it does.
     func keepCookies(of head: HTTPHead) {
         guard let cookies = attempt?.upstream.cookies else { return }
-        cookies.take(from: head, to: request)
+        cookies.store(from: head, to: request)
     }
 }

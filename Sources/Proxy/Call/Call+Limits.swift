@@ -65,13 +65,13 @@ extension Call {
     ///   - stoodBetween: whether what has gone out before stands between two messages.
     func endBeforeTooLarge(_ body: Span<UInt8>, _ stoodBetween: Bool) {
         let complete = reader.complete
-        if complete > 0 { takeResponse(body.extracting(0..<complete)) }
+        if complete > 0 { receiveResponse(body.extracting(0..<complete)) }
         mayEndResponse = complete > 0 || stoodBetween
         responseIsOverLimit()
     }
 
     /// What is wrong with the head of a request that is answered here with a message.
-    var faultAsRPC: RPCError? {
+    var errorAsRPC: RPCError? {
         let request = request
         // What says nothing of its content may be a browser, or somebody who tries things out.
         let isPlain = request.first(.contentType) == nil && classification.rpcProtocol == .http
@@ -84,22 +84,22 @@ extension Call {
     }
 
     /// Responds to one message with one, once it is known that there is one.
-    func respondWhenWhole(_ response: LocalResponse, _ place: Int) {
+    func respondWhenWhole(_ response: LocalResponse, _ index: Int) {
         if meter == nil {
             meter = MessageMeter(classification.rpcProtocol, .request, limit: listener.requestMessageLimit)
         }
         if requestEnded { meter?.end() }
-        if requestEnded { respondToWhole(response, place) } else { heldResponse = (response, place) }
+        if requestEnded { respondToWhole(response, index) } else { heldResponse = (response, index) }
     }
 
     /// The request has come whole.
-    func respondToWhole(_ response: LocalResponse, _ place: Int) {
+    func respondToWhole(_ response: LocalResponse, _ index: Int) {
         heldResponse = nil
         let compression = request.compression(classification.rpcProtocol)
-        if let error = meter?.faultOfOneMessage(compression: compression) {
-            return rejected(error, at: place, .requestHead, .request)
+        if let error = meter?.errorOfOneMessage(compression: compression) {
+            return rejected(error, at: index, .requestHead, .request)
         }
-        respond(response, place)
+        respond(response, index)
     }
 
     /// How many messages the call had.

@@ -19,7 +19,7 @@ extension Call {
     /// Rejects the call before it has begun, since others hold all the memory that calls may hold.
     func rejectForMemory() {
         worker.counters.limitHit(.memory)
-        worker.notices.note(
+        worker.logLimiter.note(
             "short of memory (limits.memory); rejecting new calls",
             about: "",
             ("held", "\(worker.context.memory.used)"),
@@ -36,20 +36,20 @@ extension Call {
             outbox, retryBuffer, requestQuery, heldBody, bareMessage, requestRest?.bytes, responseRest?.bytes,
         ]
         let readers = (requestReader?.heldBytes ?? 0) + (responseReader?.heldBytes ?? 0)
-        let suspended = lanes.request.heldBySuspensions + lanes.response.heldBySuspensions
-        let waiting = lanes.request.bytes + lanes.response.bytes + suspended + (attempt?.heldBytes ?? 0)
+        let suspended = holdQueues.request.heldBySuspensions + holdQueues.response.heldBySuspensions
+        let waiting = holdQueues.request.bytes + holdQueues.response.bytes + suspended + (attempt?.heldBytes ?? 0)
         return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Int64 {
         let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, responsePieceCame, barePieceCame)
-        let martlet = min(lanes.request.waitsSince, lanes.response.waitsSince, connectingSince)
+        let martlet = min(holdQueues.request.waitsSince, holdQueues.response.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
 
     /// Since when there is no connection for what has left the chain.
     private var connectingSince: Nanoseconds {
-        isForwarded && takesRequest && attempt?.isConnected != true ? ledger.since : .max
+        isForwarded && acceptsRequest && attempt?.isConnected != true ? ledger.since : .max
     }
 
     /// When the caller last sent some of what waits for the rest of it.

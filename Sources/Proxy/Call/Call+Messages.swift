@@ -10,14 +10,14 @@ internal import Telemetry
 extension Call {
     func makeReader(
         _ direction: Direction,
-        wantsMessages: Bool,
+        needsMessages: Bool,
         from start: EnvelopeScanner = EnvelopeScanner(),
         hasEnded: Bool = false
     ) -> MessageReader {
         MessageReader(
             direction == .request ? classification.rpcProtocol : responseProtocol,
             direction,
-            wantsMessages: wantsMessages,
+            needsMessages: needsMessages,
             messageLimit: direction == .response ? responseLimit : listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers),
             from: start,
@@ -40,14 +40,14 @@ extension Call {
         let isCompressed = flags & Envelope.compressed != 0
         var decompressed: ByteQueue?
         if isCompressed {
-            let queue = worker.takeQueue()
+            let queue = worker.acquireQueue()
             if let error = decompress(payload, direction, into: queue) {
-                worker.give(queue)
-                return isFaulty(error, direction)
+                worker.release(queue)
+                return failBody(error, direction)
             }
             decompressed = queue
         }
-        let message = takeMessage(direction)
+        let message = makeMessage(direction)
         message.begin(
             message.number + 1,
             isCompressed: isCompressed,
@@ -56,7 +56,7 @@ extension Call {
         )
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
-        if message === requestMessage || message === responseMessage { message.letGo() }
+        if message === requestMessage || message === responseMessage { message.release() }
     }
 
     func decompress(_ payload: Span<UInt8>, _ direction: Direction, into queue: ByteQueue) -> RPCError? {
@@ -87,7 +87,7 @@ extension Call {
         direction == .request ? requestCompression : responseCompression
     }
 
-    private func takeMessage(_ direction: Direction) -> Message {
+    private func makeMessage(_ direction: Direction) -> Message {
         let kept = direction == .request ? requestMessage : responseMessage
         if let kept { return kept }
         let new = Message(isBare: !classification.rpcProtocol.hasEnvelopes, queues: worker.context.queues)
@@ -109,13 +109,13 @@ extension Call {
 
     /// Keeps bytes of a bare message until it is whole.
     func keepBare(_ body: Span<UInt8>, _ direction: Direction) {
-        let queue = bareMessage ?? worker.takeQueue()
+        let queue = bareMessage ?? worker.acquireQueue()
         bareMessage = queue
         let limit = direction == .request ? listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
             if direction == .response, isPlainBody { return passPlain(queue, body) }
             let words = "a message of the \(direction.sender) is over limits.held_message, \(limit) bytes"
-            return isFaulty(RPCError(.resourceExhausted, words), direction)
+            return failBody(RPCError(.resourceExhausted, words), direction)
         }
         queue.append(body)
         let now = worker.context.loop.now
@@ -127,8 +127,8 @@ extension Call {
         let number = responses
         (responseForm, isPlainBody, bareMessage) = (.bytes, false, nil)
         pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
-        worker.give(kept)
-        if isOpen(.response, number) { takeResponse(body) }
+        worker.release(kept)
+        if isOpen(.response, number) { receiveResponse(body) }
     }
 
     /// The one bare message of a body is whole.
@@ -138,26 +138,26 @@ extension Call {
         do throws(RPCError) {
             body = isQuery ? try messageOfQuery() : bareMessage
         } catch {
-            return isFaulty(error, direction)
+            return failBody(error, direction)
         }
         bareMessage = nil
         let isCompressed = compression(direction) != .identity && body.map { !$0.isEmpty } ?? false
         guard let body else { return messageCame(0, Span(), direction) }
         messageCame(isCompressed ? Envelope.compressed : 0, body.readable, direction)
-        worker.give(body)
+        worker.release(body)
     }
 
     private func messageOfQuery() throws(RPCError) -> ByteQueue? {
         let request = request
         let query = request.query
         guard let message = try ConnectQuery(query)?.message(in: query) else { return nil }
-        let queue = worker.takeQueue()
+        let queue = worker.acquireQueue()
         queue.append(message)
         return queue
     }
 
-    private func isFaulty(_ error: RPCError, _ direction: Direction) {
-        direction == .request ? requestIsFaulty(error) : responseIsFaulty(error)
+    private func failBody(_ error: RPCError, _ direction: Direction) {
+        direction == .request ? failRequest(error) : failResponse(error)
     }
 
     // MARK: Out of the chain
@@ -173,10 +173,10 @@ extension Call {
         guard message.isCompressed else {
             return message.withPayload(or: bytes) { write($0, isCompressed: false, rpcProtocol, to: send) }
         }
-        let compressed = worker.takeQueue()
+        let compressed = worker.acquireQueue()
         message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(direction), into: compressed) }
         write(compressed.readable, isCompressed: true, rpcProtocol, to: send)
-        worker.give(compressed)
+        worker.release(compressed)
     }
 
     private func write(
@@ -187,7 +187,7 @@ extension Call {
     ) {
         guard rpcProtocol.hasEnvelopes else { return send(payload) }
         let flags = isCompressed ? Envelope.compressed : 0
-        let frame = worker.takeQueue()
+        let frame = worker.acquireQueue()
         if rpcProtocol == .grpcWebText {
             frame.append(message: payload, flags: flags, in: rpcProtocol)
             send(frame.readable)
@@ -196,7 +196,7 @@ extension Call {
             send(frame.readable)
             if payload.count > 0 { send(payload) }
         }
-        worker.give(frame)
+        worker.release(frame)
     }
 }
 

@@ -10,8 +10,8 @@ extension Call {
     /// Says in the head of a response, or in its trailers, why it is an error, if that was decided here and callers of the
     /// listener are told.
     func addProxyStatus(to head: HTTPHead, _ outcome: Outcome) {
-        guard listener.tellsProxyStatus, outcome.isError else { return }
-        let value = worker.takeQueue()
+        guard listener.sendsProxyStatus, outcome.isError else { return }
+        let value = worker.acquireQueue()
         value.append("martlet; error=")
         value.append(errorType(outcome.code))
         value.append("; details=\"")
@@ -21,12 +21,12 @@ extension Call {
         }
         value.append("\"")
         head.set(Self.proxyStatus, value.readable)
-        worker.give(value)
+        worker.release(value)
     }
 
     /// What the interceptor that decided has done, and at which event.
     private var deed: String {
-        guard let note = trace?.notes.last(where: { $0.place == run.decider && $0.verdict != .next }) else {
+        guard let note = trace?.notes.last(where: { $0.index == run.decider && $0.verdict != .next }) else {
             return "decided"
         }
         let verb = note.verdict == .replace ? "replaced" : "rejected"
@@ -36,7 +36,7 @@ extension Call {
     private func errorType(_ code: RPCCode) -> StaticString {
         if case .interceptor = record.decider { return hasResponse ? "proxy_internal_response" : "http_request_denied" }
         if let rejection { return rejection == .loop ? "proxy_loop_detected" : "http_request_denied" }
-        if let failure { return failure.proxyErrorType }
+        if let error { return error.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"
         case .unimplemented: "destination_not_found"

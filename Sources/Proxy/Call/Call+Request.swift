@@ -10,9 +10,9 @@ extension Call {
     // MARK: Into the chain
 
     /// Bytes of the body have come.
-    func takeRequest(_ body: Span<UInt8>) {
+    func receiveRequest(_ body: Span<UInt8>) {
         switch requestForm ?? chooseRequestForm() {
-        case .bytes where lanes.request.isEmpty: sendUpstream(body)
+        case .bytes where holdQueues.request.isEmpty: sendUpstream(body)
         case .bytes, .tailed: pass(.bytes, body, .request, from: 0)
         case .framed: readRequest(body)
         case .bare: keepBare(body, .request)
@@ -22,10 +22,10 @@ extension Call {
     /// How the body is looked at: by messages, if somebody on the way asks for them.
     private func chooseRequestForm() -> BodyForm {
         // As long as the head is under way, it is not known yet whom it will come to.
-        let wantsMessages =
+        let needsMessages =
             hasHeadLeft ? run.requestMeets(.requestMessages) : run.chain.mask(.requestMessages) != 0
-        let form = BodyForm(wantsMessages, classification.rpcProtocol)
-        if form == .framed { requestReader = makeReader(.request, wantsMessages: true) }
+        let form = BodyForm(needsMessages, classification.rpcProtocol)
+        if form == .framed { requestReader = makeReader(.request, needsMessages: true) }
         requestForm = form
         return form
     }
@@ -36,23 +36,23 @@ extension Call {
         if let requestRest { return requestRest.bytes.append(body) }
         requestReader = nil
         var position = 0
-        while takesRequest, !lanes.request.isPaused, let event = reader.next(in: body, from: &position) {
+        while acceptsRequest, !holdQueues.request.isPaused, let event = reader.next(in: body, from: &position) {
             switch event {
-            case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .request)
+            case .message(let flags, let location): messageCame(flags, reader.bytes(at: location, in: body), .request)
             case .pass, .end: break
-            case .error(let error): requestIsFaulty(error)
+            case .error(let error): failRequest(error)
             }
         }
-        guard takesRequest else {
+        guard acceptsRequest else {
             requestSkipReason = .incomplete
             return
         }
         requestReader = reader
         pieceCame.request = worker.context.loop.now
-        if lanes.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
+        if holdQueues.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
     }
 
-    func requestIsFaulty(_ error: RPCError) {
+    func failRequest(_ error: RPCError) {
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
         fail(error, by: .martlet)
     }
@@ -60,7 +60,7 @@ extension Call {
     /// The request has come whole.
     func requestIsWhole(trailers: HTTPHead?) {
         if let trailers {
-            let kept = worker.takeHead()
+            let kept = worker.acquireHead()
             kept.copy(trailers)
             requestTrailers = kept
         }
@@ -69,11 +69,11 @@ extension Call {
         }
         let form = requestForm ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
-        guard takesRequest else { return }
+        guard acceptsRequest else { return }
         if requestReader?.isBetweenMessages == false {
-            return requestIsFaulty(RPCError(.invalidArgument, "the request ends within a message"))
+            return failRequest(RPCError(.invalidArgument, "the request ends within a message"))
         }
-        if lanes.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
+        if holdQueues.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()
         } else {
             pass(.requestEnd, .request, from: 0)
@@ -84,7 +84,7 @@ extension Call {
 
     /// An event has come through the chain.
     func leaveForUpstream(_ event: ChainEvent, _ bytes: Span<UInt8>) {
-        guard takesRequest else { return }
+        guard acceptsRequest else { return }
         switch event {
         case .requestHead: requestHeadLeaves()
         case .message(let message): requestMessageLeaves(message, bytes)
@@ -116,25 +116,25 @@ extension Call {
         guard requestForm == .bare else {
             return write(message, bytes, .request) { sendUpstream($0) }
         }
-        let body = worker.takeQueue()
+        let body = worker.acquireQueue()
         write(message, bytes, .request) { body.append($0) }
         if classification.rpcProtocol == .connectGet {
-            if message.isChanged { requestQuery = body } else { worker.give(body) }
+            if message.isChanged { requestQuery = body } else { worker.release(body) }
         } else {
             request.contentLength = body.count
-            if body.isEmpty { worker.give(body) } else { outbox = body }
+            if body.isEmpty { worker.release(body) } else { outbox = body }
         }
     }
 
     /// Gives a Connect GET another message.
     func setQuery(message: Span<UInt8>) {
         let request = request
-        let target = worker.takeQueue()
+        let target = worker.acquireQueue()
         target.append(request.path)
         target.append("?")
         target.append(connectQuery: request.query, message: message, compression: requestCompression)
         request.setTarget(target.readable)
-        worker.give(target)
+        worker.release(target)
     }
 
     private func requestEndLeaves() {
@@ -146,8 +146,8 @@ extension Call {
     /// Sends bytes of the body, or keeps them until there is a connection.
     func sendUpstream(_ bytes: Span<UInt8>) {
         guard let attempt, attempt.isConnected else {
-            guard takesRequest, bytes.count > 0 else { return }
-            let queue = outbox ?? worker.takeQueue()
+            guard acceptsRequest, bytes.count > 0 else { return }
+            let queue = outbox ?? worker.acquireQueue()
             outbox = queue
             return queue.append(bytes)
         }

@@ -14,7 +14,7 @@ extension Call {
     ///
     /// - Returns: whether the rest of the response may follow.
     @discardableResult
-    func takeResponse(_ head: HTTPHead, isLast: Bool) -> Bool {
+    func receiveResponse(_ head: HTTPHead, isLast: Bool) -> Bool {
         responses += 1
         isResponseClosed = false
         isHeadLast = isLast
@@ -22,7 +22,7 @@ extension Call {
         holdsResponse = false
         isReleased = false
         head.notesEdits = true
-        if run.looksAtResponse { chooseResponseForm(head, isLast: isLast) }
+        if run.readsResponse { chooseResponseForm(head, isLast: isLast) }
         let number = responses
         pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
         return !isOver && responses == number
@@ -41,18 +41,18 @@ extension Call {
         let isSmall = isLast || !reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
         holdsResponse = meetsEnd && (isSmall && rpcProtocol.hasEnvelopes || ownOutcome != nil)
         if isLast, holdsResponse { responseTrailers = head }
-        let wantsMessages = run.responseMeets(.responseMessages)
+        let needsMessages = run.responseMeets(.responseMessages)
         // How a response ends may be told in a frame of its body, and that may be compressed.
-        let isFramed = wantsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.failures))
+        let isFramed = needsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.errors))
         if reader.hasMessages, !isLast { responseForm = BodyForm(isFramed, rpcProtocol) }
         guard responseForm == .framed else { return }
         // What is looked at may change, and the length with it.
         head.contentLength = nil
-        guard wantsMessages || ownOutcome != nil || responseProtocol == .grpcWebText else {
+        guard needsMessages || ownOutcome != nil || responseProtocol == .grpcWebText else {
             responseForm = .tailed
             return
         }
-        responseReader = makeReader(.response, wantsMessages: wantsMessages)
+        responseReader = makeReader(.response, needsMessages: needsMessages)
     }
 
     private func chooseUnaryForm(_ head: HTTPHead) {
@@ -64,8 +64,8 @@ extension Call {
         }
         holdsResponse =
             responseForm == .bare || run.waitsForOutcome
-            || run.responseMeets(isError ? [.responseEnd, .responseErrors, .failures] : .responseEnd)
-        if holdsResponse { responseTrailers = takeTrailers(outOf: head) }
+            || run.responseMeets(isError ? [.responseEnd, .responseErrors, .errors] : .responseEnd)
+        if holdsResponse { responseTrailers = removeTrailers(outOf: head) }
     }
 
     /// A body in JSON is held until it is whole, and so is a response without a body.
@@ -88,11 +88,11 @@ extension Call {
     var hasTrailersInHead: Bool { classification.rpcProtocol.isUnaryConnect && !holdsResponse }
 
     /// Whether the head of a response has set out on its way back, and was not dropped.
-    var hasResponse: Bool { responses > droppedResponses }
+    var hasResponse: Bool { responses > discardedResponses }
 
     /// The trailers of unary Connect, which are headers with a prefix.
-    private func takeTrailers(outOf head: HTTPHead) -> HTTPHead {
-        let trailers = worker.takeHead()
+    private func removeTrailers(outOf head: HTTPHead) -> HTTPHead {
+        let trailers = worker.acquireHead()
         let prefix = Array("trailer-".utf8)
         var index = 0
         while index < head.count {
@@ -109,7 +109,7 @@ extension Call {
     }
 
     /// Bytes of its body have come.
-    func takeResponse(_ body: Span<UInt8>) {
+    func receiveResponse(_ body: Span<UInt8>) {
         switch responseForm {
         case .bytes: passBytes(body)
         case .tailed where reader.isOfMessages || reader.isWholeSuccess && !run.responseMeets(.anyEnd): passBytes(body)
@@ -121,7 +121,7 @@ extension Call {
 
     /// Nobody asks for bytes: they only wait behind what waits.
     private func passBytes(_ body: Span<UInt8>) {
-        guard !lanes.response.isEmpty else { return leaveForCaller(.bytes, body) }
+        guard !holdQueues.response.isEmpty else { return leaveForCaller(.bytes, body) }
         pass(.bytes, body, .response, from: run.chain.links.count - 1)
     }
 
@@ -130,7 +130,7 @@ extension Call {
         responseForm = .framed
         responseReader = makeReader(
             .response,
-            wantsMessages: false,
+            needsMessages: false,
             from: reader.start,
             hasEnded: reader.startsBehindEnd
         )
@@ -145,20 +145,22 @@ extension Call {
         responseReader = nil
         let number = responses
         var position = 0
-        while isOpen(.response, number), !lanes.response.isPaused, let event = reader.next(in: body, from: &position) {
+        while isOpen(.response, number), !holdQueues.response.isPaused,
+            let event = reader.next(in: body, from: &position)
+        {
             switch event {
-            case .message(let flags, let place): messageCame(flags, reader.bytes(at: place, in: body), .response)
-            case .pass(let place): passFramed(reader.bytes(at: place, in: body))
-            case .end(let flags, let place): endFrameCame(flags, reader.bytes(at: place, in: body))
+            case .message(let flags, let location): messageCame(flags, reader.bytes(at: location, in: body), .response)
+            case .pass(let location): passFramed(reader.bytes(at: location, in: body))
+            case .end(let flags, let location): endFrameCame(flags, reader.bytes(at: location, in: body))
             case .error(let error):
                 mayEndResponse = reader.lacksEnd
-                responseIsFaulty(error)
+                failResponse(error)
             }
         }
         guard isOpen(.response, number) else { return }
         responseReader = reader
         pieceCame.response = worker.context.loop.now
-        if lanes.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
+        if holdQueues.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
     }
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
@@ -166,12 +168,12 @@ extension Call {
         let arrived = payload.array
         responseEndFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
         guard flags & Envelope.compressed != 0 else { return }
-        let plain = worker.takeQueue()
+        let plain = worker.acquireQueue()
         let isSound = decompress(payload, .response, into: plain) == nil
         if isSound { reader.end(decompressed: plain.readable) }
         let content = isSound ? plain.readable.array : nil
         responseEndFrame = EndFrame(flags: flags, payload: arrived, content: content)
-        worker.give(plain)
+        worker.release(plain)
     }
 
     /// Messages that nobody wants to see pass with their envelopes; where they came as text they leave as text.
@@ -179,16 +181,16 @@ extension Call {
         guard responseProtocol == .grpcWebText else {
             return pass(.bytes, bytes, .response, from: run.chain.links.count - 1)
         }
-        let text = worker.takeQueue()
+        let text = worker.acquireQueue()
         text.append(base64: bytes, padded: true)
         pass(.bytes, text.readable, .response, from: run.chain.links.count - 1)
-        worker.give(text)
+        worker.release(text)
     }
 
     /// The response has come to its proper end.
     func responseIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
         guard !isResponseClosed else { return }
-        guard run.looksAtResponse || !lanes.response.isEmpty else {
+        guard run.readsResponse || !holdQueues.response.isEmpty else {
             sendEnd(trailers: trailers)
             return conclude(ownOutcome ?? Outcome(conclusion))
         }
@@ -196,11 +198,11 @@ extension Call {
         if responseForm == .bare { bareMessageCame(.response) }
         guard isOpen(.response, number) else { return }
         if responseReader?.isBetweenMessages == false || responseForm == .tailed && !reader.canEnd {
-            return responseIsFaulty(RPCError(.internal, "the response ends within a message"))
+            return failResponse(RPCError(.internal, "the response ends within a message"))
         }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
-        guard !lanes.response.isEmpty || holdsResponse || run.responseMeets(asked) else {
+        guard !holdQueues.response.isEmpty || holdsResponse || run.responseMeets(asked) else {
             releaseHead()
             if let responseEndFrame { send(responseEndFrame) }
             sendEnd(trailers: trailers)
@@ -224,14 +226,14 @@ extension Call {
         if outcome.code != .ok, rpcProtocol != .http || ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers = rpcProtocol.isUnaryConnect ? responseTrailers != nil : rpcProtocol.hasEnvelopes || !isHeadLast
         if hasTrailers { asked.insert(.responseTrailers) }
-        if outcome.code != .ok { asked.insert(.failures) }
+        if outcome.code != .ok { asked.insert(.errors) }
         return asked
     }
 
     /// The trailers as the chain sees them, wherever the protocol has them.
     private func responseTrailers(_ arrived: HTTPHead?) -> HTTPHead {
         if let responseTrailers { return responseTrailers }
-        let trailers = worker.takeHead()
+        let trailers = worker.acquireHead()
         if let arrived { trailers.copy(arrived) }
         if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.rpcProtocol) }
         trailers.notesEdits = true
@@ -247,15 +249,15 @@ extension Call {
         record.decider = .martlet
         guard hasResponse else { return respond(with: error, before: run.chain.links.count) }
         guard responseRest == nil else {
-            isForsaken = true
-            forgetWaiting(.request, from: 0)
-            dropRequest()
+            hasUpstreamFailed = true
+            releaseHeld(.request, from: 0)
+            releaseRequest()
             return endAfterRest(.response) { [unowned self] in responseFailed(error) }
         }
         close(with: error, before: run.chain.links.count)
     }
 
-    func responseIsFaulty(_ error: RPCError) {
+    func failResponse(_ error: RPCError) {
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
         attempt?.count(.badResponse)
         attempt?.cancel()
@@ -264,19 +266,19 @@ extension Call {
     }
 
     /// Ends a response that is under way with an error, at a place of the chain: nothing more of it comes there.
-    func close(with error: RPCError, before place: Int) {
+    func close(with error: RPCError, before index: Int) {
         guard !isResponseClosed else { return }
         isResponseClosed = true
-        forgetWaiting(.request, from: 0)
-        forgetWaiting(.response, from: place)
+        releaseHeld(.request, from: 0)
+        releaseHeld(.response, from: index)
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
-        let trailers = responseTrailers ?? worker.takeHead()
+        let trailers = responseTrailers ?? worker.acquireHead()
         trailers.notesEdits = true
         responseTrailers = trailers
         let end = ResponseEnd(failing: error, trailers: trailers, classification.rpcProtocol)
-        pass(.responseEnd(end), .response, from: place - 1)
+        pass(.responseEnd(end), .response, from: index - 1)
     }
 
     // MARK: Out of the chain
@@ -313,7 +315,7 @@ extension Call {
         headSent = true
         if keepsRequest { releaseRetryBuffer() }
         caller.send(head: head, end: end)
-        worker.give(head)
+        worker.release(head)
     }
 
     func sendBody(_ bytes: Span<UInt8>) {
@@ -324,16 +326,16 @@ extension Call {
     private func sendCaller(_ bytes: Span<UInt8>) {
         releaseHead()
         guard heldHead != nil else { return sendBody(bytes) }
-        let body = heldBody ?? worker.takeQueue()
+        let body = heldBody ?? worker.acquireQueue()
         heldBody = body
         pieceCame.response = worker.context.loop.now
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
-        if responseForm == .bytes, body.count > responseLimit { releaseResponse() }
+        if responseForm == .bytes, body.count > responseLimit { sendHeldResponse() }
     }
 
-    /// Lets go what is held of a response.
-    private func releaseResponse() {
+    /// Sends what is held of a response.
+    private func sendHeldResponse() {
         guard let head = heldHead else { return }
         heldHead = nil
         holdsHead = false
@@ -350,7 +352,7 @@ extension Call {
         guard let body = heldBody else { return }
         heldBody = nil
         sendBody(body.readable)
-        worker.give(body)
+        worker.release(body)
     }
 }
 

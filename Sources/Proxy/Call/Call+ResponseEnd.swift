@@ -23,7 +23,7 @@ extension Call {
         if end.isReplaced {
             rewrite(head, end)
         } else if let frame = endFrame(end, in: responseProtocol) {
-            let body = heldBody ?? worker.takeQueue()
+            let body = heldBody ?? worker.acquireQueue()
             heldBody = body
             body.append(frame)
         }
@@ -43,7 +43,7 @@ extension Call {
             if let body { sendBody(body.readable) }
             caller.sendEnd(trailers: trailers)
         }
-        if let body { worker.give(body) }
+        if let body { worker.release(body) }
     }
 
     /// The trailers that HTTP has behind the body of a held response, if any.
@@ -70,13 +70,13 @@ extension Call {
         for (name, _) in response.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
         for (name, value) in response.headers { head.add(name: name.span, value: value.span) }
         addProxyStatus(to: head, end.result)
-        if let heldBody { worker.give(heldBody) }
+        if let heldBody { worker.release(heldBody) }
         heldBody = nil
         if rpcProtocol == .grpc { return moveTrailers(of: end, into: head) }
         let isFramed = rpcProtocol.hasEnvelopes && response.status == 200
         let content = isFramed ? endFrame(end, in: rpcProtocol) ?? [] : response.body
         guard !content.isEmpty else { return }
-        let body = worker.takeQueue()
+        let body = worker.acquireQueue()
         body.append(content)
         heldBody = body
     }
@@ -119,10 +119,10 @@ extension Call {
 
     /// Sends the frame that has ended the body as it has come.
     func send(_ frame: EndFrame) {
-        let body = worker.takeQueue()
+        let body = worker.acquireQueue()
         body.append(message: frame.payload.span, flags: frame.flags, in: responseProtocol)
         sendBody(body.readable)
-        worker.give(body)
+        worker.release(body)
     }
 
     // MARK: The frame that ends a body
@@ -140,13 +140,13 @@ extension Call {
             return body.readable.array
         }
         if rpcProtocol != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
-        return rpcProtocol.endFrame(error: end.told, fields: trailers.pairs)
+        return rpcProtocol.endFrame(error: end.reported, fields: trailers.pairs)
     }
 }
 
 extension ResponseEnd {
     /// The error as the frame that ends a Connect stream has it: every end that is not a success has one.
-    fileprivate var told: RPCProtocol.EndError? {
+    fileprivate var reported: RPCProtocol.EndError? {
         if !isReplaced, let json = result.json { return .arrived(json.bytes) }
         return error.map { .made($0) }
     }

@@ -12,7 +12,7 @@ struct BodyRest {
 extension Call {
     /// Keeps what is left of a piece of a body.
     func keepRest(_ bytes: Span<UInt8>, _ direction: Direction) {
-        let queue = worker.takeQueue()
+        let queue = worker.acquireQueue()
         queue.append(bytes)
         if direction == .request { requestRest = BodyRest(bytes: queue) } else { responseRest = BodyRest(bytes: queue) }
     }
@@ -23,23 +23,23 @@ extension Call {
     }
 
     /// Looks at what was kept, now that less waits.
-    func takeRest(_ direction: Direction) {
+    func readRest(_ direction: Direction) {
         guard let rest = direction == .request ? requestRest : responseRest else { return }
         let number = responses
         if direction == .request {
             requestRest = nil
-            takeRequest(rest.bytes.readable)
+            receiveRequest(rest.bytes.readable)
         } else {
             responseRest = nil
-            takeResponse(rest.bytes.readable)
+            receiveResponse(rest.bytes.readable)
         }
-        worker.give(rest.bytes)
+        worker.release(rest.bytes)
         guard isOpen(direction, number), let end = rest.end else { return }
         if (direction == .request ? requestRest : responseRest) == nil { end() } else { endAfterRest(direction, end) }
     }
 
     /// Nobody will look at what was kept.
-    func forgetRest(_ direction: Direction) {
-        if let rest = direction == .request ? requestRest.take() : responseRest.take() { worker.give(rest.bytes) }
+    func releaseRest(_ direction: Direction) {
+        if let rest = direction == .request ? requestRest.take() : responseRest.take() { worker.release(rest.bytes) }
     }
 }

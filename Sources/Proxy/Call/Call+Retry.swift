@@ -17,7 +17,7 @@ extension Call {
         if let requestSkipReason { return requestSkipReason }
         guard keepsRequest else { return .buffer }
         if record.attempts >= Self.maxAttempts { return .attempts }
-        if case .callTimeout = failure { return .deadline }
+        if case .callTimeout = error { return .deadline }
         if let deadline, deadline <= worker.context.loop.now { return .deadline }
         // Last, as a head goes out at once where something else is in the way, which is what people want to know.
         return headSent ? .delivered : nil
@@ -38,42 +38,42 @@ extension Call {
     func skipRetry(
         _ reason: RetryReason,
         _ skipReason: RetrySkipReason,
-        at place: Int,
+        at index: Int,
         _ event: ChainEvent.Label,
         isNoted: Bool
     ) {
         worker.counters.retrySkipped(reason, skipReason)
-        let trace = self.trace ?? worker.takeTrace()
+        let trace = self.trace ?? worker.acquireTrace()
         self.trace = trace
-        trace.retrySkipped(place, event, skipReason.text, isNoted: isNoted)
+        trace.retrySkipped(index, event, skipReason.text, isNoted: isNoted)
     }
 
     /// Why the `retry` that an interceptor has returned for an event is skipped, if it is.
-    func retrySkipReason(at place: Int, _ direction: Direction) -> RetrySkipReason? {
-        guard direction == .response, run.chain.links[place].events.contains(.retries) else { return .delivered }
+    func retrySkipReason(at index: Int, _ direction: Direction) -> RetrySkipReason? {
+        guard direction == .response, run.chain.links[index].events.contains(.retries) else { return .delivered }
         return retrySkipReason
     }
 
     /// Drops the response and retries.
-    func retry(_ reason: RetryReason, at place: Int, _ event: ChainEvent) {
+    func retry(_ reason: RetryReason, at index: Int, _ event: ChainEvent) {
         guard let upstream = route.upstream else { return }
         worker.counters.retry(reason, on: upstream.counter)
-        worker.counters.verdict(run.chain.links[place].counter, .retry)
+        worker.counters.verdict(run.chain.links[index].counter, .retry)
         // The upstream did respond.
         attempt?.count(.ok)
         attempt?.cancel()
         attempt = nil
-        forgetWaiting(.response, from: 0)
+        releaseHeld(.response, from: 0)
         // What has held the source back belongs to the response that is dropped.
-        lanes.response.isPaused = false
-        if case .responseHead(let head, _) = event { forget(head) }
-        forgetResponse()
+        holdQueues.response.isPaused = false
+        if case .responseHead(let head, _) = event { release(head) }
+        releaseResponse()
         responses += 1
-        droppedResponses = responses
+        discardedResponses = responses
         hasResponded = false
         isResponseClosed = false
         ownOutcome = nil
-        failure = nil
+        error = nil
         responseForm = .bytes
         record.decider = .upstream
         record.message = []
@@ -82,13 +82,13 @@ extension Call {
             codec: classification.codec,
             messageLimit: listener.responseMessageLimit
         )
-        run.retry(place)
+        run.retry(index)
         ledger.enter(.chain, at: worker.context.loop.now)
         retry(upstream)
     }
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).
-    func tellOfRetries() {
+    func addRetryHeader() {
         let count = run.retryCount
         guard count > 0, classification.rpcProtocol == .grpc else { return }
         request.set(Self.previousAttempts, Array("\(count)".utf8).span)
@@ -116,7 +116,7 @@ extension Call {
         guard holdsHead, headTimer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to a retry yet.
-            if lanes.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
+            if holdQueues.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
         }
         headTimer = timer
         timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)
@@ -133,6 +133,6 @@ extension Call {
         guard let body = heldBody else { return }
         heldBody = nil
         sendBody(body.readable)
-        worker.give(body)
+        worker.release(body)
     }
 }

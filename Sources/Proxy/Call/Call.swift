@@ -41,7 +41,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Where its time goes.
     var ledger: TimeLedger
     /// Why there is no response from the upstream, if that is why.
-    var failure: UpstreamError?
+    var error: UpstreamError?
     /// Measures the messages of the request, where somebody wants to know.
     var meter: MessageMeter?
     var reader: ResponseReader
@@ -50,7 +50,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Whether its hooks are timed.
     let isTimed: Bool
     /// What waits in the chain.
-    var lanes = Lanes()
+    var holdQueues = HoldQueues()
     /// Hooks are running, this many within each other; suspensions that they have resumed are looked at after them.
     var hooksUnderWay = 0
     var resumedInHook: [(Direction, Int)] = []
@@ -80,8 +80,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// What a Connect GET asks for, if that is other than what has come.
     var requestQuery: ByteQueue?
     /// What waits for a connection, or is retried, is being sent; and why the attempt has failed meanwhile.
-    var isLending = false
-    var failureWhileLending: UpstreamError?
+    var isSending = false
+    var errorWhileSending: UpstreamError?
     /// What is through the chain and waits for a connection.
     var outbox: ByteQueue?
     /// The body as far as it has been sent; nil if there is none, or too much of it.
@@ -96,7 +96,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// How many responses have set out on their way back, each in the place of the one before it.
     var responses = 0
     /// How many of them there were when the call was retried: they are none any more.
-    var droppedResponses = 0
+    var discardedResponses = 0
     /// The response is given here.
     var hasResponded = false
     /// What was decided here, if that is so.
@@ -114,7 +114,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// The head is all that there is.
     var isHeadLast = false
     /// The upstream has failed behind a response that is still on its way: what comes of the request is nobody's.
-    var isForsaken = false
+    var hasUpstreamFailed = false
     /// An interceptor has ended the response: what still comes of it is nobody's.
     var isResponseClosed = false
     /// The response goes to the caller only when its end is known.
@@ -129,7 +129,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Whether what the caller has got stands between two messages, where that is not where the reader stands.
     var mayEndResponse: Bool?
     /// A response of our own that waits for the request to have come whole, and the link that has given it.
-    var heldResponse: (response: LocalResponse, place: Int)?
+    var heldResponse: (response: LocalResponse, index: Int)?
     /// The messages of a response that was given here.
     var ownMessages = 0
     var headSent = false
@@ -168,7 +168,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             codec: classified.codec,
             messageLimit: listener.responseMessageLimit
         )
-        isTimed = worker.takesTime()
+        isTimed = worker.measuresTime()
         route = generation.fallback
         run = ChainRun(route.chain)
         generation.calls += 1
@@ -194,7 +194,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         let request = request
         if request.targetVersion != classifiedVersion {
             classifiedVersion = request.targetVersion
-            classified.take(path: request.path)
+            classified.update(path: request.path)
         }
         return classified
     }
@@ -208,20 +208,20 @@ public final class Call: HTTPStreamUser, EndOfTurn {
         guard !isOver else { return }
         record.requestBytes += body.count
         if meter != nil, !measure(body) { return }
-        if takesRequest, heldResponse == nil { takeRequest(body) } else { requestSkipReason = .incomplete }
+        if acceptsRequest, heldResponse == nil { receiveRequest(body) } else { requestSkipReason = .incomplete }
     }
 
     package func receivedEnd(trailers: HTTPHead?) {
         guard !isOver else { return }
         requestEnded = true
         meter?.end()
-        if let heldResponse { return respondToWhole(heldResponse.response, heldResponse.place) }
+        if let heldResponse { return respondToWhole(heldResponse.response, heldResponse.index) }
         // A response of our own is under way: a request without its end cannot be retried.
-        if takesRequest { requestIsWhole(trailers: trailers) } else { requestSkipReason = .incomplete }
+        if acceptsRequest { requestIsWhole(trailers: trailers) } else { requestSkipReason = .incomplete }
     }
 
     /// Whether the request still goes to an upstream; what comes of it otherwise is thrown away.
-    var takesRequest: Bool { !isOver && !hasResponded && !isResponseClosed && !isForsaken }
+    var acceptsRequest: Bool { !isOver && !hasResponded && !isResponseClosed && !hasUpstreamFailed }
 
     package func wasReset(_ reason: HTTPReset) {
         switch reason {
@@ -248,7 +248,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
         guard requestSkipReason == nil, !headSent, keepsRequest || attempt.mayNeedRetryBuffer else { return }
-        let queue = retryBuffer.take() ?? worker.takeQueue()
+        let queue = retryBuffer.take() ?? worker.acquireQueue()
         queue.append(body)
         let isTooMuch = queue.count > route.upstream?.retryBufferLimit ?? 0
         retryBuffer = queue
@@ -262,17 +262,17 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     }
 
     /// Nobody gets any more of the request, or gets it again.
-    func dropRequest() {
+    func releaseRequest() {
         discardRetryBuffer(.incomplete)
-        forgetRest(.request)
-        if let queue = outbox.take() { worker.give(queue) }
+        releaseRest(.request)
+        if let queue = outbox.take() { worker.release(queue) }
         caller.resume(.slowPeer)
         caller.resume(.noUpstream)
     }
 
     /// What was kept of the body is not needed any more.
     func releaseRetryBuffer() {
-        if let queue = retryBuffer.take() { worker.give(queue) }
+        if let queue = retryBuffer.take() { worker.release(queue) }
     }
 
     // MARK: Identity

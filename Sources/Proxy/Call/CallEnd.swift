@@ -24,24 +24,24 @@ extension Call {
             endResponse(with: error, stands: stands)
             return finish(code: error.code, by: decider)
         }
-        respond(with: error, before: hasResponse ? 0 : hearers(of: decider))
+        respond(with: error, before: hasResponse ? 0 : observerCount(of: decider))
     }
 
     /// The links before this place hear of a call that ends without a response.
-    private func hearers(of decider: CallRecord.Decider) -> Int {
-        guard case .interceptor = decider, let place = run.decider else { return run.chain.links.count }
-        return run.chain.links[place].unwinds ? place : 0
+    private func observerCount(of decider: CallRecord.Decider) -> Int {
+        guard case .interceptor = decider, let index = run.decider else { return run.chain.links.count }
+        return run.chain.links[index].unwinds ? index : 0
     }
 
     /// An interceptor has broken the call off.
-    func brokenOff(at place: Int) {
-        decides(place, .reset)
+    func resetStream(at index: Int) {
+        decides(index, .reset)
         caller.reset(.code(.internalError))
         finish(code: .internal, by: record.decider)
     }
 
     /// Responds with an error in the caller's protocol, which goes back through the links before `place`.
-    func respond(with error: RPCError, before place: Int) {
+    func respond(with error: RPCError, before index: Int) {
         let request = request
         let type = request.first(.contentType)
         let response =
@@ -50,126 +50,126 @@ extension Call {
             } else {
                 classification.rpcProtocol.response(to: error, requestContentType: Span())
             }
-        send(response, Outcome(error), before: place)
+        send(response, Outcome(error), before: index)
     }
 
     /// Sends a response of our own, which goes back through the links before `place`.
-    func send(_ response: LocalResponse, _ outcome: Outcome, before place: Int) {
+    func send(_ response: LocalResponse, _ outcome: Outcome, before index: Int) {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
-        forgetWaiting(.request, from: 0)
-        forgetWaiting(.response, from: place)
+        releaseHeld(.request, from: 0)
+        releaseHeld(.response, from: index)
         // What has held the source back belongs to the response that is dropped.
-        lanes.response.isPaused = false
-        forgetResponse()
+        holdQueues.response.isPaused = false
+        releaseResponse()
         hasResponded = true
         ownOutcome = outcome
-        run.respond(before: place)
-        let head = worker.takeHead()
+        run.respond(before: index)
+        let head = worker.acquireHead()
         head.fill(with: response)
         addProxyStatus(to: head, outcome)
         reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
         reader.read(head, classification.rpcProtocol)
         let request = request
         let isLast = response.body.isEmpty && response.trailers.isEmpty || request.method.equals("HEAD")
-        guard takeResponse(head, isLast: isLast) else { return }
+        guard receiveResponse(head, isLast: isLast) else { return }
         let number = responses
-        if !isLast { takeResponse(response.body.span) }
+        if !isLast { receiveResponse(response.body.span) }
         guard !isOver, responses == number else { return }
-        let trailers = worker.takeHead()
+        let trailers = worker.acquireHead()
         for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
         responseIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
-        worker.give(trailers)
+        worker.release(trailers)
     }
 
     /// The head of a response, which may be its trailers as well, goes nowhere.
-    func forget(_ head: HTTPHead) {
+    func release(_ head: HTTPHead) {
         if responseTrailers === head { responseTrailers = nil }
-        worker.give(head)
+        worker.release(head)
     }
 
     /// Nothing goes out of the response that has come.
-    func forgetResponse() {
+    func releaseResponse() {
         // The head of a response may be its trailers as well.
         if responseTrailers === heldHead { responseTrailers = nil }
-        if let head = responseTrailers.take() { worker.give(head) }
-        if let head = heldHead.take() { worker.give(head) }
-        if let queue = heldBody.take() { worker.give(queue) }
-        if let queue = bareMessage.take() { worker.give(queue) }
+        if let head = responseTrailers.take() { worker.release(head) }
+        if let head = heldHead.take() { worker.release(head) }
+        if let queue = heldBody.take() { worker.release(queue) }
+        if let queue = bareMessage.take() { worker.release(queue) }
         holdsHead = false
         headTimer.take()?.cancel()
-        forgetRest(.response)
+        releaseRest(.response)
         (responseReader, responseEndFrame, responseMessage, mayEndResponse) = (nil, nil, nil, nil)
         heldMessages.response = 0
     }
 
     /// An interceptor has rejected an event.
-    func rejected(_ error: RPCError, at place: Int, _ event: ChainEvent, _ direction: Direction) {
-        decides(place, .reject)
+    func rejected(_ error: RPCError, at index: Int, _ event: ChainEvent, _ direction: Direction) {
+        decides(index, .reject)
         guard direction == .response else { return fail(error, by: record.decider) }
         switch event {
         case .responseHead(let head, _):
-            forget(head)
-            respond(with: error, before: place)
+            release(head)
+            respond(with: error, before: index)
         case .responseEnd(let end):
             // It may be one that was made here already.
             end.error = error
             // Nobody has replaced it: who has rejected it has decided.
-            _ = end.takeReplaced()
-            pass(event, .response, from: place - 1)
-        default: close(with: error, before: place)
+            _ = end.clearReplaced()
+            pass(event, .response, from: index - 1)
+        default: close(with: error, before: index)
         }
     }
 
     /// An interceptor has responded in the upstream's place.
-    func responded(_ response: LocalResponse, at place: Int, _ event: ChainEvent, _ direction: Direction) {
+    func responded(_ response: LocalResponse, at index: Int, _ event: ChainEvent, _ direction: Direction) {
         guard !headSent, !hasResponse || event.isResponseHead else {
             return rejected(
                 RPCError(.internal, "a response came behind the head of another"),
-                at: place,
+                at: index,
                 event,
                 direction
             )
         }
-        if case .responseHead(let head, _) = event { forget(head) }
-        decides(place, .respond)
+        if case .responseHead(let head, _) = event { release(head) }
+        decides(index, .respond)
         response.respondsToOneMessage && direction == .request
-            ? respondWhenWhole(response, place) : respond(response, place)
+            ? respondWhenWhole(response, index) : respond(response, index)
     }
 
-    func respond(_ response: LocalResponse, _ place: Int) {
-        if decidesByProcedure(place) { admitMethod() }
+    func respond(_ response: LocalResponse, _ index: Int) {
+        if decidesByProcedure(index) { admitMethod() }
         let outcome = Outcome(conclusion(of: response))
         if outcome.code == .ok, classification.rpcProtocol != .http { ownMessages = 1 }
-        send(response, outcome, before: place)
+        send(response, outcome, before: index)
     }
 
     /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
     private func conclusion(of response: LocalResponse) -> Conclusion {
-        let head = worker.takeHead()
-        defer { worker.give(head) }
+        let head = worker.acquireHead()
+        defer { worker.release(head) }
         head.fill(with: response)
         var reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
         reader.read(head, classification.rpcProtocol)
         reader.body(response.body.span)
         guard !response.trailers.isEmpty else { return reader.end() }
-        let trailers = worker.takeHead()
-        defer { worker.give(trailers) }
+        let trailers = worker.acquireHead()
+        defer { worker.release(trailers) }
         for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
         return reader.end(trailers: trailers)
     }
 
     /// An interceptor has decided what the caller gets.
-    func decides(_ place: Int, _ verdict: VerdictLabel) {
-        run.decide(place)
-        record.decider = .interceptor(run.chain.links[place].name)
-        worker.counters.verdict(run.chain.links[place].counter, verdict)
+    func decides(_ index: Int, _ verdict: VerdictLabel) {
+        run.decide(index)
+        record.decider = .interceptor(run.chain.links[index].name)
+        worker.counters.verdict(run.chain.links[index].counter, verdict)
     }
 
     /// Whether the configuration names the service or the method that is answered here: callers cannot make that up.
-    private func decidesByProcedure(_ place: Int) -> Bool {
-        run.chain.links[place].condition?.namesProcedure == true
+    private func decidesByProcedure(_ index: Int) -> Bool {
+        run.chain.links[index].condition?.namesProcedure == true
             || routeNumber.map(generation.namesProcedure(route:)) ?? false
     }
 
@@ -180,7 +180,7 @@ extension Call {
         if responseForm == .framed, run.responseMeets(.responseMessages) { return true }
         // A frame that was taken out of the body has not gone out.
         let lacksEnd = responseEndFrame == nil ? reader.lacksEnd : reader.canEnd
-        return !lanes.response.holdsBytes && (mayEndResponse ?? lacksEnd)
+        return !holdQueues.response.holdsBytes && (mayEndResponse ?? lacksEnd)
     }
 
     /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
@@ -192,10 +192,10 @@ extension Call {
         }
         if !ending.body.isEmpty { sendBody(ending.body.span) }
         guard !ending.trailers.isEmpty else { return caller.sendEnd(trailers: nil) }
-        let trailers = worker.takeHead()
+        let trailers = worker.acquireHead()
         for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }
         caller.sendEnd(trailers: trailers)
-        worker.give(trailers)
+        worker.release(trailers)
     }
 
     /// A response whose end nobody waits for is complete.
@@ -228,33 +228,33 @@ extension Call {
         endSuspensions()
         passFinished()
         if record.code != .ok || isTimed { worker.recent.note(self) }
-        letGo()
-        if worker.forwards { worker.give(request) }
+        releaseAll()
+        if worker.forwards { worker.release(request) }
     }
 
-    private func letGo() {
+    private func releaseAll() {
         callTimer.take()?.cancel()
         deadlineTimer.take()?.cancel()
         releaseRetryBuffer()
-        forgetRest(.request)
-        if let queue = outbox.take() { worker.give(queue) }
-        if let queue = requestQuery.take() { worker.give(queue) }
-        if let head = requestTrailers.take() { worker.give(head) }
+        releaseRest(.request)
+        if let queue = outbox.take() { worker.release(queue) }
+        if let queue = requestQuery.take() { worker.release(queue) }
+        if let head = requestTrailers.take() { worker.release(head) }
         (requestReader, requestMessage) = (nil, nil)
         if !timers.isEmpty {
             for timer in timers { timer.cancel() }
             timers = []
         }
-        forgetResponse()
+        releaseResponse()
         // Of a call that is only explained, head and trace are still to be read.
-        if worker.forwards, let trace = trace.take() { worker.give(trace) }
+        if worker.forwards, let trace = trace.take() { worker.release(trace) }
         attempt.take()?.cancel()
     }
 
     /// Nothing waits any more.
     private func endSuspensions() {
-        forgetWaiting(.request, from: 0)
-        forgetWaiting(.response, from: 0)
+        releaseHeld(.request, from: 0)
+        releaseHeld(.response, from: 0)
     }
 
     /// Counts what became of an attempt.

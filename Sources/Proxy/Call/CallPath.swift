@@ -22,23 +22,23 @@ extension Call {
     func start() {
         if worker.context.memory.isExhausted { return rejectForMemory() }
         if let rejection = listener.callerGuard.rejection(of: request, overTCP: peer.isTCP) {
-            return refuse(rejection)
+            return reject(rejection)
         }
         if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: request, isSample: isTimed) {
-            return refuse(.loop)
+            return reject(.loop)
         }
-        takeRoute()
+        chooseRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        timeoutError = takeDeadline()
+        timeoutError = setDeadline()
         measureRequest()
         request.notesEdits = true
         run.begin()
         hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
         pass(.requestHead, .request, from: 0)
-        if requestEnded, !hasRequestLeft, takesRequest { requestIsWhole(trailers: nil) }
+        if requestEnded, !hasRequestLeft, acceptsRequest { requestIsWhole(trailers: nil) }
     }
 
-    private func takeRoute() {
+    private func chooseRoute() {
         (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
         guard let upstream = route.upstream, let authority = upstream.authority else { return }
@@ -95,7 +95,7 @@ extension Call {
         // that fails meanwhile is followed by another only when they are back.
         let (kept, waiting) = (retryBuffer, outbox)
         (retryBuffer, outbox) = (nil, nil)
-        isLending = true
+        isSending = true
         // The connection of the attempt before may have been crowded.
         if record.attempts > 1 { caller.resume(.slowPeer) }
         completeHead()
@@ -103,15 +103,15 @@ extension Call {
         attempt.send(head: request, end: hasRequestLeft && isBare)
         if let kept {
             attempt.send(body: kept.readable)
-            if isOver { worker.give(kept) } else { retryBuffer = kept }
+            if isOver { worker.release(kept) } else { retryBuffer = kept }
         }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
-            worker.give(waiting)
+            worker.release(waiting)
         }
         if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
-        isLending = false
-        if let failure = failureWhileLending.take() { return attemptFailed(failure) }
+        isSending = false
+        if let error = errorWhileSending.take() { return attemptFailed(error) }
         caller.resume(.noUpstream)
     }
 
@@ -120,7 +120,7 @@ extension Call {
         if let requestQuery { setQuery(message: requestQuery.readable) }
         addDefaults()
         passDeadlineOn()
-        tellOfRetries()
+        addRetryHeader()
     }
 
     /// An interim response goes to the caller as it is.
@@ -138,10 +138,10 @@ extension Call {
         record.stages.responded = worker.context.loop.now
         reader.read(head, classification.rpcProtocol)
         if reader.isOverLimit {
-            worker.give(head)
+            worker.release(head)
             return responseIsOverLimit()
         }
-        if takeResponse(head, isLast: end), end { responseIsWhole(reader.end(), trailers: nil) }
+        if receiveResponse(head, isLast: end), end { responseIsWhole(reader.end(), trailers: nil) }
     }
 
     /// Bytes of the response's body have come.
@@ -149,7 +149,7 @@ extension Call {
         let stoodBetween = listener.responseMessageLimit != nil && reader.lacksEnd
         reader.body(body)
         if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
-        takeResponse(body)
+        receiveResponse(body)
         if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause(.slowPeer) }
     }
 
@@ -170,22 +170,22 @@ extension Call {
     }
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
-    func attemptFailed(_ failure: UpstreamError) {
+    func attemptFailed(_ error: UpstreamError) {
         guard !isOver, let attempt else { return }
-        guard !isLending else {
-            failureWhileLending = failure
+        guard !isSending else {
+            errorWhileSending = error
             return
         }
-        attempt.count(failure.result)
-        if let limit = failure.limit { worker.counters.limitHit(limit) }
-        if attempt.canRetry(after: failure), isRetryable, record.attempts < SentRequest.maxAttempts {
+        attempt.count(error.result)
+        if let limit = error.limit { worker.counters.limitHit(limit) }
+        if attempt.canRetry(after: error), isRetryable, record.attempts < SentRequest.maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
             return retry(attempt.upstream)
         }
         attempt.cancel()
         self.attempt = nil
-        self.failure = failure
-        responseFailed(failure.error(upstream: attempt.upstream.settings.name, for: classification.rpcProtocol))
+        self.error = error
+        responseFailed(error.error(upstream: attempt.upstream.settings.name, for: classification.rpcProtocol))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
@@ -193,7 +193,7 @@ extension Call {
         attempt?.count(.timeout)
         attempt?.cancel()
         attempt = nil
-        failure = .callTimeout
+        error = .callTimeout
         let error = UpstreamError.callTimeout.error(upstream: upstream.settings.name, for: classification.rpcProtocol)
         responseFailed(sayingWhere(error))
     }

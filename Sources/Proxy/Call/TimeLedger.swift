@@ -22,7 +22,7 @@ struct TimeLedger {
     private(set) var since: Nanoseconds
     private var times: (chain: Nanoseconds, waiting: Nanoseconds, connecting: Nanoseconds, attempt: Nanoseconds)
     /// The link at which the call has waited last.
-    private(set) var place: Int?
+    private(set) var index: Int?
 
     /// Begins with the chain.
     init(at now: Nanoseconds) {
@@ -38,9 +38,9 @@ struct TimeLedger {
     }
 
     /// The call waits at a link from now on.
-    mutating func wait(_ place: Int, at now: Nanoseconds) {
+    mutating func wait(_ index: Int, at now: Nanoseconds) {
         enter(.waiting, at: now)
-        self.place = place
+        self.index = index
     }
 
     private mutating func add(_ time: Nanoseconds) {
@@ -70,10 +70,10 @@ extension Call {
         let upstream = route.upstream?.settings.name ?? "its upstream"
         let tries = record.attempts > 1 ? "\(record.attempts) attempts" : "an attempt"
         return ledger.spent(at: worker.context.loop.now).map { phase, time in
-            let place = ledger.place.map { run.chain.links[$0].name } ?? ""
+            let index = ledger.index.map { run.chain.links[$0].name } ?? ""
             switch phase {
             case .chain: return "\(time.secondsText) s in the chain"
-            case .waiting: return "\(time.secondsText) s waiting in interceptor \(place)"
+            case .waiting: return "\(time.secondsText) s waiting in interceptor \(index)"
             case .connecting: return "\(time.secondsText) s without a connection to \(upstream)"
             case .attempt: return "\(time.secondsText) s in \(tries) on \(upstream)"
             }

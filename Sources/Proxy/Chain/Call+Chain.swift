@@ -32,23 +32,23 @@ extension Call {
         let chain = run.chain
         let asking = chain.asking(.requestHead, .request)
         let count = chain.links.count
-        for place in start..<max(start, count) where joins(place, chain) {
-            guard asking & 1 << UInt64(place) != 0 else { continue }
-            run.reach(place)
-            guard visit(place, asks: true, .requestHead, Span(), .request) else { return false }
+        for index in start..<max(start, count) where joins(index, chain) {
+            guard asking & 1 << UInt64(index) != 0 else { continue }
+            run.reach(index)
+            guard visit(index, asks: true, .requestHead, Span(), .request) else { return false }
         }
         run.reach(count)
         return true
     }
 
     /// Whether the request's head comes to a link, which has entered the call then.
-    private func joins(_ place: Int, _ chain: CompiledChain) -> Bool {
-        guard !isRetry else { return run.hasEntered(place) && chain.links[place].runsAgain }
-        let bit: UInt64 = 1 << UInt64(place)
-        guard chain.conditional & bit == 0 || chain.links[place].takesPart(in: self) else { return false }
-        run.enter(place)
-        if run.firstPerAttempt == nil, chain.links[place].isPerAttempt {
-            run.mark(place)
+    private func joins(_ index: Int, _ chain: CompiledChain) -> Bool {
+        guard !isRetry else { return run.hasEntered(index) && chain.links[index].runsAgain }
+        let bit: UInt64 = 1 << UInt64(index)
+        guard chain.conditional & bit == 0 || chain.links[index].applies(to: self) else { return false }
+        run.enter(index)
+        if run.firstPerAttempt == nil, chain.links[index].isPerAttempt {
+            run.mark(index)
             request.setMark()
         }
         return true
@@ -60,18 +60,18 @@ extension Call {
         var ahead: UInt64 = direction == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
         var asking = asking(event, direction)
         var late = lateHeads(event)
-        var stops = (asking | late | lanes.gated(direction)) & run.links(direction) & ahead
+        var stops = (asking | late | holdQueues.heldIndexes(direction)) & run.links(direction) & ahead
         while stops != 0 {
-            let place = direction == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
-            let bit: UInt64 = 1 << UInt64(place)
+            let index = direction == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
+            let bit: UInt64 = 1 << UInt64(index)
             stops &= ~bit
-            if late & bit != 0, !visitHead(place, event) { return false }
-            guard visit(place, asks: asking & bit != 0, event, bytes, direction) else { return false }
+            if late & bit != 0, !visitHead(index, event) { return false }
+            guard visit(index, asks: asking & bit != 0, event, bytes, direction) else { return false }
             // A hook may have made an error of the end, and others ask for those.
             guard case .responseEnd(let end) = event, end.isReplaced else { continue }
             ahead = bit - 1
             (asking, late) = (self.asking(event, direction), lateHeads(event))
-            stops = (asking | late | lanes.gated(direction)) & run.links(direction) & ahead
+            stops = (asking | late | holdQueues.heldIndexes(direction)) & run.links(direction) & ahead
         }
         return true
     }
@@ -86,35 +86,38 @@ extension Call {
 
     /// Takes an event to a link; true if it goes on to the next.
     func visit(
-        _ place: Int,
+        _ index: Int,
         asks: Bool,
         _ event: ChainEvent,
         _ bytes: Span<UInt8>,
         _ direction: Direction
     ) -> Bool {
-        if lanes.gated(direction) & 1 << UInt64(place) != 0, let gate = lanes[direction].gate(at: place),
-            !gate.isDraining
+        if holdQueues.heldIndexes(direction) & 1 << UInt64(index) != 0,
+            let queue = holdQueues[direction].queue(at: index),
+            !queue.isDraining
         {
-            guard asks, !run.chain.links[place].isSerial else {
-                hold(event, bytes, direction, at: place, asks ? .undelivered : .ready)
+            guard asks, !run.chain.links[index].isSerial else {
+                hold(event, bytes, direction, at: index, asks ? .undelivered : .ready)
                 return false
             }
         }
         guard asks else { return true }
-        let verdict = askNoting(place, event, bytes, direction)
+        let verdict = askNoting(index, event, bytes, direction)
         // What most return; nothing waits there.
-        if case .next = verdict, event.isHead, lanes.gated(direction) & 1 << UInt64(place) == 0 { return !isOver }
-        return settle(verdict, place, event, bytes, direction)
+        if case .next = verdict, event.isHead, holdQueues.heldIndexes(direction) & 1 << UInt64(index) == 0 {
+            return !isOver
+        }
+        return settle(verdict, index, event, bytes, direction)
     }
 
     /// Calls the hook, and notes what comes of it, if that is worth telling.
-    func askNoting(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
+    func askNoting(_ index: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
         let edits = editCount(of: event)
         let start = isTimed ? worker.context.loop.clock.now : 0
-        let verdict = ask(place, event, bytes, direction)
+        let verdict = ask(index, event, bytes, direction)
         let time = isTimed ? worker.context.loop.clock.now - start : nil
-        if let time { worker.counters.interceptorTook(run.chain.links[place].counter, Int(time)) }
-        note(verdict, place, event, direction, from: edits, time: time)
+        if let time { worker.counters.interceptorTook(run.chain.links[index].counter, Int(time)) }
+        note(verdict, index, event, direction, from: edits, time: time)
         return verdict
     }
 
@@ -141,7 +144,7 @@ extension Call {
     /// Notes what an interceptor has said of an event, and changed in it since `edits`, unless that is nothing.
     func note(
         _ verdict: Verdict,
-        _ place: Int,
+        _ index: Int,
         _ event: ChainEvent,
         _ direction: Direction,
         from edits: Int,
@@ -149,22 +152,22 @@ extension Call {
     ) {
         if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
         guard !isOver else { return }
-        let trace = self.trace.take() ?? worker.takeTrace()
+        let trace = self.trace.take() ?? worker.acquireTrace()
         let decision = verdict.decision(on: event)
         let time = decision == .suspend ? nil : time
         if case .requestHead = event {
-            trace.noteRequestHead(place, decision, edits: edits..<request.editCount, time: time)
+            trace.noteRequestHead(index, decision, edits: edits..<request.editCount, time: time)
         } else {
-            trace.note(place, event.label(direction), decision, head: head(of: event), from: edits, time: time)
+            trace.note(index, event.label(direction), decision, head: head(of: event), from: edits, time: time)
         }
         self.trace = trace
     }
 
     /// Calls the hook.
     @inline(__always)
-    func ask(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
-        let interceptor = run.interceptor(place)
-        run.call(place)
+    func ask(_ index: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
+        let interceptor = run.interceptor(index)
+        run.call(index)
         switch event {
         case .requestHead: return interceptor.requestHead(self)
         case .requestEnd: return interceptor.requestEnd(self)
@@ -183,7 +186,7 @@ extension Call {
     /// Does what an interceptor says of an event; true if it goes on to the next link.
     func settle(
         _ verdict: Verdict,
-        _ place: Int,
+        _ index: Int,
         _ event: ChainEvent,
         _ bytes: Span<UInt8>,
         _ direction: Direction
@@ -191,60 +194,60 @@ extension Call {
         guard !isOver else { return false }
         switch verdict {
         case .next:
-            if case .responseEnd(let end) = event, end.takeReplaced() { decides(place, .replace) }
-            return goesOn(place, event, bytes, direction)
+            if case .responseEnd(let end) = event, end.clearReplaced() { decides(index, .replace) }
+            return proceeds(index, event, bytes, direction)
         case .suspend(let suspension):
             guard !isClosing else {
                 suspension.cancel()
-                return goesOn(place, event, bytes, direction)
+                return proceeds(index, event, bytes, direction)
             }
-            suspend(suspension, place, event, bytes, direction)
-        case .reject(let error): rejected(error, at: place, event, direction)
-        case .respond(let response): responded(response, at: place, event, direction)
-        case .reset: brokenOff(at: place)
+            suspend(suspension, index, event, bytes, direction)
+        case .reject(let error): rejected(error, at: index, event, direction)
+        case .respond(let response): responded(response, at: index, event, direction)
+        case .reset: resetStream(at: index)
         case .retry(let reason):
-            guard let skipReason = retrySkipReason(at: place, direction) else {
-                retry(reason, at: place, event)
+            guard let skipReason = retrySkipReason(at: index, direction) else {
+                retry(reason, at: index, event)
                 return false
             }
-            skipRetry(reason, skipReason, at: place, event.label(direction), isNoted: true)
-            return goesOn(place, event, bytes, direction)
+            skipRetry(reason, skipReason, at: index, event.label(direction), isNoted: true)
+            return proceeds(index, event, bytes, direction)
         }
         return false
     }
 
     /// Lets an event go on from a link, unless it has to wait there for those before it.
-    private func goesOn(_ place: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Bool {
+    private func proceeds(_ index: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Bool {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
                 let number = responses
-                if !message.isDropped, goesOn(place, event, bytes, direction) {
-                    pass(event, bytes, direction, from: place + direction.step)
+                if !message.isDropped, proceeds(index, event, bytes, direction) {
+                    pass(event, bytes, direction, from: index + direction.step)
                 }
-                for payload in added where isOpen(direction, number) { add(payload, behind: message, place, direction) }
+                for payload in added where isOpen(direction, number) { add(payload, behind: message, index, direction) }
                 return false
             }
             guard !message.isDropped else { return false }
         }
-        guard lanes.gated(direction) & 1 << UInt64(place) != 0 else { return true }
-        guard let gate = lanes[direction].gate(at: place), !gate.isDraining else { return true }
-        hold(event, bytes, direction, at: place, .ready)
+        guard holdQueues.heldIndexes(direction) & 1 << UInt64(index) != 0 else { return true }
+        guard let queue = holdQueues[direction].queue(at: index), !queue.isDraining else { return true }
+        hold(event, bytes, direction, at: index, .ready)
         return false
     }
 
     /// Whether what follows in a direction is still wanted; `number` is that of the response it belongs to.
     func isOpen(_ direction: Direction, _ number: Int) -> Bool {
-        direction == .request ? takesRequest : !isOver && !isResponseClosed && responses == number
+        direction == .request ? acceptsRequest : !isOver && !isResponseClosed && responses == number
     }
 
-    private func add(_ payload: [UInt8], behind message: Message, _ place: Int, _ direction: Direction) {
-        let queue = worker.takeQueue()
+    private func add(_ payload: [UInt8], behind message: Message, _ index: Int, _ direction: Direction) {
+        let queue = worker.acquireQueue()
         queue.append(payload)
         let new = Message(isBare: false, queues: worker.context.queues)
         new.begin(message.number, isCompressed: false, decompressed: queue)
-        if goesOn(place, .message(new), Span(), direction) {
-            pass(.message(new), direction, from: place + direction.step)
+        if proceeds(index, .message(new), Span(), direction) {
+            pass(.message(new), direction, from: index + direction.step)
         }
     }
 
@@ -252,10 +255,10 @@ extension Call {
     func passFinished() {
         var stops = run.linksToFinish
         while stops != 0 {
-            let place = 63 - stops.leadingZeroBitCount
-            stops &= ~(1 << UInt64(place))
-            guard run.chain.takesPart(place, in: record.code.rawValue) else { continue }
-            run.interceptor(place).finished(self)
+            let index = 63 - stops.leadingZeroBitCount
+            stops &= ~(1 << UInt64(index))
+            guard run.chain.applies(index, in: record.code.rawValue) else { continue }
+            run.interceptor(index).finished(self)
         }
     }
 }

@@ -23,9 +23,9 @@ extension Call {
     }
 
     /// Shows a link the head of a response whose end comes to it; false if the end goes no further.
-    func visitHead(_ place: Int, _ end: ChainEvent) -> Bool {
+    func visitHead(_ index: Int, _ end: ChainEvent) -> Bool {
         guard let head = heldHeadEvent else { return true }
-        return settleHead(askNoting(place, head, Span(), .response), place, end)
+        return settleHead(askNoting(index, head, Span(), .response), index, end)
     }
 
     /// The head of a response that waits.
@@ -34,36 +34,36 @@ extension Call {
     }
 
     /// A link that has suspended a head says what becomes of it; the end comes to the same link behind it.
-    func headHasWaited(_ verdict: Verdict, _ place: Int, _ end: ChainEvent) {
-        guard settleHead(verdict, place, end) else { return }
-        let asks = asking(end, .response) & 1 << UInt64(place) != 0
-        if visit(place, asks: asks, end, Span(), .response) { pass(end, .response, from: place - 1) }
+    func headHasWaited(_ verdict: Verdict, _ index: Int, _ end: ChainEvent) {
+        guard settleHead(verdict, index, end) else { return }
+        let asks = asking(end, .response) & 1 << UInt64(index) != 0
+        if visit(index, asks: asks, end, Span(), .response) { pass(end, .response, from: index - 1) }
     }
 
     /// Does what a link says of a head whose end waits for it; true if the end comes to the link now.
-    private func settleHead(_ verdict: Verdict, _ place: Int, _ end: ChainEvent) -> Bool {
+    private func settleHead(_ verdict: Verdict, _ index: Int, _ end: ChainEvent) -> Bool {
         guard !isOver else { return false }
         switch verdict {
         case .next: return true
         case .suspend(let suspension):
             guard isClosing else {
-                suspendHead(suspension, place, end)
+                suspendHead(suspension, index, end)
                 return false
             }
             suspension.cancel()
             return true
         case .respond(let response):
             guard let head = heldHead.take() else { return false }
-            responded(response, at: place, .responseHead(head, isLast: isHeadLast), .response)
+            responded(response, at: index, .responseHead(head, isLast: isHeadLast), .response)
             return false
         case .retry(let reason):
-            guard let skipReason = retrySkipReason(at: place, .response) else {
-                retry(reason, at: place, end)
+            guard let skipReason = retrySkipReason(at: index, .response) else {
+                retry(reason, at: index, end)
                 return false
             }
-            skipRetry(reason, skipReason, at: place, .responseHead, isNoted: true)
+            skipRetry(reason, skipReason, at: index, .responseHead, isNoted: true)
             return true
-        case .reject, .reset: return settle(verdict, place, end, Span(), .response)
+        case .reject, .reset: return settle(verdict, index, end, Span(), .response)
         }
     }
 
@@ -89,11 +89,11 @@ extension Call {
         }
         var stops = heads | ends
         while stops != 0 {
-            let place = 63 - stops.leadingZeroBitCount
-            let bit: UInt64 = 1 << UInt64(place)
+            let index = 63 - stops.leadingZeroBitCount
+            let bit: UInt64 = 1 << UInt64(index)
             stops &= ~bit
-            if heads & bit != 0 { _ = askNoting(place, .responseHead(head, isLast: false), Span(), .response) }
-            if ends & bit != 0, let event { _ = askNoting(place, event, Span(), .response) }
+            if heads & bit != 0 { _ = askNoting(index, .responseHead(head, isLast: false), Span(), .response) }
+            if ends & bit != 0, let event { _ = askNoting(index, event, Span(), .response) }
         }
     }
 }

@@ -48,7 +48,7 @@ enum ChainEvent {
         case .requestHead: .requestHead
         case .requestEnd: .requestEnd
         case .responseHead(let head, let isLast):
-            isLast || head.status != 200 ? [.responseHead, .failures] : .responseHead
+            isLast || head.status != 200 ? [.responseHead, .errors] : .responseHead
         case .responseEnd(let end): end.asked
         case .message where direction == .request: .requestMessages
         case .message(let message): message.isPlain ? .plainBodies : .responseMessages

@@ -20,9 +20,9 @@ struct ChainRun {
     /// The link whose hook was called last.
     private(set) var current = 0
     /// How often links have let the call be retried.
-    private var retries: [(place: Int, count: Int)] = []
+    private var retries: [(index: Int, count: Int)] = []
     /// The links that have judged the response that is under way, a bit each.
-    private var judges: UInt64 = 0
+    private var evaluated: UInt64 = 0
 
     init(_ chain: CompiledChain) {
         self.chain = chain
@@ -34,59 +34,59 @@ struct ChainRun {
     }
 
     /// The request has come to a link, which makes its instance for the call.
-    mutating func enter(_ place: Int) {
-        entered |= 1 << UInt64(place)
-        if !instances.isEmpty { instances[place] = chain.links[place].interceptor.forCall() }
+    mutating func enter(_ index: Int) {
+        entered |= 1 << UInt64(index)
+        if !instances.isEmpty { instances[index] = chain.links[index].interceptor.forCall() }
     }
 
     /// The request's head has come this far, and no further yet.
-    mutating func reach(_ place: Int) {
-        reached = place
+    mutating func reach(_ index: Int) {
+        reached = index
     }
 
     /// A further attempt begins at a link.
-    mutating func mark(_ place: Int) {
-        firstPerAttempt = place
+    mutating func mark(_ index: Int) {
+        firstPerAttempt = index
     }
 
     /// A link has decided.
-    mutating func decide(_ place: Int) {
-        decider = place
+    mutating func decide(_ index: Int) {
+        decider = index
     }
 
     /// What follows is a response that sets out on its way back at the link before `place`.
-    mutating func respond(before place: Int) {
-        passedOver = ~0 << UInt64(place)
+    mutating func respond(before index: Int) {
+        passedOver = ~0 << UInt64(index)
     }
 
     /// A hook of the link is called.
-    mutating func call(_ place: Int) {
-        current = place
+    mutating func call(_ index: Int) {
+        current = index
     }
 
     /// The link lets the call be retried: what is answered next comes to all links.
-    mutating func retry(_ place: Int) {
+    mutating func retry(_ index: Int) {
         passedOver = 0
-        judges = 0
+        evaluated = 0
         decider = nil
-        if let index = retries.firstIndex(where: { $0.place == place }) {
+        if let index = retries.firstIndex(where: { $0.index == index }) {
             retries[index].count += 1
         } else {
-            retries.append((place, 1))
+            retries.append((index, 1))
         }
     }
 
     /// The link whose hook was called last judges the response; false if it has done so, as at the head of a response whose
     /// end says the same.
-    mutating func judge() -> Bool {
+    mutating func markEvaluated() -> Bool {
         let bit: UInt64 = 1 << UInt64(current)
-        defer { judges |= bit }
-        return judges & bit == 0
+        defer { evaluated |= bit }
+        return evaluated & bit == 0
     }
 
     /// How often the link whose hook was called last has let the call be retried.
     var retriesOfCurrent: Int {
-        retries.first { $0.place == current }?.count ?? 0
+        retries.first { $0.index == current }?.count ?? 0
     }
 
     /// How often the call was retried.
@@ -98,12 +98,12 @@ struct ChainRun {
     var linksToFinish: UInt64 {
         let links = chain.mask(.finished) & entered
         guard !retries.isEmpty else { return links }
-        return links | chain.mask(.finishedRetries) & retries.reduce(0) { $0 | 1 << UInt64($1.place) }
+        return links | chain.mask(.finishedRetries) & retries.reduce(0) { $0 | 1 << UInt64($1.index) }
     }
 
     /// Whether the request has come to the link.
-    func hasEntered(_ place: Int) -> Bool {
-        entered & 1 << UInt64(place) != 0
+    func hasEntered(_ index: Int) -> Bool {
+        entered & 1 << UInt64(index) != 0
     }
 
     /// The links that are gone through in a direction, a bit each.
@@ -112,8 +112,8 @@ struct ChainRun {
     }
 
     /// The interceptor of a link, as this call has it.
-    func interceptor(_ place: Int) -> any Interceptor {
-        instances.isEmpty ? chain.links[place].interceptor : instances[place]
+    func interceptor(_ index: Int) -> any Interceptor {
+        instances.isEmpty ? chain.links[index].interceptor : instances[index]
     }
 
     /// Whether a link that the response goes through asks for one of the events.
@@ -122,7 +122,7 @@ struct ChainRun {
     }
 
     /// Whether a link that the response goes through asks for more of it than its head.
-    var looksAtResponse: Bool {
+    var readsResponse: Bool {
         chain.responseMask & entered & ~passedOver != 0
     }
 

@@ -27,7 +27,7 @@ final class CompiledChain {
         var isConditional: Bool { condition != nil || shapes != .all }
 
         /// Whether the call is one of those it is for.
-        func takesPart(in call: Call) -> Bool {
+        func applies(to call: Call) -> Bool {
             shapes.contains(call.shape) && condition?.holds(for: call) ?? true
         }
     }
@@ -96,12 +96,12 @@ final class CompiledChain {
 
     /// Those of some links that are for an outcome.
     func links(of mask: UInt64, for code: UInt8) -> UInt64 {
-        links.indices.reduce(mask) { takesPart($1, in: code) ? $0 : $0 & ~(1 << UInt64($1)) }
+        links.indices.reduce(mask) { applies($1, in: code) ? $0 : $0 & ~(1 << UInt64($1)) }
     }
 
     /// Whether a link is for an outcome.
-    func takesPart(_ place: Int, in code: UInt8) -> Bool {
-        coded & 1 << UInt64(place) == 0 || links[place].codes & 1 << UInt32(code) != 0
+    func applies(_ index: Int, in code: UInt8) -> Bool {
+        coded & 1 << UInt64(index) == 0 || links[index].codes & 1 << UInt32(code) != 0
     }
 
     /// The links that ask for one of the events, a bit each.

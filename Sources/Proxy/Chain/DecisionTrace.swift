@@ -9,8 +9,8 @@ internal import HTTP
 final class DecisionTrace {
     /// One thing that an interceptor has done.
     struct Note {
-        /// Its place in the chain.
-        let place: Int
+        /// Its index in the chain.
+        let index: Int
         let event: ChainEvent.Label
         fileprivate(set) var verdict: Decision
         /// Its changes: those of the request's head by their place there, since that stays as long as the trace does; of
@@ -44,20 +44,20 @@ final class DecisionTrace {
     private let names = ByteArena(capacity: 256)
 
     /// Notes what an interceptor has done to the head of the request; `edits` are its changes there.
-    func noteRequestHead(_ place: Int, _ verdict: Decision, edits: Range<Int>, time: Nanoseconds?) {
-        add(Note(place: place, event: .requestHead, verdict: verdict, changes: edits, time: time))
+    func noteRequestHead(_ index: Int, _ verdict: Decision, edits: Range<Int>, time: Nanoseconds?) {
+        add(Note(index: index, event: .requestHead, verdict: verdict, changes: edits, time: time))
     }
 
     /// Notes what an interceptor has done to another event; the changes are those of `head` from `first` on.
     func note(
-        _ place: Int,
+        _ index: Int,
         _ event: ChainEvent.Label,
         _ verdict: Decision,
         head: HTTPHead?,
         from first: Int,
         time: Nanoseconds?
     ) {
-        add(Note(place: place, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
+        add(Note(index: index, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
     }
 
     private func add(_ note: Note) {
@@ -78,9 +78,9 @@ final class DecisionTrace {
     }
 
     /// Notes that a retry was skipped: of a link that has returned `retry`, or, not noted yet, of one that would have.
-    func retrySkipped(_ place: Int, _ event: ChainEvent.Label, _ reason: StaticString, isNoted: Bool) {
-        if !isNoted || notes.last?.place != place || notes.last?.verdict != .retry {
-            add(Note(place: place, event: event, verdict: .retry, changes: 0..<0))
+    func retrySkipped(_ index: Int, _ event: ChainEvent.Label, _ reason: StaticString, isNoted: Bool) {
+        if !isNoted || notes.last?.index != index || notes.last?.verdict != .retry {
+            add(Note(index: index, event: event, verdict: .retry, changes: 0..<0))
         }
         guard dropped == 0, let last = notes.indices.last else { return }
         notes[last].verdict = .retrySkipped
@@ -88,8 +88,8 @@ final class DecisionTrace {
     }
 
     /// Notes how long what an interceptor has suspended has waited.
-    func resumed(_ place: Int, _ event: ChainEvent.Label, after time: Nanoseconds) {
-        let isIt = { (note: Note) in note.place == place && note.event == event && note.verdict == .suspend }
+    func resumed(_ index: Int, _ event: ChainEvent.Label, after time: Nanoseconds) {
+        let isIt = { (note: Note) in note.index == index && note.event == event && note.verdict == .suspend }
         guard let index = notes.firstIndex(where: { isIt($0) && $0.time == nil }) else { return }
         notes[index].time = time
     }
@@ -125,13 +125,13 @@ final class DecisionTrace {
 final class DecisionTracePool {
     private var free = FreeList<DecisionTrace>(limit: 512)
 
-    func take() -> DecisionTrace {
-        free.take() ?? DecisionTrace()
+    func acquire() -> DecisionTrace {
+        free.acquire() ?? DecisionTrace()
     }
 
-    func give(_ trace: consuming DecisionTrace) {
+    func release(_ trace: consuming DecisionTrace) {
         trace.removeAll()
-        free.give(trace)
+        free.release(trace)
     }
 
     /// Forgets the traces that nobody has needed since the last trim.

@@ -48,7 +48,7 @@ public struct EventSet: OptionSet, Sendable {
     /// be changed there.
     ///
     /// Unlike with `responseErrors`, nothing is looked at of responses that go well.
-    static let failures = EventSet(rawValue: 4096)
+    static let errors = EventSet(rawValue: 4096)
 
     /// The end of a call that the interceptor has let be retried, whatever became of it.
     static let finishedRetries = EventSet(rawValue: 8192)

@@ -22,7 +22,7 @@ public protocol Interceptor: AnyObject {
     /// The interceptor that one call gets: this one, if it keeps nothing about a call, or a new one.
     func forCall() -> any Interceptor
     /// What is wrong with sending every call to this upstream; said once, when the configuration is loaded.
-    func objection(to upstream: UpstreamSettings) -> String?
+    func rejection(of upstream: UpstreamSettings) -> String?
 
     /// The head of the request has come; `call.request` may be changed.
     func requestHead(_ call: Call) -> Verdict
@@ -45,7 +45,7 @@ public protocol Interceptor: AnyObject {
 extension Interceptor {
     public var isSerial: Bool { false }
     public func forCall() -> any Interceptor { self }
-    public func objection(to upstream: UpstreamSettings) -> String? { nil }
+    public func rejection(of upstream: UpstreamSettings) -> String? { nil }
     public func requestHead(_ call: Call) -> Verdict { .next }
     public func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func requestEnd(_ call: Call) -> Verdict { .next }

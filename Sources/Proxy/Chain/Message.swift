@@ -31,13 +31,13 @@ public final class Message {
     }
 
     deinit {
-        letGo()
+        release()
     }
 
     /// Replaces the message; lengths and compression are made to fit.
     public func replace(with payload: Span<UInt8>) {
         // The hook may be reading what is replaced.
-        let queue = replacement ?? queues.take()
+        let queue = replacement ?? queues.acquire()
         replacement = queue
         queue.removeAll()
         queue.append(payload)
@@ -70,7 +70,7 @@ public final class Message {
 
     /// Becomes the next message.
     func begin(_ number: Int, isCompressed: Bool, isPlain: Bool = false, decompressed: ByteQueue? = nil) {
-        letGo()
+        release()
         self.isPlain = isPlain
         current = decompressed
         self.number = number
@@ -80,8 +80,8 @@ public final class Message {
     }
 
     /// Gives back what is held of the message.
-    func letGo() {
-        for queue in [current, arrived, replacement] { if let queue { queues.give(queue) } }
+    func release() {
+        for queue in [current, arrived, replacement] { if let queue { queues.release(queue) } }
         (current, arrived, replacement) = (nil, nil, nil)
         added = []
     }
@@ -91,7 +91,7 @@ public final class Message {
     /// - Returns: the messages to go on behind this one.
     func settle() -> [[UInt8]] {
         if let replacement {
-            if let current { queues.give(current) }
+            if let current { queues.release(current) }
             current = replacement
             self.replacement = nil
             isChanged = true
@@ -104,7 +104,7 @@ public final class Message {
     /// Keeps what has arrived beyond the call that brought it.
     func hold(_ bytes: Span<UInt8>) {
         guard !isChanged, arrived == nil, isCompressed || current == nil else { return }
-        let queue = queues.take()
+        let queue = queues.acquire()
         queue.append(bytes)
         if isCompressed { arrived = queue } else { current = queue }
     }

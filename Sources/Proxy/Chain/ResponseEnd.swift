@@ -80,7 +80,7 @@ public final class ResponseEnd {
     }
 
     /// Whether a hook has set the error since this was asked last.
-    func takeReplaced() -> Bool {
+    func clearReplaced() -> Bool {
         defer { isNewlyReplaced = false }
         return isNewlyReplaced
     }

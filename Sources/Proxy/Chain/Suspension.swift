@@ -19,7 +19,7 @@ public final class Suspension {
     private var task: LoopTask?
     private var timer: Timer?
     /// Whether an event waits for it, or has.
-    private var isTaken = false
+    private var isClaimed = false
     /// When the event began to wait.
     private(set) var began: Nanoseconds = 0
     /// The bytes that are held for what it waits for.
@@ -76,9 +76,9 @@ public final class Suspension {
     // MARK: What the engine does with it
 
     /// Takes it for an event; false if it was for another.
-    func take() -> Bool {
-        defer { isTaken = true }
-        return !isTaken
+    func claim() -> Bool {
+        defer { isClaimed = true }
+        return !isClaimed
     }
 
     /// Whether it has been resumed.

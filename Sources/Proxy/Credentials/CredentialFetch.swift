@@ -145,7 +145,7 @@ final class CredentialFetch {
             fetch = fetcher.fetch(request, from: server, limit: limit, timeout: timeout) { [unowned self] result in
                 fetch = nil
                 switch result {
-                case .failure(let failure): fail(failure.text)
+                case .failure(let error): fail(error.text)
                 case .success(let response): read(response, source)
                 }
             }

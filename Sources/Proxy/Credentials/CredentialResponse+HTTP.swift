@@ -30,9 +30,9 @@ extension CredentialResponse {
         switch self {
         case .text, .json, .aws, .execCredential: nil
         case .oauth2, .exchange:
-            response.string("/error").map { .refused(by: $0) }
+            response.string("/error").map { .rejected(by: $0) }
         case .tokenRequest where response.string("/kind") == "Status":
-            .refused(by: response.string("/reason") ?? "")
+            .rejected(by: response.string("/reason") ?? "")
         case .tokenRequest: nil
         }
     }

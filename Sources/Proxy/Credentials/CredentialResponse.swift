@@ -10,7 +10,7 @@ package enum CredentialResponse: Equatable, Sendable {
     /// The value alone, with white space at its ends.
     case text
     /// JSON that has everything in places of its own.
-    case json(CredentialPlaces)
+    case json(CredentialFields)
     /// A token response of OAuth 2.0 (RFC 6749 §5.1).
     case oauth2
     /// The response of a token exchange (RFC 8693 §2.2.1), and the `requested_token_type`, if one was.
@@ -45,37 +45,37 @@ package enum CredentialResponse: Equatable, Sendable {
         }
         if let rejection = rejection(in: response) { throw rejection }
         try check(response)
-        let places = places
-        let value = try response.header(places.value)
+        let fields = fields
+        let value = try response.header(fields.value)
         let ends = try [
-            response.lifetime(places.expiresIn).map { now.addingSaturated($0) }, response.time(places.expiresAt),
+            response.lifetime(fields.expiresIn).map { now.addingSaturated($0) }, response.time(fields.expiresAt),
         ]
         return try Self.credential(value, until: ends.compactMap { $0 }.min(), at: now)
     }
 
     private static func credential(
         _ value: [UInt8],
-        until told: Nanoseconds?,
+        until reported: Nanoseconds?,
         at now: Nanoseconds
     ) throws(CredentialResponseError) -> Credential {
-        let expiry = told ?? JWT.expiry(of: value)
+        let expiry = reported ?? JWT.expiry(of: value)
         if let expiry, expiry <= now { throw .expired }
         return Credential(value: value, expiry: expiry)
     }
 
     /// Where the response has what.
-    private var places: CredentialPlaces {
+    private var fields: CredentialFields {
         switch self {
-        case .text: CredentialPlaces(value: JSONPointer("")!)
-        case .json(let places): places
+        case .text: CredentialFields(value: JSONPointer("")!)
+        case .json(let fields): fields
         case .oauth2, .exchange:
-            CredentialPlaces(value: JSONPointer("/access_token")!, expiresIn: JSONPointer("/expires_in")!)
+            CredentialFields(value: JSONPointer("/access_token")!, expiresIn: JSONPointer("/expires_in")!)
         case .execCredential, .tokenRequest:
-            CredentialPlaces(
+            CredentialFields(
                 value: JSONPointer("/status/token")!,
                 expiresAt: JSONPointer("/status/expirationTimestamp")!
             )
-        case .aws(let value): CredentialPlaces(value: value, expiresAt: JSONPointer("/Expiration")!)
+        case .aws(let value): CredentialFields(value: value, expiresAt: JSONPointer("/Expiration")!)
         }
     }
 

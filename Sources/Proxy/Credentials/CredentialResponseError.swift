@@ -14,8 +14,8 @@ package enum CredentialResponseError: Error, Equatable, Sendable {
     case notForHeaders(String?)
     /// The credential had ended before it came.
     case expired
-    /// The server refuses to give one: the name of its error (RFC 6749 §5.2), if it has said one.
-    case refused(String?)
+    /// The server rejects to give one: the name of its error (RFC 6749 §5.2), if it has said one.
+    case rejected(String?)
     /// The server responds with a status that brings none, and says nothing else.
     case status(Int)
 
@@ -24,24 +24,24 @@ package enum CredentialResponseError: Error, Equatable, Sendable {
         switch self {
         case .malformed(let line, let column, let text):
             "the response is not JSON: \(text) in line \(line), column \(column)"
-        case .missing(let place): "the response has nothing at \(place)"
-        case .invalid(let place, let expected): "what the response has at \(place) is not \(expected)"
-        case .notForHeaders(let place?):
-            "what the response has at \(place) is empty, too long, or has bytes that cannot stand in a header"
+        case .missing(let pointer): "the response has nothing at \(pointer)"
+        case .invalid(let pointer, let expected): "what the response has at \(pointer) is not \(expected)"
+        case .notForHeaders(let pointer?):
+            "what the response has at \(pointer) is empty, too long, or has bytes that cannot stand in a header"
         case .notForHeaders(nil): "the response is empty, too long, or has bytes that cannot stand in a header"
         case .expired: "the credential has expired already"
-        case .refused(let error?): "it was refused: \(error)"
-        case .refused(nil): "it was refused"
+        case .rejected(let error?): "it was rejected: \(error)"
+        case .rejected(nil): "it was rejected"
         case .status(let status): "the status of the response is \(status)"
         }
     }
 
-    /// A refusal by an error that a server tells.
+    /// A rejection by an error that a server tells.
     ///
     /// Nothing of it is kept but what looks like a name: it may well repeat what was sent to it.
-    static func refused(by error: String) -> CredentialResponseError {
+    static func rejected(by error: String) -> CredentialResponseError {
         let isName = error.utf8.allSatisfy { 0x61...0x7a ~= $0 || 0x41...0x5a ~= $0 || $0 == 0x5f }
-        return .refused(isName && 1...40 ~= error.utf8.count ? error : nil)
+        return .rejected(isName && 1...40 ~= error.utf8.count ? error : nil)
     }
 
     init(_ error: JSONError) {

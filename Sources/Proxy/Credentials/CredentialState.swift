@@ -4,7 +4,7 @@ package import Events
 package struct CredentialError: Error, Equatable, Sendable {
     /// The cause in words.
     package let text: String
-    /// Whether it has been refused, so that to wait helps nobody.
+    /// Whether it has been rejected, so that to wait helps nobody.
     package let isRejection: Bool
     /// How long the server asks to be left alone.
     let retryAfter: Nanoseconds?
@@ -27,9 +27,9 @@ package struct CredentialState: Equatable, Sendable {
     /// When a fetch that has failed is retried.
     package var retry: Nanoseconds?
     /// Why the last fetch has brought none, if that is so.
-    package var failure: CredentialError?
+    package var error: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
-    package var isDoubted = false
+    package var isSuspect = false
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
     static let margin = 2 * Nanoseconds.second
@@ -52,11 +52,11 @@ package struct CredentialState: Equatable, Sendable {
 }
 
 /// What workers ask of the keeper of credentials.
-package enum CredentialOrder: Sendable {
+package enum CredentialRequest: Sendable {
     /// A call needs it, or soon will.
-    case want(CredentialSource)
+    case fetch(CredentialSource)
     /// The upstream of this name has rejected this value of it.
-    case refused(CredentialSource, value: [UInt8], by: String)
+    case rejected(CredentialSource, value: [UInt8], by: String)
     /// The upstream of this name has accepted a value that was fetched since it rejected the one before.
     case accepted(CredentialSource, by: String)
 }

@@ -13,8 +13,8 @@ struct JSONResponse {
     }
 
     /// The string in a place; nil if there is none.
-    func string(_ place: String) -> String? {
-        root.pointer(place)?.string
+    func string(_ pointer: String) -> String? {
+        root.pointer(pointer)?.string
     }
 
     /// The string in a place, as a value for a header.
@@ -43,27 +43,27 @@ struct JSONResponse {
 
     /// Looks for one of two strings in a place, or nothing at all there.
     func expect(
-        _ place: String,
-        _ wanted: String,
+        _ pointer: String,
+        _ expected: String,
         or other: String? = nil,
         ignoringCase: Bool = false
     ) throws(CredentialResponseError) {
-        guard let found = root.pointer(place), found != .null else { return }
+        guard let found = root.pointer(pointer), found != .null else { return }
         let form = { (text: String) in ignoringCase ? text.lowercased() : text }
-        if let text = found.string, [wanted, other].contains(where: { $0.map(form) == form(text) }) { return }
-        throw .invalid(place, expected: other.map { "\(wanted) or \($0)" } ?? wanted)
+        if let text = found.string, [expected, other].contains(where: { $0.map(form) == form(text) }) { return }
+        throw .invalid(pointer, expected: other.map { "\(expected) or \($0)" } ?? expected)
     }
 
     /// Looks for one of two strings in a place, which may not be empty.
-    func require(_ place: String, _ wanted: String, or other: String? = nil) throws(CredentialResponseError) {
-        guard let found = root.pointer(place), found != .null else { throw .missing(place) }
-        try expect(place, wanted, or: other)
+    func require(_ pointer: String, _ expected: String, or other: String? = nil) throws(CredentialResponseError) {
+        guard let found = root.pointer(pointer), found != .null else { throw .missing(pointer) }
+        try expect(pointer, expected, or: other)
     }
 
     /// Looks for a whole number in a place.
-    func require(version: Int, at place: String) throws(CredentialResponseError) {
-        guard let found = root.pointer(place), found != .null else { throw .missing(place) }
-        guard found.integer == version else { throw .invalid(place, expected: "\(version)") }
+    func require(version: Int, at pointer: String) throws(CredentialResponseError) {
+        guard let found = root.pointer(pointer), found != .null else { throw .missing(pointer) }
+        guard found.integer == version else { throw .invalid(pointer, expected: "\(version)") }
     }
 
     private func value(_ pointer: JSONPointer) -> JSONValue? {

@@ -15,7 +15,7 @@ package enum RFC3339 {
             let days = CivilDay.daysSince1970(year: year, month: month, day: day)
         else { return nil }
         var rest = bytes[19...]
-        guard let fraction = takeFraction(&rest), let offset = offset(rest) else { return nil }
+        guard let fraction = readFraction(&rest), let offset = offset(rest) else { return nil }
         let seconds = days * 86_400 + time - offset
         // Only the last second of a day of UTC can be a leap second.
         let isLeapSecond = bytes[17] == UInt8(ascii: "6")
@@ -44,7 +44,7 @@ package enum RFC3339 {
     private static let colon = UInt8(ascii: ":")
 
     /// Takes a fraction of a second off the front, if there is one; nil for a point without digits.
-    private static func takeFraction(_ text: inout ArraySlice<UInt8>) -> Nanoseconds? {
+    private static func readFraction(_ text: inout ArraySlice<UInt8>) -> Nanoseconds? {
         guard text.first == UInt8(ascii: ".") else { return 0 }
         let digits = text.dropFirst().prefix { 0x30...0x39 ~= $0 }
         text = text[digits.endIndex...]

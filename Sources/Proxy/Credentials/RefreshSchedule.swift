@@ -7,7 +7,7 @@ package struct RefreshSchedule: Equatable, Sendable {
     /// How long before its end a credential is fetched anew, if it is good for long.
     package var ahead: Nanoseconds
     /// How many fetches have failed since one succeeded.
-    package private(set) var failures = 0
+    package private(set) var errors = 0
 
     /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
     package static let shortLifetime: Nanoseconds = 300 * .second
@@ -47,7 +47,7 @@ package struct RefreshSchedule: Equatable, Sendable {
 
     /// Notes a fetch that has succeeded.
     package mutating func succeeded() {
-        failures = 0
+        errors = 0
     }
 
     /// Notes a fetch that has failed, and tells how long to wait before the next.
@@ -58,8 +58,8 @@ package struct RefreshSchedule: Equatable, Sendable {
     /// - Returns: the pause.
     package mutating func failed(random: Double, retryAfter: Nanoseconds? = nil) -> Nanoseconds {
         // The seventh doubling is beyond the longest.
-        let full = min(Self.maxBackOff, Self.firstBackOff << Nanoseconds(min(failures, 7)))
-        failures += 1
+        let full = min(Self.maxBackOff, Self.firstBackOff << Nanoseconds(min(errors, 7)))
+        errors += 1
         let pause = full / 2 + Nanoseconds(clamping: Double(full / 2) * random)
         return max(pause, min(retryAfter ?? 0, Self.maxRetryAfter))
     }

@@ -33,7 +33,7 @@ struct RejectionBudget {
 
     /// Whether a rejection by an upstream leads to a fetch, which it pays for.
     mutating func spend(_ upstream: String, at now: Nanoseconds) -> Bool {
-        if counts.count >= Self.many, counts[upstream] == nil { forgetSettled(at: now) }
+        if counts.count >= Self.many, counts[upstream] == nil { removeSettled(at: now) }
         var count = counts[upstream] ?? Count()
         count.settle(at: now)
         let isAllowed = count.rejections < Self.burst
@@ -52,7 +52,7 @@ struct RejectionBudget {
         counts[upstream] = count
     }
 
-    private mutating func forgetSettled(at now: Nanoseconds) {
+    private mutating func removeSettled(at now: Nanoseconds) {
         counts = counts.filter {
             var count = $0.value
             count.settle(at: now)

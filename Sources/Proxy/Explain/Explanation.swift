@@ -37,15 +37,15 @@ package struct Explanation {
         tls: TLSContexts
     ) {
         let loop = EventLoop()
-        let orders = OrdersInVain()
+        let credentialRequests = OrdersInVain()
         let worker = Worker(
             loop: loop,
             lineWriters: nil,
             network: SystemNetwork(),
             kinds: kinds,
-            orders: { orders.take($0) }
+            credentialRequests: { credentialRequests.handle($0) }
         )
-        orders.worker = worker
+        credentialRequests.worker = worker
         worker.forwards = false
         worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: tokens, tls: tls)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
@@ -115,9 +115,9 @@ package struct Explanation {
         lines.append("route     \(routeName)")
         lines.append("chain")
         let width = call.run.chain.links.map(\.name.count).max() ?? 0
-        for place in call.run.chain.links.indices {
-            for (index, text) in deeds(of: place).enumerated() {
-                let name = index == 0 ? call.run.chain.links[place].name : ""
+        for index in call.run.chain.links.indices {
+            for (index, text) in actions(of: index).enumerated() {
+                let name = index == 0 ? call.run.chain.links[index].name : ""
                 lines.append("  \(name.padding(to: width))  \(text)")
             }
         }
@@ -138,13 +138,13 @@ package struct Explanation {
     }
 
     /// What an interceptor has done, a line for each event.
-    private func deeds(of place: Int) -> [String] {
-        guard call.run.hasEntered(place) else {
-            if place > call.run.reached { return ["not reached"] }
-            let isShape = call.run.chain.links[place].shapes.contains(call.shape)
+    private func actions(of index: Int) -> [String] {
+        guard call.run.hasEntered(index) else {
+            if index > call.run.reached { return ["not reached"] }
+            let isShape = call.run.chain.links[index].shapes.contains(call.shape)
             return ["no part in this call: \(isShape ? "when" : "applies")"]
         }
-        let notes = call.trace?.notes.filter { $0.place == place } ?? []
+        let notes = call.trace?.notes.filter { $0.index == index } ?? []
         let texts = notes.map { note in
             let changes = call.trace?.changes(of: note, in: call.request) ?? []
             let time = note.time.map { " (\(Double($0 / 1000) / 1000) ms)" } ?? ""
@@ -216,8 +216,8 @@ extension String {
 private final class OrdersInVain {
     weak var worker: Worker?
 
-    func take(_ order: CredentialOrder) {
-        guard case .want(let source) = order else { return }
+    func handle(_ order: CredentialRequest) {
+        guard case .fetch(let source) = order else { return }
         worker?.update(source, CredentialState(Credential(value: Array("***".utf8)), at: Clock.wall))
     }
 }

@@ -84,10 +84,10 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     func cancel() {
         guard done != nil else { return }
         done = nil
-        letGo()
+        releaseAll()
     }
 
-    private func letGo() {
+    private func releaseAll() {
         timer?.cancel()
         timer = nil
         reading?.cancel()
@@ -103,7 +103,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         guard let done else { return }
         self.done = nil
         upstream.context.loop.keep(self)
-        letGo()
+        releaseAll()
         done(result)
     }
 
@@ -123,14 +123,14 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         guard case .bytes(let body) = request.body else { preconditionFailure("the files are read before") }
         let head = makeHead(bodySize: body.count)
         stream.send(head: head, end: body.isEmpty)
-        upstream.context.heads.give(head)
+        upstream.context.heads.release(head)
         guard !body.isEmpty else { return }
         self.stream?.send(body: body.span)
         self.stream?.sendEnd(trailers: nil)
     }
 
     private func makeHead(bodySize: Int) -> HTTPHead {
-        let head = upstream.context.heads.take()
+        let head = upstream.context.heads.acquire()
         let (method, target, authority) = (Array(request.method.utf8), request.target, upstream.authority ?? [])
         head.setMethod(method.span)
         head.setTarget(target.span)
@@ -143,8 +143,8 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         return head
     }
 
-    func failed(_ failure: UpstreamError) {
-        fail(failure.error(upstream: upstream.settings.url.description, for: .http).message)
+    func failed(_ error: UpstreamError) {
+        fail(error.error(upstream: upstream.settings.url.description, for: .http).message)
     }
 
     // MARK: The response
@@ -158,7 +158,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             let name = String(decoding: head.name(at: index).array, as: UTF8.self)
             fields.append(FetchRequest.Field(name, head.value(at: index).array))
         }
-        upstream.context.heads.give(head)
+        upstream.context.heads.release(head)
         if isLast { complete() }
     }
 
@@ -178,7 +178,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     func wasReset(_ reason: HTTPReset) {
         stream = nil
         guard let connection, !isOver else { return }
-        let failure = UpstreamError(reason, on: connection, hasHead: status > 0)
+        let error = UpstreamError(reason, on: connection, hasHead: status > 0)
         let method = Array(request.method.utf8)
         let sent = SentRequest(
             hasResponse: hasResponse,
@@ -186,7 +186,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: HTTPHead.isIdempotent(method.span)
         )
-        guard sent.canRetry(after: failure), attempts < SentRequest.maxAttempts else { return failed(failure) }
+        guard sent.canRetry(after: error), attempts < SentRequest.maxAttempts else { return failed(error) }
         self.connection = nil
         upstream.acquire(for: self)
     }

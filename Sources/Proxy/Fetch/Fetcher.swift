@@ -27,18 +27,18 @@ package final class Fetcher {
     private let context: WireContext
     private let network: any Network
     private let names: NameService
-    private let notices: Notices
+    private let logLimiter: LogLimiter
     private let counters = WorkerCounters()
     private lazy var tasks = LoopTasks(on: context.loop)
     private var upstreams: [(server: FetchServer, upstream: Upstream)] = []
     /// The servers that connections are kept to.
     private static let maxServers = 64
 
-    init(context: WireContext, network: any Network, names: NameService, notices: Notices) {
+    init(context: WireContext, network: any Network, names: NameService, logLimiter: LogLimiter) {
         self.context = context
         self.network = network
         self.names = names
-        self.notices = notices
+        self.logLimiter = logLimiter
     }
 
     /// Makes one for a thread that is no worker's.
@@ -47,7 +47,7 @@ package final class Fetcher {
             context: WireContext(loop: loop),
             network: SystemNetwork(),
             names: NameService(loop: loop),
-            notices: Notices(loop: loop) { _ in }
+            logLimiter: LogLimiter(loop: loop) { _ in }
         )
     }
 
@@ -86,7 +86,7 @@ package final class Fetcher {
             names: names,
             counter: counters.upstream("fetch"),
             exceeded: { _ in },
-            notices: notices,
+            logLimiter: logLimiter,
             tls: server.tls
         )
         upstreams.append((server, upstream))

@@ -99,9 +99,9 @@ final class MessageInterceptor: Interceptor {
 
     private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         tee?.write(payload, number: message.number, call)
-        if let fault = requirements?.fault(of: payload) {
+        if let error = requirements?.error(of: payload) {
             let direction = isOnRequest ? "request" : "response"
-            return .reject(RPCError(code, text ?? "message \(message.number) of the \(direction) \(fault)"))
+            return .reject(RPCError(code, text ?? "message \(message.number) of the \(direction) \(error)"))
         }
         if let replacement { message.replace(with: replacement.span) }
         if drops { message.drop() }

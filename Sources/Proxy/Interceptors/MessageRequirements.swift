@@ -22,7 +22,7 @@ final class MessageRequirements {
         ),
     ]
 
-    private struct Place {
+    private struct Requirement {
         enum Test { case present, absent, value(JSONValue) }
         let name: String
         let pointer: JSONPointer
@@ -32,15 +32,15 @@ final class MessageRequirements {
     private let maxSize: Int?
     private let minSize: Int?
     private let pattern: Pattern?
-    private let places: [Place]?
+    private let requirements: [Requirement]?
 
     /// Reads what must hold and reports what is wrong.
     init(_ section: Section) {
         maxSize = section.integer(ifGiven: "max")
         minSize = section.integer(ifGiven: "min")
         pattern = Self.pattern(section)
-        places = section.node("json").map { Self.places($0, section) }
-        if maxSize == nil, minSize == nil, !section.has("pattern"), places == nil {
+        requirements = section.node("json").map { Self.requirements($0, section) }
+        if maxSize == nil, minSize == nil, !section.has("pattern"), requirements == nil {
             let advice = "add \"max\", \"min\", \"pattern\" or \"json\""
             section.diagnostics.report("nothing is required here; \(advice)", at: section.mark)
         }
@@ -56,7 +56,7 @@ final class MessageRequirements {
         }
     }
 
-    private static func places(_ node: Node, _ section: Section) -> [Place] {
+    private static func requirements(_ node: Node, _ section: Section) -> [Requirement] {
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
             let advice = "write a mapping from places to values, like { /name: present }"
             section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
@@ -68,11 +68,11 @@ final class MessageRequirements {
                 section.diagnostics.report("\(problem); write for example /name", at: entry.keyMark)
                 return nil
             }
-            return Place(name: entry.key, pointer: pointer, test: test(entry.value))
+            return Requirement(name: entry.key, pointer: pointer, test: test(entry.value))
         }
     }
 
-    private static func test(_ node: Node) -> Place.Test {
+    private static func test(_ node: Node) -> Requirement.Test {
         switch node.content {
         case .scalar("present", quoted: false): .present
         case .scalar("absent", quoted: false): .absent
@@ -82,21 +82,21 @@ final class MessageRequirements {
     }
 
     /// What is wrong with a message: the end of a sentence about it, in which nothing of the message is quoted.
-    func fault(of payload: Span<UInt8>) -> String? {
+    func error(of payload: Span<UInt8>) -> String? {
         if let maxSize, payload.count > maxSize { return "is too large: \(payload.count) B, at most \(maxSize) B" }
         if let minSize, payload.count < minSize { return "is too small: \(payload.count) B, at least \(minSize) B" }
         if let pattern, !pattern.matches(payload) { return "does not match what is required" }
-        guard let places else { return nil }
+        guard let requirements else { return nil }
         guard let value = try? JSON.parse(payload) else { return "is not JSON" }
-        let wrong = places.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
+        let wrong = requirements.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
         return wrong.map { "does not have what is required at \($0.name)" }
     }
 
-    private static func holds(_ test: Place.Test, _ found: JSONValue?) -> Bool {
+    private static func holds(_ test: Requirement.Test, _ found: JSONValue?) -> Bool {
         switch test {
         case .present: found != nil
         case .absent: found == nil
-        case .value(let wanted): found == wanted
+        case .value(let expected): found == expected
         }
     }
 }

@@ -29,7 +29,7 @@ final class MetricsInterceptor: Interceptor {
             ),
         ],
         make: { section, context in
-            takeBuckets(section, context)
+            readBuckets(section, context)
             return MetricsInterceptor(methods: section.integer("methods"))
         }
     )
@@ -70,7 +70,7 @@ final class MetricsInterceptor: Interceptor {
 
 extension MetricsInterceptor {
     /// Gives the context the buckets that the file names; all interceptors of a file share one list.
-    private static func takeBuckets(_ section: Section, _ context: CompileContext) {
+    private static func readBuckets(_ section: Section, _ context: CompileContext) {
         guard section.has("buckets"), let bounds = bounds(section) else { return }
         let mark = section.mark(of: "buckets")
         if let other = context.buckets, other.bounds != bounds {

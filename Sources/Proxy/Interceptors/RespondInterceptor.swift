@@ -48,7 +48,7 @@ final class RespondInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         guard let message else { return .respond(plain) }
         let request = call.request
-        if let error = call.faultAsRPC { return .reject(error) }
+        if let error = call.errorAsRPC { return .reject(error) }
         do throws(RPCError) {
             guard let type = request.first(.contentType) else { return .respond(try response(message, call, Span())) }
             return .respond(try response(message, call, request.value(at: type)))

@@ -12,8 +12,8 @@ extension Section {
         do throws(JSONError) {
             _ = try JSON.parse(Array(text.utf8).span)
         } catch {
-            let place = "line \(error.line), column \(error.column)"
-            report("\"\(key)\" is not JSON: \(error.text), \(place)", at: key)
+            let position = "line \(error.line), column \(error.column)"
+            report("\"\(key)\" is not JSON: \(error.text), \(position)", at: key)
         }
         return Array(text.utf8)
     }

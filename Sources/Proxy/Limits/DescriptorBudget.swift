@@ -17,7 +17,7 @@ package final class DescriptorBudget: Sendable {
     ///
     /// The system gives the lowest number that is free, so all below the number of a new descriptor are taken.
     private let firstOfFew: Int
-    private let taken = Atomic(0)
+    private let openCount = Atomic(0)
     private let leaving = Atomic(0)
 
     /// Makes the budget of a process that may have `limit` descriptors.
@@ -38,7 +38,7 @@ package final class DescriptorBudget: Sendable {
     package var callerShare: Int { limit - reserve }
 
     /// The open connections of callers.
-    package var used: Int { taken.load(ordering: .relaxed) }
+    package var used: Int { openCount.load(ordering: .relaxed) }
 
     /// How many connections more than their share callers have, without those that are being closed; else below zero.
     var excess: Int { used - leaving.load(ordering: .relaxed) - callerShare }
@@ -50,9 +50,9 @@ package final class DescriptorBudget: Sendable {
     }
 
     /// Counts one more connection of a caller, if it may take a descriptor.
-    func take() -> Bool {
-        guard taken.add(1, ordering: .relaxed).oldValue >= limit - reserve / 2 else { return true }
-        taken.subtract(1, ordering: .relaxed)
+    func acquire() -> Bool {
+        guard openCount.add(1, ordering: .relaxed).oldValue >= limit - reserve / 2 else { return true }
+        openCount.subtract(1, ordering: .relaxed)
         return false
     }
 
@@ -64,6 +64,6 @@ package final class DescriptorBudget: Sendable {
     /// A connection is closed; `hasLeft` says whether that was announced.
     func release(hasLeft: Bool) {
         if hasLeft { leaving.subtract(1, ordering: .relaxed) }
-        taken.subtract(1, ordering: .relaxed)
+        openCount.subtract(1, ordering: .relaxed)
     }
 }

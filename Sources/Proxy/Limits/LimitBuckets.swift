@@ -57,7 +57,7 @@ struct LimitBuckets {
     /// Lets a call in that counts for `key`, or for all if that is nil.
     mutating func enter(_ key: Span<UInt8>?, at now: Nanoseconds) -> Admission {
         let slot = if let key { slot(of: key, at: now) } else { 0 }
-        return Admission(decision: take(slot, at: now), slot: slot, isCrowded: key != nil && slot == 0)
+        return Admission(decision: admit(slot, at: now), slot: slot, isCrowded: key != nil && slot == 0)
     }
 
     /// A call is over that was let in.
@@ -65,7 +65,7 @@ struct LimitBuckets {
         buckets[slot].calls -= 1
     }
 
-    private mutating func take(_ slot: Int, at now: Nanoseconds) -> Admission.Decision {
+    private mutating func admit(_ slot: Int, at now: Nanoseconds) -> Admission.Decision {
         if let maxCalls = settings.concurrency, buckets[slot].calls >= maxCalls { return .tooMany }
         if let rate = settings.rate {
             fill(slot, at: now)

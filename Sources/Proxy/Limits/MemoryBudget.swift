@@ -6,7 +6,7 @@ private import Synchronization
 /// Safe on any thread. An unfinished head keeps a `MemoryShare`; what is held for calls is counted by the `MemoryMeter` of
 /// each worker.
 package final class MemoryBudget: Sendable {
-    private let taken = Atomic(0)
+    private let held = Atomic(0)
     private let maxBytes: Atomic<Int>
 
     /// Makes a budget of `limit` bytes.
@@ -21,7 +21,7 @@ package final class MemoryBudget: Sendable {
     }
 
     /// The bytes that are held.
-    package var used: Int { taken.load(ordering: .relaxed) }
+    package var used: Int { held.load(ordering: .relaxed) }
 
     /// Whether more is held than may be: new calls have to be rejected.
     package var isExhausted: Bool { used > limit }
@@ -41,7 +41,7 @@ package final class MemoryBudget: Sendable {
 
     /// Adds to what is held, whether or not that is within the limit; takes away below zero.
     func add(_ bytes: Int) {
-        taken.add(bytes, ordering: .relaxed)
+        held.add(bytes, ordering: .relaxed)
     }
 
     /// The bytes from which on no head is waited for that has come in part: a quarter is left to requests that come whole.
@@ -51,14 +51,14 @@ package final class MemoryBudget: Sendable {
     var isFullForHeads: Bool { used > headLimit }
 
     /// Adds to what is held for a head, if there is room.
-    fileprivate func take(_ bytes: Int) -> Bool {
-        guard taken.add(bytes, ordering: .relaxed).newValue > headLimit else { return true }
-        taken.subtract(bytes, ordering: .relaxed)
+    fileprivate func acquire(_ bytes: Int) -> Bool {
+        guard held.add(bytes, ordering: .relaxed).newValue > headLimit else { return true }
+        held.subtract(bytes, ordering: .relaxed)
         return false
     }
 
-    fileprivate func give(_ bytes: Int) {
-        taken.subtract(bytes, ordering: .relaxed)
+    fileprivate func release(_ bytes: Int) {
+        held.subtract(bytes, ordering: .relaxed)
     }
 }
 
@@ -77,7 +77,7 @@ struct MemoryShare {
     mutating func grow(to count: Int, of budget: MemoryBudget) -> Bool {
         guard count > bytes else { return true }
         let more = (count - bytes + Self.step - 1) / Self.step * Self.step
-        guard budget.take(more) else { return false }
+        guard budget.acquire(more) else { return false }
         bytes += more
         return true
     }
@@ -85,7 +85,7 @@ struct MemoryShare {
     /// Gives all of it back.
     mutating func release(to budget: MemoryBudget) {
         guard bytes > 0 else { return }
-        budget.give(bytes)
+        budget.release(bytes)
         bytes = 0
     }
 }

@@ -21,22 +21,22 @@ struct HTTPDate: Equatable {
     ///   - now: the time of day, in nanoseconds since 1970: a year of two digits is none of more than 50 years ahead.
     init?(_ text: Span<UInt8>, now: Nanoseconds) {
         var fields = DateFields(text)
-        guard let form = fields.takeDayOfWeek() else { return nil }
+        guard let form = fields.readDayOfWeek() else { return nil }
         let date: (year: Int, month: Int, day: Int)?
         let time: Int?
         switch form {
         case .fixdate:
-            date = fields.takeFixdate(separator: " ", yearDigits: 4)
-            time = fields.takeTime(ending: " GMT")
+            date = fields.readFixdate(separator: " ", yearDigits: 4)
+            time = fields.readTime(ending: " GMT")
         case .rfc850:
-            date = fields.takeFixdate(separator: "-", yearDigits: 2).map { year, month, day in
+            date = fields.readFixdate(separator: "-", yearDigits: 2).map { year, month, day in
                 (Self.century(of: year, now: now) + year, month, day)
             }
-            time = fields.takeTime(ending: " GMT")
+            time = fields.readTime(ending: " GMT")
         case .asctime:
-            let (month, day) = (fields.takeMonth(), fields.takePaddedDay())
-            time = fields.takeTime(ending: " ")
-            let year = fields.takeNumber(4)
+            let (month, day) = (fields.readMonth(), fields.readPaddedDay())
+            time = fields.readTime(ending: " ")
+            let year = fields.readNumber(4)
             date = if let month, let day, let year { (year, month, day) } else { nil }
         }
         guard let date, let time, fields.isAtEnd,
@@ -71,45 +71,45 @@ private struct DateFields: ~Escapable {
     var isAtEnd: Bool { position == text.count }
 
     /// Takes the day of the week, and tells by how it ends which form this is.
-    mutating func takeDayOfWeek() -> Form? {
+    mutating func readDayOfWeek() -> Form? {
         let short: [StaticString] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         let rest: [StaticString] = ["day", "sday", "nesday", "rsday", "day", "urday", "day"]
-        guard let day = takeOne(of: short) else { return nil }
-        if take(", ") { return .fixdate }
-        if take(" ") { return .asctime }
-        return take(rest[day - 1]) && take(", ") ? .rfc850 : nil
+        guard let day = readOne(of: short) else { return nil }
+        if read(", ") { return .fixdate }
+        if read(" ") { return .asctime }
+        return read(rest[day - 1]) && read(", ") ? .rfc850 : nil
     }
 
     /// Takes day, month, year and the blank behind them.
-    mutating func takeFixdate(separator: StaticString, yearDigits: Int) -> (year: Int, month: Int, day: Int)? {
-        guard let day = takeNumber(2), day > 0, take(separator), let month = takeOne(of: Self.months), take(separator),
-            let year = takeNumber(yearDigits), take(" ")
+    mutating func readFixdate(separator: StaticString, yearDigits: Int) -> (year: Int, month: Int, day: Int)? {
+        guard let day = readNumber(2), day > 0, read(separator), let month = readOne(of: Self.months), read(separator),
+            let year = readNumber(yearDigits), read(" ")
         else { return nil }
         return (year, month, day)
     }
 
     /// Takes a month and the blank behind it.
-    mutating func takeMonth() -> Int? {
-        guard let month = takeOne(of: Self.months), take(" ") else { return nil }
+    mutating func readMonth() -> Int? {
+        guard let month = readOne(of: Self.months), read(" ") else { return nil }
         return month
     }
 
     /// Takes a day of two digits, or of a blank and one, and the blank behind it.
-    mutating func takePaddedDay() -> Int? {
-        guard let day = take(" ") ? takeNumber(1) : takeNumber(2), day > 0, take(" ") else { return nil }
+    mutating func readPaddedDay() -> Int? {
+        guard let day = read(" ") ? readNumber(1) : readNumber(2), day > 0, read(" ") else { return nil }
         return day
     }
 
     /// Takes `08:49:37` and what ends it; the seconds since midnight.
-    mutating func takeTime(ending: StaticString) -> Int? {
-        guard let hour = takeNumber(2), hour < 24, take(":"), let minute = takeNumber(2), minute < 60, take(":"),
-            let second = takeNumber(2), second <= 60, take(ending)
+    mutating func readTime(ending: StaticString) -> Int? {
+        guard let hour = readNumber(2), hour < 24, read(":"), let minute = readNumber(2), minute < 60, read(":"),
+            let second = readNumber(2), second <= 60, read(ending)
         else { return nil }
         return hour * 3600 + minute * 60 + second
     }
 
     /// Takes so many digits.
-    mutating func takeNumber(_ digits: Int) -> Int? {
+    mutating func readNumber(_ digits: Int) -> Int? {
         guard text.count - position >= digits else { return nil }
         let number = text.extracting(position..<position + digits).decimal
         position += digits
@@ -121,13 +121,13 @@ private struct DateFields: ~Escapable {
     ]
 
     /// Takes one of the words; its number, from 1 on.
-    private mutating func takeOne(of words: [StaticString]) -> Int? {
-        for (index, word) in words.enumerated() where take(word) { return index + 1 }
+    private mutating func readOne(of words: [StaticString]) -> Int? {
+        for (index, word) in words.enumerated() where read(word) { return index + 1 }
         return nil
     }
 
     /// Takes the text, if it is what comes next.
-    private mutating func take(_ word: StaticString) -> Bool {
+    private mutating func read(_ word: StaticString) -> Bool {
         guard text.extracting(position..<text.count).hasPrefix(word) else { return false }
         position += word.utf8CodeUnitCount
         return true

@@ -80,13 +80,13 @@ final class Condition {
         guard !hosts.isEmpty else { return true }
         let request = call.request
         let host = Host.withoutPort(request.authority)
-        return hosts.contains { wanted in
-            guard wanted.first == UInt8(ascii: "*") else { return Host.equal(host, wanted.span) }
-            let suffix = wanted.count - 1
+        return hosts.contains { expected in
+            guard expected.first == UInt8(ascii: "*") else { return Host.equal(host, expected.span) }
+            let suffix = expected.count - 1
             guard host.count > suffix else { return false }
             return Host.equal(
                 host.extracting(host.count - suffix..<host.count),
-                wanted.span.extracting(1..<wanted.count)
+                expected.span.extracting(1..<expected.count)
             )
         }
     }
@@ -113,9 +113,9 @@ enum Host {
     }
 
     /// Whether `host` is `wanted`, which is in small letters.
-    static func equal(_ host: Span<UInt8>, _ wanted: Span<UInt8>) -> Bool {
-        guard host.count == wanted.count else { return false }
-        for index in 0..<host.count where host[index].lowercasedASCII != wanted[index] { return false }
+    static func equal(_ host: Span<UInt8>, _ expected: Span<UInt8>) -> Bool {
+        guard host.count == expected.count else { return false }
+        for index in 0..<host.count where host[index].lowercasedASCII != expected[index] { return false }
         return true
     }
 }

@@ -50,11 +50,11 @@ package final class RouteTable: @unchecked Sendable {
         let isNamed = routes.contains { $0.name != nil }
         names = isNamed ? routes.map { route in route.name.map { Array($0.text.utf8) } } : []
         asksForUnits = routes.contains { $0.match?.peerUnits.isEmpty == false }
-        var (targets, places): ([Target], [Target: Int]) = ([], [:])
+        var (targets, indexes): ([Target], [Target: Int]) = ([], [:])
         targetIndices = routes.map { route in
             let target = Target(chain: route.chain, upstream: route.upstream)
-            if let place = places[target] { return place }
-            places[target] = targets.count
+            if let index = indexes[target] { return index }
+            indexes[target] = targets.count
             targets.append(target)
             return targets.count - 1
         }
@@ -124,12 +124,12 @@ package final class RouteTable: @unchecked Sendable {
     }
 
     private func consider(_ first: Int32?, _ call: Call, _ best: inout Int32) {
-        var place = first ?? -1
-        while place >= 0 {
-            let (route, next) = entries[Int(place)]
+        var index = first ?? -1
+        while index >= 0 {
+            let (route, next) = entries[Int(index)]
             guard route < best else { return }
             if conditions[Int(route)]?.holds(for: call) ?? true { best = route }
-            place = next
+            index = next
         }
     }
 

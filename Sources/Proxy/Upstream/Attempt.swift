@@ -92,23 +92,23 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         call.attemptConnected(self)
     }
 
-    func failed(_ failure: UpstreamError) {
+    func failed(_ error: UpstreamError) {
         guard !isOver else { return }
         end()
-        call.attemptFailed(failure)
+        call.attemptFailed(error)
     }
 
     // MARK: Retries
 
     /// Whether the upstream may not have processed the request for reasons that are nobody's fault: it closes the
-    /// connection, which has been idle, or, with HTTP/2, refuses the stream.
+    /// connection, which has been idle, or, with HTTP/2, rejects the stream.
     var mayNeedRetryBuffer: Bool {
         guard let connection, !hasResponded else { return false }
         return connection.hasBeenIdle || connection.version == .http2
     }
 
     /// Whether sending the request once more cannot do twice what was to be done once.
-    func canRetry(after failure: UpstreamError) -> Bool {
+    func canRetry(after error: UpstreamError) -> Bool {
         guard let connection else { return false }
         let sent = SentRequest(
             hasResponse: hasResponded,
@@ -116,7 +116,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
             hasLeft: connection.bytesSent != sentBefore,
             isIdempotent: call.request.hasIdempotentMethod
         )
-        return sent.canRetry(after: failure)
+        return sent.canRetry(after: error)
     }
 
     // MARK: Towards the upstream

@@ -8,18 +8,18 @@ struct ConnectBackoff {
     static let maxPause = Nanoseconds.second
 
     /// Why the last one could not be made.
-    private(set) var failure: UpstreamError
+    private(set) var error: UpstreamError
     private(set) var retryAt: Nanoseconds
     private var pause = minPause
 
-    init(after failure: UpstreamError, at now: Nanoseconds) {
-        self.failure = failure
+    init(after error: UpstreamError, at now: Nanoseconds) {
+        self.error = error
         retryAt = now + Self.minPause
     }
 
     /// Another could not be made; one that was begun with the one before it makes the pause no longer.
-    mutating func failed(_ failure: UpstreamError, at now: Nanoseconds) {
-        self.failure = failure
+    mutating func failed(_ error: UpstreamError, at now: Nanoseconds) {
+        self.error = error
         guard now >= retryAt else { return }
         pause = min(2 * pause, Self.maxPause)
         retryAt = now + pause

@@ -15,5 +15,5 @@ protocol ConnectionSeeker: AnyObject {
     /// There is a connection with room.
     func connected(_ connection: UpstreamConnection)
     /// There will be none.
-    func failed(_ failure: UpstreamError)
+    func failed(_ error: UpstreamError)
 }

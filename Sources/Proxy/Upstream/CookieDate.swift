@@ -13,7 +13,7 @@ struct CookieDate: Equatable {
         while start < text.count {
             var end = start
             while end < text.count, !text[end].isCookieDateDelimiter { end += 1 }
-            if end > start { parts.take(text.extracting(start..<end)) }
+            if end > start { parts.read(text.extracting(start..<end)) }
             start = end + 1
         }
         guard let time = parts.time, let day = parts.day, let month = parts.month, let year = parts.fullYear,
@@ -41,7 +41,7 @@ private struct Parts {
         year.map { $0 < 70 ? $0 + 2000 : $0 < 100 ? $0 + 1900 : $0 }
     }
 
-    mutating func take(_ token: Span<UInt8>) {
+    mutating func read(_ token: Span<UInt8>) {
         if time == nil, let found = Self.time(token) {
             time = found
         } else if day == nil, let found = Self.number(token, 1...2) {

@@ -58,11 +58,11 @@ struct CookieJar {
         guard field.count <= Self.maxLength, let set = SetCookie(field) else { return }
         var domain = origin.host
         var isHostOnly = true
-        if let wanted = set.domain, !wanted.isEmpty {
-            if !PublicSuffixes.contains(wanted) {
-                guard Self.matches(origin.host, domain: wanted) else { return }
-                (domain, isHostOnly) = (wanted, false)
-            } else if wanted != origin.host {
+        if let expected = set.domain, !expected.isEmpty {
+            if !PublicSuffixes.contains(expected) {
+                guard Self.matches(origin.host, domain: expected) else { return }
+                (domain, isHostOnly) = (expected, false)
+            } else if expected != origin.host {
                 return
             }
         }
@@ -77,11 +77,11 @@ struct CookieJar {
             expires: Self.expiry(of: set, at: now),
             lastUsed: uses
         )
-        let place = cookies.firstIndex { $0.isSame(cookie) }
+        let index = cookies.firstIndex { $0.isSame(cookie) }
         if cookie.isExpired(at: now) {
-            if let place { cookies.remove(at: place) }
-        } else if let place {
-            cookies[place] = cookie
+            if let index { cookies.remove(at: index) }
+        } else if let index {
+            cookies[index] = cookie
         } else {
             makeRoom(for: domain, at: now)
             let next = cookies.firstIndex { $0.path.count < cookie.path.count } ?? cookies.count
@@ -143,7 +143,7 @@ struct CookieJar {
                 continue
             }
             let cookie = cookies[index]
-            // One that does not fit is left out: many servers refuse large heads.
+            // One that does not fit is left out: many servers reject large heads.
             guard queue.count + cookie.name.count + cookie.value.count < Self.maxBytesSent else { continue }
             if queue.count > 0 { queue.append("; ") }
             queue.append(cookie.name.span, "=", cookie.value.span, "")

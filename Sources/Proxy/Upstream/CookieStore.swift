@@ -35,7 +35,7 @@ final class CookieStore {
     }
 
     /// Takes the cookies that the response to a request sets, which callers do not see unless they are to.
-    func take(from response: HTTPHead, to request: HTTPHead) {
+    func store(from response: HTTPHead, to request: HTTPHead) {
         guard var index = response.first(.setCookie) else { return }
         let origin = origin(of: request)
         let now = Self.now

@@ -27,7 +27,7 @@ final class Dial: UpstreamConnection.Owner {
 
     func start() {
         timer?.arm(after: upstream.connectTimeout)
-        upstream.addressBook.find { [self] result in
+        upstream.dnsCache.find { [self] result in
             guard timer != nil else { return }
             switch result {
             case .success(let found):
@@ -85,12 +85,12 @@ final class Dial: UpstreamConnection.Owner {
 
     func connectFinished(_ connection: UpstreamConnection, errno: Int32) {
         guard errno != 0 else {
-            upstream.addressBook.connected(to: connection.address)
+            upstream.dnsCache.connected(to: connection.address)
             return finish(.success(connection))
         }
         self.connection = nil
         lastError =
-            connection.security?.failure.map { .security(connection.address, $0) }
+            connection.security?.error.map { .security(connection.address, $0) }
             ?? .connect(connection.address, SystemError(errno))
         connection.close()
         tryNext()
@@ -104,7 +104,7 @@ final class Dial: UpstreamConnection.Owner {
     func closed(_ connection: UpstreamConnection) {
         guard timer != nil, connection === self.connection else { return }
         self.connection = nil
-        lastError = connection.failure
+        lastError = connection.error
         tryNext()
     }
 

@@ -15,9 +15,9 @@ final class NameService {
             watch = Watch(number, on: service.loop, for: self)
         }
 
-        func want(read: Bool, write: Bool) {
-            watch?.wantsRead = read
-            watch?.wantsWrite = write
+        func watch(read: Bool, write: Bool) {
+            watch?.watchesRead = read
+            watch?.watchesWrite = write
         }
 
         func end() {
@@ -54,11 +54,11 @@ final class NameService {
         armTimer()
     }
 
-    private func changed(_ number: Int32, _ wantsRead: Bool, _ wantsWrite: Bool) {
-        if wantsRead || wantsWrite {
+    private func changed(_ number: Int32, _ watchesRead: Bool, _ watchesWrite: Bool) {
+        if watchesRead || watchesWrite {
             let descriptor = descriptors[number] ?? Descriptor(number, of: self)
             descriptors[number] = descriptor
-            descriptor.want(read: wantsRead, write: wantsWrite)
+            descriptor.watch(read: watchesRead, write: watchesWrite)
         } else if let descriptor = descriptors.removeValue(forKey: number) {
             descriptor.end()
             loop.keep(descriptor)

@@ -67,7 +67,7 @@ final class Pool: UpstreamConnection.Owner {
     func withdraw(_ attempt: any ConnectionSeeker) {
         let before = waiting.count
         waiting.removeAll { $0 === attempt }
-        if waiting.count < before, dials.count > dialsWanted { dials.removeLast().cancel() }
+        if waiting.count < before, dials.count > dialsNeeded { dials.removeLast().cancel() }
     }
 
     /// Makes no new connections for later: idle ones close now, the others after their exchanges.
@@ -80,7 +80,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     /// Gives those that wait away, since they are to be served otherwise.
-    func takeWaiting() -> [any ConnectionSeeker] {
+    func removeWaiting() -> [any ConnectionSeeker] {
         let taken = waiting
         waiting = []
         for dial in dials { dial.cancel() }
@@ -101,7 +101,7 @@ final class Pool: UpstreamConnection.Owner {
     /// How many calls a connection that is being made is expected to serve.
     private var callsPerDial: Int { version == .http1 ? 1 : upstream.settings.limits.streams }
 
-    private var dialsWanted: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
+    private var dialsNeeded: Int { (waiting.count + callsPerDial - 1) / callsPerDial }
 
     private var mayDial: Bool {
         open + dials.count < upstream.settings.limits.connections
@@ -110,7 +110,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     private func dialIfNeeded() {
-        if dials.count < dialsWanted, mayDial { startDial() }
+        if dials.count < dialsNeeded, mayDial { startDial() }
     }
 
     /// Makes a connection for calls to come: what waits on those that there are is not taken by its callers.
@@ -132,15 +132,15 @@ final class Pool: UpstreamConnection.Owner {
         case .success(let connection):
             upstream.connected()
             let hasWaited = connection.room > 0 && endBackoff()
-            take(connection)
+            adopt(connection)
             if connection.version != version { upstream.speaks(connection.version, insteadOf: self) }
             dialIfNeeded()
             // There was one dial for all.
-            while hasWaited, dials.count < dialsWanted, mayDial { dialIfNeeded() }
+            while hasWaited, dials.count < dialsNeeded, mayDial { dialIfNeeded() }
         case .failure(.security(_, .noCommonProtocol)) where version == .http1:
             upstream.speaks(.http2, insteadOf: self)
-        case .failure(let failure):
-            fail(failure)
+        case .failure(let error):
+            fail(error)
         }
     }
 
@@ -148,16 +148,16 @@ final class Pool: UpstreamConnection.Owner {
     ///
     /// All that it would have served and that no other is made for fail with it, unless there is one that serves them by and
     /// by: then it is a while before another is tried.
-    private func fail(_ failure: UpstreamError) {
-        upstream.notConnected(failure)
+    private func fail(_ error: UpstreamError) {
+        upstream.notConnected(error)
         if version == .http2, open > 0 { return rest() }
-        if upstream.connectWait != nil, failure.isLackOfConnectivity { return waitForConnectivity(failure) }
+        if upstream.connectWait != nil, error.isLackOfConnectivity { return waitForConnectivity(error) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
         let failed = waiting.prefix(count)
         waiting.removeFirst(count)
         // They may come back at once.
-        for attempt in failed { attempt.failed(failure) }
+        for attempt in failed { attempt.failed(error) }
         dialIfNeeded()
     }
 
@@ -172,12 +172,12 @@ final class Pool: UpstreamConnection.Owner {
     // MARK: Waiting for connectivity
 
     /// No connection could be made: those that wait go on waiting until their time is over, and it is retried by and by.
-    private func waitForConnectivity(_ failure: UpstreamError) {
+    private func waitForConnectivity(_ error: UpstreamError) {
         let now = upstream.context.loop.now
         if backoff == nil {
-            backoff = ConnectBackoff(after: failure, at: now)
+            backoff = ConnectBackoff(after: error, at: now)
         } else {
-            backoff?.failed(failure, at: now)
+            backoff?.failed(error, at: now)
         }
         let timer = retryTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
         retryTimer = timer
@@ -185,19 +185,19 @@ final class Pool: UpstreamConnection.Owner {
         let maxWaiting = upstream.settings.limits.waiting + dials.count * callsPerDial
         let excess = waiting.suffix(max(0, waiting.count - maxWaiting))
         waiting.removeLast(excess.count)
-        for attempt in excess { attempt.failed(failure) }
+        for attempt in excess { attempt.failed(error) }
         failOverdue()
     }
 
     /// Those fail that have waited long enough, with what kept them waiting.
     private func failOverdue() {
-        guard let failure = backoff?.failure else { return }
+        guard let error = backoff?.error else { return }
         let now = upstream.context.loop.now
         let overdue = waiting.prefix { $0.waitsUntil <= now }
         waiting.removeFirst(overdue.count)
-        while dials.count > dialsWanted { dials.removeLast().cancel() }
+        while dials.count > dialsNeeded { dials.removeLast().cancel() }
         // They may come back at once.
-        for attempt in overdue { attempt.failed(failure) }
+        for attempt in overdue { attempt.failed(error) }
         armWaitTimer()
     }
 
@@ -222,7 +222,7 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     /// A connection has been made, which may have turned out to belong to the other pool.
-    private func take(_ connection: UpstreamConnection) {
+    private func adopt(_ connection: UpstreamConnection) {
         let pool = upstream.pool(connection.version)
         connection.owner = pool
         pool.open += 1
@@ -264,8 +264,8 @@ final class Pool: UpstreamConnection.Owner {
     func closed(_ connection: UpstreamConnection) {
         if connection.hasAged { aged -= 1 } else { open -= 1 }
         remove(connection)
-        let isNoFailure = connection.hasBeenOfUse || connection.hasAged || waiting.isEmpty
-        if isNoFailure { dialIfNeeded() } else { fail(connection.failure) }
+        let wasOfUse = connection.hasBeenOfUse || connection.hasAged || waiting.isEmpty
+        if wasOfUse { dialIfNeeded() } else { fail(connection.error) }
     }
 
     private func use(_ connection: UpstreamConnection, with room: Int, for attempt: any ConnectionSeeker) {

@@ -17,8 +17,8 @@ struct SentRequest {
     let isIdempotent: Bool
 
     /// Whether sending it once more cannot do twice what was to be done once.
-    func canRetry(after failure: UpstreamError) -> Bool {
-        switch failure {
+    func canRetry(after error: UpstreamError) -> Bool {
+        switch error {
         case _ where hasResponse: false
         case .unprocessed: true
         case .lost: wasIdle && (!hasLeft || isIdempotent)

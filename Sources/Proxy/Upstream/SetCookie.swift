@@ -28,13 +28,13 @@ struct SetCookie: Equatable {
         var start = end + 1
         while start < text.count {
             let end = text.firstIndex(of: UInt8(ascii: ";"), from: start) ?? text.count
-            take(attribute: text.extracting(start..<end))
+            read(attribute: text.extracting(start..<end))
             start = end + 1
         }
     }
 
     /// Of attributes that come twice, the last counts.
-    private mutating func take(attribute: Span<UInt8>) {
+    private mutating func read(attribute: Span<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.count
         let name = attribute.extracting(0..<equals).trimmed
         let value = attribute.extracting(min(equals + 1, attribute.count)..<attribute.count).trimmed

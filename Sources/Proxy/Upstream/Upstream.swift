@@ -16,7 +16,7 @@ final class Upstream {
     let name: [UInt8]
     let context: WireContext
     let network: any Network
-    let addressBook: AddressBook
+    let dnsCache: DNSCache
     let counter: UpstreamCounter
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
@@ -46,7 +46,7 @@ final class Upstream {
     /// Whether what is sent there cannot be read on the way.
     let isConfidential: Bool
 
-    private let notices: Notices
+    private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void
 
     private let resumption = TLSResumption()
@@ -67,7 +67,7 @@ final class Upstream {
         names: NameService,
         counter: UpstreamCounter,
         exceeded: @escaping (HTTP2Limit) -> Void,
-        notices: Notices,
+        logLimiter: LogLimiter,
         tls: UpstreamTLS?
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text has to be meant")
@@ -78,8 +78,8 @@ final class Upstream {
         self.network = network
         self.counter = counter
         countExceeded = exceeded
-        self.notices = notices
-        addressBook = AddressBook(settings.url.endpoint, names: names, loop: context.loop)
+        self.logLimiter = logLimiter
+        dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         retryBufferLimit = settings.limits.retryBuffer
         connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }
@@ -144,7 +144,7 @@ final class Upstream {
     func exceeded(_ limit: HTTP2Limit, at address: SocketAddress) {
         countExceeded(limit)
         let label = limit.label.label.description
-        notices.note(
+        logLimiter.note(
             "an upstream went beyond a limit of HTTP/2",
             about: "\(settings.name) \(label)",
             ("upstream", settings.name),
@@ -163,11 +163,11 @@ final class Upstream {
     }
 
     /// A connection could not be made.
-    func notConnected(_ failure: UpstreamError) {
+    func notConnected(_ error: UpstreamError) {
         let name = settings.name
-        let reason = failure.error(upstream: name, for: .http).message
+        let reason = error.error(upstream: name, for: .http).message
         connectError = reason
-        notices.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
+        logLimiter.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
     }
 
     /// The pool of connections of one version.
@@ -184,7 +184,7 @@ final class Upstream {
     /// A server of the upstream does not speak the version of a pool, but the other: whoever waits there is served by that.
     func speaks(_ version: HTTPVersion, insteadOf pool: Pool) {
         if pool.open == 0 { learned = (version, context.loop.now + Self.memory) }
-        for attempt in pool.takeWaiting() where !attempt.isOver {
+        for attempt in pool.removeWaiting() where !attempt.isOver {
             if version == .http1, attempt.needsHTTP2 {
                 attempt.failed(.needsHTTP2)
             } else {

@@ -75,8 +75,8 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var holdsMuch: Bool { session?.holdsMuch ?? false }
 
     /// Why the connection is of no use, as far as it is known.
-    var failure: UpstreamError {
-        if let failure = security?.failure { return .security(address, failure) }
+    var error: UpstreamError {
+        if let error = security?.error { return .security(address, error) }
         if session?.isForeign == true { return .noHTTP2(address) }
         return isReady && !hasBeenOfUse ? .noRoom(address) : .lost
     }
@@ -238,7 +238,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         wire?.outputChanged()
     }
 
-    func sessionWantsInput() {
+    func sessionNeedsInput() {
         wire?.redeliver()
     }
 
@@ -248,7 +248,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     var hasRunLong: Bool { context.loop.hasRunLong }
 
-    var lastTaken: Int64 { wire?.lastTaken ?? .max }
+    var lastWritten: Int64 { wire?.lastWritten ?? .max }
 
     func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)

@@ -26,7 +26,7 @@ enum UpstreamError: Error {
     case cutOff
     /// The upstream reset the stream.
     case reset(HTTP2Code)
-    /// The upstream refused the call before it began to process it.
+    /// The upstream rejected the call before it began to process it.
     case unprocessed
     /// The upstream did too much of something, and the connection to it was ended.
     case exceeded(HTTP2Limit)
@@ -43,8 +43,8 @@ enum UpstreamError: Error {
         case .exceeded(let limit): self = .exceeded(limit)
         case .canceled, .connectionLost, .shutdown:
             // Such as an upstream that did not take our certificate.
-            if let connection, let failure = connection.security?.failure {
-                self = .security(connection.address, failure)
+            if let connection, let error = connection.security?.error {
+                self = .security(connection.address, error)
             } else {
                 self = hasHead ? .cutOff : .lost
             }
@@ -58,8 +58,8 @@ enum UpstreamError: Error {
             RPCError(.unavailable, "upstream \(upstream): \(error)")
         case .connect(let address, let error):
             RPCError(.unavailable, "upstream \(upstream): cannot connect to \(address): \(error.text)")
-        case .security(let address, let failure):
-            RPCError(.unavailable, "upstream \(upstream): no TLS with \(address): \(failure)")
+        case .security(let address, let error):
+            RPCError(.unavailable, "upstream \(upstream): no TLS with \(address): \(error)")
         case .connectTimeout:
             RPCError(.unavailable, "upstream \(upstream): no connection within timeouts.connect")
         case .tooManyWaiting:
@@ -91,7 +91,7 @@ enum UpstreamError: Error {
                 httpStatus: 502
             )
         case .unprocessed:
-            RPCError(.unavailable, "upstream \(upstream): the call was refused before it was processed")
+            RPCError(.unavailable, "upstream \(upstream): the call was rejected before it was processed")
         case .needsHTTP2:
             RPCError(
                 .unimplemented,
@@ -116,11 +116,11 @@ enum UpstreamError: Error {
     }
 
     /// A fault in words that fit a response: its limits are not those of a listener.
-    private static func text(_ fault: HTTPError) -> String {
-        switch fault {
+    private static func text(_ error: HTTPError) -> String {
+        switch error {
         case .headTooLarge: "the head is larger than 64 KiB"
         case .tooManyFields: "the head has more than 200 fields"
-        default: fault.text
+        default: error.text
         }
     }
 

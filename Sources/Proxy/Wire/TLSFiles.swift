@@ -42,10 +42,10 @@ struct TLSFiles {
     mutating func identity(_ files: TLSIdentitySettings) -> TLSIdentity? {
         let (certificate, key) = (read(files.certificate), read(files.key))
         guard let certificate, let key else { return nil }
-        do throws(TLSIdentity.Failure) {
+        do throws(TLSIdentity.LoadError) {
             let identity = try TLSIdentity(certificate: certificate, key: key)
             if identity.expires <= Clock.wall / .second {
-                let text = "the certificate, or one behind it, has expired, and whoever checks it refuses it"
+                let text = "the certificate, or one behind it, has expired, and whoever checks it rejects it"
                 diagnostics.warn("\(files.certificate.text): \(text); renew it", at: files.certificate.mark)
             }
             return identity

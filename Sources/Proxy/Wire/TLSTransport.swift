@@ -49,7 +49,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     }
 
     /// Why the connection could not be secured, or is not any more.
-    var failure: TLSError? { session.failure }
+    var error: TLSError? { session.error }
 
     var negotiatedProtocol: String? { session.negotiatedProtocol }
 
@@ -58,26 +58,26 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     func start(on loop: EventLoop, watcher: any Watcher) {
         self.watcher = watcher
         inner.start(on: loop, watcher: self)
-        wantsRead = true
+        watchesRead = true
     }
 
-    var wantsRead = false {
+    var watchesRead = false {
         didSet {
             adjust()
-            if wantsRead, hasMore { beDue() }
+            if watchesRead, hasMore { beDue() }
         }
     }
 
-    var wantsWrite = false {
+    var watchesWrite = false {
         didSet { adjust() }
     }
 
     private func adjust() {
         switch phase {
-        case .connecting: (inner.wantsRead, inner.wantsWrite) = (false, true)
-        case .securing: (inner.wantsRead, inner.wantsWrite) = (true, !pending.isEmpty)
-        case .open: (inner.wantsRead, inner.wantsWrite) = (wantsRead, wantsWrite || !pending.isEmpty)
-        case .failed, .closed: (inner.wantsRead, inner.wantsWrite) = (false, false)
+        case .connecting: (inner.watchesRead, inner.watchesWrite) = (false, true)
+        case .securing: (inner.watchesRead, inner.watchesWrite) = (true, !pending.isEmpty)
+        case .open: (inner.watchesRead, inner.watchesWrite) = (watchesRead, watchesWrite || !pending.isEmpty)
+        case .failed, .closed: (inner.watchesRead, inner.watchesWrite) = (false, false)
         }
     }
 
@@ -95,7 +95,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
         case .securing: sendPending()
         case .open:
             sendPending()
-            if wantsWrite, pending.isEmpty || writeError != nil { watcher?.writable() }
+            if watchesWrite, pending.isEmpty || writeError != nil { watcher?.writable() }
         case .failed, .closed: return
         }
     }
@@ -125,8 +125,8 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private func advance() {
         // An alert, too. If it cannot be sent, what the other end has said may still be read.
         sendOutput()
-        if let failure = session.failure, connectError == 0 {
-            connectError = failure == .closed ? ECONNABORTED : EPROTO
+        if let error = session.error, connectError == 0 {
+            connectError = error == .closed ? ECONNABORTED : EPROTO
         }
         if connectError != 0 { return finishHandshake(.failed) }
         if session.isEstablished { return finishHandshake(.open) }
@@ -173,7 +173,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
 
     /// What there is to tell once everything that has come is read.
     private var end: Transfer? {
-        if session.failure != nil { return .failed(EPROTO) }
+        if session.error != nil { return .failed(EPROTO) }
         return session.hasEnded ? .end : nil
     }
 
@@ -188,7 +188,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
 
     func endOfTurn() {
         isDue = false
-        if case .open = phase, wantsRead, hasMore { watcher?.readable() }
+        if case .open = phase, watchesRead, hasMore { watcher?.readable() }
     }
 
     var isHungUp: Bool { inner.isHungUp }
@@ -223,7 +223,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     }
 
     private var broken: Int32? {
-        writeError ?? (session.failure == nil ? nil : EPROTO)
+        writeError ?? (session.error == nil ? nil : EPROTO)
     }
 
     /// Sends what the session has written.

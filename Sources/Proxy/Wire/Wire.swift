@@ -56,10 +56,10 @@ final class Wire: Watcher, EndOfTurn {
     private let inputLimit: Int
     private var state: State
     private var isDue = false
-    private var wantsDelivery = false
+    private var needsDelivery = false
     private var isStuck = false
     /// When the peer last took some of what waits, or it began to wait.
-    private var takenAt = Nanoseconds.zero
+    private var writtenAt = Nanoseconds.zero
     /// Why nothing can be sent any more, as an errno.
     private var writeError: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
@@ -75,15 +75,15 @@ final class Wire: Watcher, EndOfTurn {
         state = connecting ? .connecting : .open
         transport.start(on: context.loop, watcher: self)
         guard connecting else { return }
-        transport.wantsRead = false
-        transport.wantsWrite = true
+        transport.watchesRead = false
+        transport.watchesWrite = true
     }
 
     /// What both ends agreed to speak, if the connection is secured and has been made.
     var negotiatedProtocol: String? { transport.negotiatedProtocol }
 
     /// Since when the peer has taken nothing of what waits; `.max` if nothing does.
-    var lastTaken: Nanoseconds { isStuck && !output.isEmpty ? takenAt : .max }
+    var lastWritten: Nanoseconds { isStuck && !output.isEmpty ? writtenAt : .max }
 
     /// How many bytes are set aside for what the owner has left of what has come.
     var heldInput: Int { input?.capacity ?? 0 }
@@ -98,7 +98,7 @@ final class Wire: Watcher, EndOfTurn {
 
     /// Gives the owner again what it left, at the end of this turn.
     func redeliver() {
-        wantsDelivery = true
+        needsDelivery = true
         beDue()
     }
 
@@ -174,7 +174,7 @@ final class Wire: Watcher, EndOfTurn {
 
     private func read(into queue: ByteQueue) {
         guard queue.count < inputLimit else {
-            transport.wantsRead = false
+            transport.watchesRead = false
             return watchPeer()
         }
         switch transport.receive(into: queue, room: WireContext.readSize) {
@@ -190,9 +190,9 @@ final class Wire: Watcher, EndOfTurn {
         let given = queue.count
         let used = owner.wireReceived(queue.readable)
         guard case .open = state else { return context.scratch.removeAll() }
-        if queue === input { return dropInput(used) }
+        if queue === input { return discardInput(used) }
         if used < given {
-            let rest = context.takeQueue()
+            let rest = context.acquireQueue()
             rest.append(queue.readable.extracting(used..<given))
             input = rest
         }
@@ -200,14 +200,14 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     /// Drops what the owner has used by now of what it had left.
-    private func dropInput(_ used: Int) {
+    private func discardInput(_ used: Int) {
         guard let input else { return }
         input.drop(used)
         if input.isEmpty { releaseInput() }
     }
 
     private func releaseInput() {
-        if let queue = input.take() { context.give(queue) }
+        if let queue = input.take() { context.release(queue) }
     }
 
     /// Looks now and then whether the peer is still there while nothing is read from it.
@@ -225,18 +225,18 @@ final class Wire: Watcher, EndOfTurn {
     }
 
     private func timedOut() {
-        if case .lingering = state { close() } else { lookForPeer() }
+        if case .lingering = state { close() } else { readPeer() }
     }
 
-    private func lookForPeer() {
-        guard case .open = state, !transport.wantsRead, !end.seen else { return }
+    private func readPeer() {
+        guard case .open = state, !transport.watchesRead, !end.seen else { return }
         guard transport.isHungUp else { return watchPeer() }
         end = (true, nil)
         owner.wireEnded(errno: nil)
     }
 
     private func endReading(errno: Int32?, isBroken: Bool = false) {
-        transport.wantsRead = false
+        transport.watchesRead = false
         // The error of a connection is told once, and it may be writing that was told.
         end = (true, errno ?? writeError)
         // What the owner has left comes before the end, unless the connection is broken anyway.
@@ -245,7 +245,7 @@ final class Wire: Watcher, EndOfTurn {
 
     /// Whether some of what has come is still to be given to the owner.
     private var hasUsableInput: Bool {
-        input != nil && (wantsDelivery || owner.isHoldingBack)
+        input != nil && (needsDelivery || owner.isHoldingBack)
     }
 
     private func readAway() {
@@ -258,7 +258,7 @@ final class Wire: Watcher, EndOfTurn {
 
     private func lingeringEnded() {
         if case .lingering = state { return close() }
-        transport.wantsRead = false
+        transport.watchesRead = false
         end = (true, nil)
     }
 
@@ -272,8 +272,8 @@ final class Wire: Watcher, EndOfTurn {
 
     func endOfTurn() {
         isDue = false
-        if wantsDelivery {
-            wantsDelivery = false
+        if needsDelivery {
+            needsDelivery = false
             deliverRest()
         }
         if case .open = state { owner.wireWillSend() }
@@ -285,12 +285,12 @@ final class Wire: Watcher, EndOfTurn {
         if let input {
             let used = owner.wireReceived(input.readable)
             guard case .open = state else { return }
-            dropInput(used)
+            discardInput(used)
         }
         if end.seen {
             if !hasUsableInput { owner.wireEnded(errno: end.errno) }
-        } else if input?.count ?? 0 < inputLimit, !transport.wantsRead {
-            transport.wantsRead = true
+        } else if input?.count ?? 0 < inputLimit, !transport.watchesRead {
+            transport.watchesRead = true
             timer?.disarm()
         }
     }
@@ -304,13 +304,13 @@ final class Wire: Watcher, EndOfTurn {
 
     private func connectFinished() {
         let errno = transport.connectError
-        transport.wantsWrite = false
+        transport.watchesWrite = false
         guard errno == 0 else {
             owner.wireConnected(errno: errno)
             return
         }
         state = .open
-        transport.wantsRead = true
+        transport.watchesRead = true
         owner.wireConnected(errno: 0)
     }
 
@@ -322,12 +322,12 @@ final class Wire: Watcher, EndOfTurn {
         let output = output
         if writeError != nil { output.removeAll() }
         guard !output.isEmpty else { return flushed() }
-        if !isStuck { takenAt = context.loop.now }
+        if !isStuck { writtenAt = context.loop.now }
         if output.count >= Self.muchOutput { isStuck = true }
         switch transport.send(output.readable) {
         case .bytes(let count):
             bytesSent += count
-            takenAt = context.loop.now
+            writtenAt = context.loop.now
             output.drop(count)
         case .notNow, .end, .cutOff:
             break
@@ -336,7 +336,7 @@ final class Wire: Watcher, EndOfTurn {
         }
         guard output.isEmpty else {
             isStuck = true
-            transport.wantsWrite = true
+            transport.watchesWrite = true
             return
         }
         flushed()
@@ -345,14 +345,14 @@ final class Wire: Watcher, EndOfTurn {
     private func flushed() {
         if isStuck {
             isStuck = false
-            transport.wantsWrite = false
+            transport.watchesWrite = false
             if case .open = state { owner.wireDrained() }
         }
         guard case .finishing(let lingering) = state, output.isEmpty else { return }
         guard lingering, !end.seen else { return close() }
         state = .lingering
         transport.endSending()
-        transport.wantsRead = true
+        transport.watchesRead = true
         arm(Self.lingerTime)
     }
 
@@ -363,10 +363,10 @@ final class Wire: Watcher, EndOfTurn {
         guard case .open = state else { return close() }
         writeError = errno
         output.removeAll()
-        transport.wantsWrite = false
+        transport.watchesWrite = false
         let peerIsGone = errno == EPIPE || errno == ECONNRESET
         guard end.seen || !peerIsGone else { return }
-        transport.wantsRead = false
+        transport.watchesRead = false
         end = (true, errno)
         owner.wireEnded(errno: errno)
     }

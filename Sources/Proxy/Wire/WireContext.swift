@@ -62,8 +62,8 @@ package final class WireContext {
     // What is reached over two objects, as in `context.queues.give`, is counted; what a method does itself is not.
     func atEndOfTurn(_ work: any EndOfTurn) { loop.atEndOfTurn(work) }
     func keep(_ object: AnyObject) { loop.keep(object) }
-    func takeQueue() -> ByteQueue { queues.take() }
-    func give(_ queue: consuming ByteQueue) { queues.give(queue) }
-    func takeHead() -> HTTPHead { heads.take() }
-    func give(_ head: consuming HTTPHead) { heads.give(head) }
+    func acquireQueue() -> ByteQueue { queues.acquire() }
+    func release(_ queue: consuming ByteQueue) { queues.release(queue) }
+    func acquireHead() -> HTTPHead { heads.acquire() }
+    func release(_ head: consuming HTTPHead) { heads.release(head) }
 }

@@ -110,7 +110,7 @@ final class AdminPages {
                 .configReloads,
                 [
                     MetricSample(["success"], .number(reloads.successes)),
-                    MetricSample(["failure"], .number(reloads.rejections)),
+                    MetricSample(["error"], .number(reloads.rejections)),
                 ]
             ),
             MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),

@@ -45,7 +45,7 @@ final class AdminServer: ConnectionService {
 
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
         let request = AdminRequest(head, checksHost: checksHost)
-        context.heads.give(head)
+        context.heads.release(head)
         let exchange = AdminExchange(stream, heads: context.heads)
         pages.respond(to: request) { exchange.send($0) }
         return exchange
@@ -55,8 +55,8 @@ final class AdminServer: ConnectionService {
 
     func stalled(_ peer: Peer) {}
 
-    func refuse(_ stream: any HTTPStream, _ fault: HTTPError, head: HTTPHead?) {
-        stream.refuse(fault, heads: context.heads)
+    func reject(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+        stream.reject(error, heads: context.heads)
     }
 }
 

@@ -19,7 +19,7 @@ extension AdminSettings {
     ///
     /// A service has `/run/martlet`, an instance of `martlet@.service` a directory of its own below it, and a service of a
     /// user one below `$XDG_RUNTIME_DIR`. A file elsewhere may belong to any daemon, and a command must not reach another's.
-    static func usualPlace(for file: ConfigurationFile) -> AdminSettings? {
+    static func standard(for file: ConfigurationFile) -> AdminSettings? {
         if let inRuntimeDirectory { return inRuntimeDirectory }
         let directory: String? =
             switch file.path {

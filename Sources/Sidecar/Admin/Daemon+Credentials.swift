@@ -27,31 +27,31 @@ struct CredentialReport {
     /// The wall time at which it ends, where that is known.
     let expiry: Nanoseconds?
     /// Why the last fetch has brought none.
-    let failure: String?
+    let error: String?
     var succeeded = 0
     var failed = 0
 
     /// One that is fetched.
-    init(_ kept: CredentialKeeper.Report, named name: String) {
+    init(_ kept: CredentialManager.Report, named name: String) {
         self.name = name
         kind = kept.source.kind
         expiry = kept.state.credential?.expiry
-        failure = kept.state.failure?.text
+        error = kept.state.error?.text
         succeeded = kept.succeeded
         failed = kept.failed
         let isGood = kept.state.credential != nil && expiry ?? .max > Clock.wall
-        let lacking: State = kept.state.failure != nil ? .failed : kept.state.credential != nil ? .expired : .none
+        let lacking: State = kept.state.error != nil ? .failed : kept.state.credential != nil ? .expired : .none
         state = isGood ? .valid : kept.isFetching ? .fetching : lacking
     }
 
     /// One that is a file, or fixed.
-    init(_ named: NamedCredential, hasValue: Bool, expiry: Nanoseconds?, failure: String?) {
+    init(_ named: NamedCredential, hasValue: Bool, expiry: Nanoseconds?, error: String?) {
         name = named.name
         kind = named.source.kind
         let isGood = expiry ?? .max > Clock.wall
         state = !hasValue ? .failed : isGood ? .valid : .expired
         self.expiry = hasValue ? expiry : nil
-        self.failure = failure
+        self.error = error
     }
 
     /// When it ends, or has ended, for people.
@@ -70,7 +70,7 @@ struct CredentialReport {
             queue.append(json: expiryText)
         }
         queue.append(",\"last_error\":")
-        if let failure { queue.append(json: failure) } else { queue.append("null") }
+        if let error { queue.append(json: error) } else { queue.append("null") }
         queue.append("}")
     }
 }
@@ -88,13 +88,13 @@ extension Daemon {
         namedCredentials.map { named in
             if let kept = credentials?.report(on: named.source) { return CredentialReport(kept, named: named.name) }
             guard case .file(let path) = named.source else {
-                return CredentialReport(named, hasValue: true, expiry: named.source.fixedExpiry, failure: nil)
+                return CredentialReport(named, hasValue: true, expiry: named.source.fixedExpiry, error: nil)
             }
             return CredentialReport(
                 named,
                 hasValue: tokens?.hasToken(path) ?? false,
                 expiry: tokens?.expiry(of: path),
-                failure: tokens?.fault(of: path).map { "\(path): \($0)" }
+                error: tokens?.error(of: path).map { "\(path): \($0)" }
             )
         }
     }
@@ -122,7 +122,7 @@ extension Daemon {
                 reports.filter { $0.kind != "value" && $0.kind != "file" }.flatMap { report in
                     [
                         MetricSample([report.name, "success"], .number(report.succeeded)),
-                        MetricSample([report.name, "failure"], .number(report.failed)),
+                        MetricSample([report.name, "error"], .number(report.failed)),
                     ]
                 }
             ),

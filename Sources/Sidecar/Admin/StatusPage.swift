@@ -43,16 +43,16 @@ struct StatusPage {
             let pool = report.counters.pool(of: upstream.name)
             let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
             let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
-            let failure = report.connectErrors[upstream.name].map { ", last connection failed: \($0)" } ?? ""
-            return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(failure)"
+            let error = report.connectErrors[upstream.name].map { ", last connection failed: \($0)" } ?? ""
+            return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(error)"
         }
     }
 
     private var credentials: [String] {
         daemon.credentialReports.map { credential in
-            let failure = credential.failure.map { ", last error: \($0)" } ?? ""
+            let error = credential.error.map { ", last error: \($0)" } ?? ""
             let end = credential.state == .expired ? credential.expiryText.map { " at \($0)" } ?? "" : ""
-            return "credential: \(credential.name) (\(credential.kind)), \(credential.state.rawValue)\(end)\(failure)"
+            return "credential: \(credential.name) (\(credential.kind)), \(credential.state.rawValue)\(end)\(error)"
         }
     }
 

@@ -61,7 +61,7 @@ enum AdminClient {
         let request = Array(
             "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
         )
-        // Whoever refuses a connection responds without having read, so a request that cannot be sent may have a response.
+        // Whoever rejects a connection responds without having read, so a request that cannot be sent may have a response.
         _ = unsafe send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
         var response: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)

@@ -30,8 +30,8 @@ enum AdminCommand: Equatable {
             }
         switch AdminClient.ask(method, path, firstOf: targets) {
         case .nobodyListens:
-            let places = targets.map(\.description).joined(separator: " or ")
-            Terminal.complain("martlet: nobody responds at \(places); is Martlet running?")
+            let addresses = targets.map(\.description).joined(separator: " or ")
+            Terminal.complain("martlet: nobody responds at \(addresses); is Martlet running?")
             return .failure
         case .notAllowed(let address):
             Terminal.complain("martlet: permission denied at \(address); ask as root, or as the user of the service")

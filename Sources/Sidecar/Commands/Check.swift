@@ -35,7 +35,7 @@ enum Check {
         let admin = AdminSettings.effective(loaded.settings).filter(\.isRequired).map { ($0.address, $0.permissions) }
         let listeners = loaded.settings.listeners.map { ($0.address, $0.permissions) }
         let sockets = (listeners + admin).compactMap { address, permissions in
-            ListenSocket.obstacle(address, permissions: permissions)?.description
+            ListenSocket.check(address, permissions: permissions)?.description
         }
         let tokens = loaded.tokenFiles.compactMap { path -> String? in
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }

@@ -32,7 +32,7 @@ enum Terminal {
 
     /// Writes lines to standard error.
     static func complain(_ lines: String) {
-        let lead = Journal.takesStandardError ? "<3>" : ""
+        let lead = Journal.readsStandardError ? "<3>" : ""
         for line in lines.split(separator: "\n") { write(lead + line + "\n", to: STDERR_FILENO) }
     }
 

@@ -10,7 +10,7 @@ enum Run {
             // The first process of a container loses a signal that nobody waits for.
             Signals.holdEnds()
             // Before anything is opened: a number that is not open, whatever the environment says, would be one of ours.
-            let passed = Result { () throws(ListenError) in try SystemdSockets.take() }
+            let passed = Result { () throws(ListenError) in try SystemdSockets.receive() }
             // Before there is a secret in the memory.
             Crash.watch(program: "martlet \(Version.number)")
             // Before there are other threads.

@@ -45,10 +45,10 @@ final class CertificateFiles {
                 changed(settings, tls)
             } else {
                 let problem = diagnostics.sorted.map(\.message).joined(separator: "; ")
-                for path in settings.files { files?.lookAgain(at: path) }
+                for path in settings.files { files?.checkAgain(at: path) }
                 guard entries[settings]?.problem != problem else { continue }
                 entries[settings]?.problem = problem
-                log.log(.error, "certificate refused, the one before stays", ("file", file), ("reason", problem))
+                log.log(.error, "certificate rejected, the one before stays", ("file", file), ("reason", problem))
             }
         }
     }

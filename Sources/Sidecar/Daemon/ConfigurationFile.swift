@@ -46,13 +46,13 @@ struct ConfigurationFile {
     /// How the file is called in logs.
     var name: String { path ?? "(demo)" }
 
-    /// Reads and checks the file as a whole; every error of it is in the refusal.
+    /// Reads and checks the file as a whole; every error of it is in the rejection.
     func load() throws(Rejection) -> Loaded {
         let diagnostics = Diagnostics()
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
         guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        let blueprint = Blueprint(root, kinds: registry, into: diagnostics)
+        let blueprint = Plan(root, kinds: registry, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         return Loaded(
             settings: blueprint.settings,
@@ -77,9 +77,9 @@ struct ConfigurationFile {
             if let named = Settings(root, into: diagnostics).admin.first(where: \.servesAllPages) {
                 return [named] + [AdminSettings.inRuntimeDirectory].compactMap { $0 }
             }
-            return [AdminSettings.usualPlace(for: self)].compactMap { $0 }
+            return [AdminSettings.standard(for: self)].compactMap { $0 }
         } catch {
-            guard let place = AdminSettings.usualPlace(for: self) else { throw error }
+            guard let place = AdminSettings.standard(for: self) else { throw error }
             return [place]
         }
     }

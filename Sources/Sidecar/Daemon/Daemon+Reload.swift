@@ -13,7 +13,7 @@ extension Daemon {
     func reload(then: @escaping ReloadCompletion = { _ in }) {
         guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
         guard pending == nil else { return startAgain() }
-        if let healthProblem { return refuse(["\(file.name): \(healthProblem)"], then) }
+        if let healthProblem { return reject(["\(file.name): \(healthProblem)"], then) }
         guard waitingReloads == nil else {
             waitingReloads?.append(then)
             return
@@ -32,15 +32,15 @@ extension Daemon {
             }
             currentReload = then
         } catch {
-            refuse(error.lines, then)
+            reject(error.lines, then)
         }
     }
 
-    private func refuse(_ lines: [String], _ then: ReloadCompletion) {
-        reloads.refused(lines)
-        log.log(.error, "reload refused", ("file", file.name), ("errors", "\(lines.count)"))
+    private func reject(_ lines: [String], _ then: ReloadCompletion) {
+        reloads.rejected(lines)
+        log.log(.error, "reload rejected", ("file", file.name), ("errors", "\(lines.count)"))
         for line in lines { log.log(.error, line) }
-        manager.ready("serving, generation \(reloads.generation); the last reload was refused")
+        manager.ready("serving, generation \(reloads.generation); the last reload was rejected")
         then(.failure(.init(lines: lines)))
     }
 

@@ -31,7 +31,7 @@ final class Daemon {
     private(set) var listeners: ListenerSet?
     private(set) var tokens: TokenFiles?
     private(set) var namedCredentials: [NamedCredential] = []
-    private(set) var credentials: CredentialKeeper?
+    private(set) var credentials: CredentialManager?
     private(set) var certificates: CertificateFiles?
     /// What was asked for at the start; a socket that nobody has asked for may not be among those that are open.
     var adminSettings: [AdminSettings] = []
@@ -54,7 +54,7 @@ final class Daemon {
     var isReloadDue = false
     private var stopping: Drain?
     /// Whether a signal has asked for the end; a second one means it.
-    private var wasToldToEnd = false
+    private var hasStopSignal = false
     private var exit = Exit.success
     private var isOver = false
 
@@ -139,12 +139,12 @@ final class Daemon {
         memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         slot = MailSlot(mailbox, for: self, on: loop)
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
-            workers?.tell { $0.updateToken(path, token) }
+            workers?.post { $0.updateToken(path, token) }
         }
         credentials = makeKeeper()
         startWorkers(count)
         apply(loaded, change) { [self] number in
-            Memory.forgetStart()
+            Memory.resetPeak()
             for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
             log.log(.info, "ready", ("generation", "\(number)"), ("workers", "\(count)"))
             manager.ready("serving")
@@ -196,20 +196,20 @@ final class Daemon {
     /// What keeps the daemon from doing its work, for people; none if nothing does.
     var healthProblem: String? { health?.problem }
 
-    private func makeKeeper() -> CredentialKeeper {
-        CredentialKeeper(
+    private func makeKeeper() -> CredentialManager {
+        CredentialManager(
             loop: loop,
             fetcher: Fetcher(loop: loop),
-            publish: { [unowned self] source, state in workers?.tell { $0.update(source, state) } },
-            tell: { [log] in log.log($0) }
+            publish: { [unowned self] source, state in workers?.post { $0.update(source, state) } },
+            log: { [log] in log.log($0) }
         )
     }
 
     /// Does what a worker asks for.
-    func take(_ order: CredentialOrder) {
+    func handle(_ order: CredentialRequest) {
         switch order {
-        case .refused(.file(let path), let token, _): tokens?.rejected(path, token)
-        case .want, .refused, .accepted: credentials?.take(order)
+        case .rejected(.file(let path), let token, _): tokens?.rejected(path, token)
+        case .fetch, .rejected, .accepted: credentials?.handle(order)
         }
     }
 
@@ -230,15 +230,15 @@ final class Daemon {
         let needs = DescriptorNeeds(settings)
         if let shortage = needs.shortage(budgets.descriptors) { log.log(needs.isMeant ? .warn : .info, shortage) }
         listeners?.commit(change)
-        workers?.tell(each: { index in
+        workers?.post(each: { index in
             let routes = RouteTable(settings.routes)
             return { $0.prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired) }
         })
         // Each a letter of its own: between them the worker turns to its calls.
-        for _ in 0..<ChainCompiler.steps(settings) { workers?.tell { $0.prepareFurther() } }
-        workers?.tell(each: { index in
+        for _ in 0..<ChainCompiler.steps(settings) { workers?.post { $0.prepareFurther() } }
+        workers?.post(each: { index in
             { worker in
-                worker.goOver(tokens: values)
+                worker.replaceGeneration(tokens: values)
                 worker.apply(change, index: index)
             }
         })
@@ -258,8 +258,8 @@ final class Daemon {
         guard let workers, let listeners else { return }
         let surplus = listeners.surplus
         guard !surplus.isEmpty else { return listeners.settle(change) }
-        workers.tell(each: { index in
-            { worker in if index == 0 { worker.takeWaiting(on: surplus) } }
+        workers.post(each: { index in
+            { worker in if index == 0 { worker.acceptWaiting(on: surplus) } }
         })
         workers.ask(0) { listeners.settle(change) }
     }
@@ -270,7 +270,7 @@ final class Daemon {
         let files =
             certificates
             ?? CertificateFiles(loop: loop, log: log) { [unowned self] settings, new in
-                workers?.tell { $0.updateTLS(settings, new) }
+                workers?.post { $0.updateTLS(settings, new) }
             }
         certificates = files
         files.use(tls.listeners)
@@ -286,8 +286,8 @@ final class Daemon {
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
         default:
-            if wasToldToEnd { return stop(.failure) }
-            wasToldToEnd = true
+            if hasStopSignal { return stop(.failure) }
+            hasStopSignal = true
             if workers == nil { stop(.success) } else { drain() }
         }
     }

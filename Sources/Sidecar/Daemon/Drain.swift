@@ -47,13 +47,13 @@ final class Drain {
         let handover = settings.handover.map { Nanoseconds($0) }
         limit = held.isEmpty ? maxTime : maxTime.flatMap { maxTime in handover.map { maxTime + $0 } }
         steps = DrainSteps(at: loop.now, minTime: minTime, maxTime: maxTime, handover: handover, holds: !held.isEmpty)
-        workers.tell { $0.announceClose(held: held) }
-        timer = Timer(on: loop.timers) { [unowned self] in look() }
+        workers.post { $0.announceClose(held: held) }
+        timer = Timer(on: loop.timers) { [unowned self] in check() }
         timer?.arm(after: minTime)
     }
 
     /// Asks the workers how far they are, and takes the next step.
-    private func look() {
+    private func check() {
         workers.ask(
             { Counts(leaving: $0.leavingCount, open: $0.connectionCount, lingering: $0.lingeringCount) }
         ) { [self] responses in
@@ -62,30 +62,30 @@ final class Drain {
             let stuck = workers.count - counts.count
             let open = counts.reduce(stuck) { $0 + $1.open }
             let (leaving, lingering) = counts.reduce((stuck, 0)) { ($0.0 + $1.leaving, $0.1 + $1.lingering) }
-            take(steps.next(at: loop.now, leaving: leaving, open: open, lingering: lingering), open: open)
+            perform(steps.next(at: loop.now, leaving: leaving, open: open, lingering: lingering), open: open)
         }
     }
 
-    private func take(_ step: DrainSteps.Step, open: Int) {
+    private func perform(_ step: DrainSteps.Step, open: Int) {
         switch step {
         case .wait:
             timer?.arm(after: Self.interval)
         case .closeOwn:
             let held = held
-            workers.tell { $0.stopListening(except: held) }
+            workers.post { $0.stopListening(except: held) }
             workers.ask({ _ in true }) { [self] responses in
                 // A worker that has not answered may still use them; they close with the process then.
                 if responses.count == workers.count { listeners.close(except: held) }
-                look()
+                check()
             }
         case .cutOff:
             log.log(.warn, "drain time exceeded", ("connections", "\(open)"))
-            workers.tell { $0.abandonLeaving() }
-            look()
+            workers.post { $0.abandonLeaving() }
+            check()
         case .closeHeld:
             log.log(.info, "handing over", ("connections", "\(open)"))
-            workers.tell { $0.drain() }
-            look()
+            workers.post { $0.drain() }
+            check()
         case .end:
             if open > 0, !steps.isClean { log.log(.warn, "drain time exceeded", ("connections", "\(open)")) }
             then(steps.isClean ? .success : .failure)

@@ -80,8 +80,8 @@ final class ListenerSet {
             }
         }
         try changePermissions(change)
-        let wanted = Set((change.kept + change.opened).map(\.key))
-        change.dropped = open.filter { !wanted.contains($0.key) }.map(\.value)
+        let expected = Set((change.kept + change.opened).map(\.key))
+        change.dropped = open.filter { !expected.contains($0.key) }.map(\.value)
         return change
     }
 
@@ -171,9 +171,9 @@ extension Worker {
     }
 
     /// Takes the callers that wait on sockets of an earlier process, which had more workers, and closes those to others.
-    func takeWaiting(on surplus: [ListenSocket]) {
+    func acceptWaiting(on surplus: [ListenSocket]) {
         for socket in surplus {
-            takeWaiting(on: socket.descriptor, listener: socket.localAddress)
+            acceptWaiting(on: socket.descriptor, listener: socket.localAddress)
             socket.shutDown()
         }
     }

@@ -11,16 +11,16 @@ final class MemoryKeeper {
     private static let much = 512 * 1024
 
     private let loop: EventLoop
-    private let forget: (_ then: @escaping () -> Void) -> Void
+    private let releaseCaches: (_ then: @escaping () -> Void) -> Void
     private var timer: Timer?
     /// What cannot be given back: stacks, data of the program, and pieces of pages.
     private var fixed = 0
 
     /// `forget` has the workers forget what nobody has needed since the last time, and says when they have.
-    init(loop: EventLoop, forget: @escaping (_ then: @escaping () -> Void) -> Void) {
+    init(loop: EventLoop, releaseCaches: @escaping (_ then: @escaping () -> Void) -> Void) {
         self.loop = loop
-        self.forget = forget
-        timer = Timer(on: loop.timers) { [unowned self] in look() }
+        self.releaseCaches = releaseCaches
+        timer = Timer(on: loop.timers) { [unowned self] in check() }
         timer?.arm(after: Self.interval)
     }
 
@@ -28,12 +28,12 @@ final class MemoryKeeper {
         timer?.cancel()
     }
 
-    private func look() {
+    private func check() {
         timer?.arm(after: Self.interval)
-        forget { [weak self] in self?.giveBack() }
+        releaseCaches { [weak self] in self?.releaseMemory() }
     }
 
-    private func giveBack() {
+    private func releaseMemory() {
         let spare = Self.spare
         if spare > fixed + Self.much {
             Memory.trim()

@@ -22,7 +22,7 @@ final class MemoryRelief {
         self.budget = budget
         self.workers = workers
         self.loop = loop
-        timer = Timer(on: loop.timers) { [unowned self] in look() }
+        timer = Timer(on: loop.timers) { [unowned self] in check() }
     }
 
     deinit {
@@ -31,18 +31,18 @@ final class MemoryRelief {
 
     /// Frees memory until the budget is not exhausted any more.
     func relieve() {
-        guard !isUnderWay else { return lookSooner() }
+        guard !isUnderWay else { return checkSooner() }
         guard budget.isExhausted else { return }
         isUnderWay = true
         began = loop.now
         workers.ask({ worker in
             worker.releaseSpares()
             return true
-        }) { [weak self] _ in self?.look() }
+        }) { [weak self] _ in self?.check() }
     }
 
     /// A pause that has become long ends early if much more is held since it began.
-    private func lookSooner() {
+    private func checkSooner() {
         guard !isAsking, pace.isOvertaken(holding: budget.used, limit: budget.limit) else { return }
         timer?.arm(after: pace.freed(usual: usualPause))
     }
@@ -50,7 +50,7 @@ final class MemoryRelief {
     /// How long a round takes to free what it ends, so that the next one does not end more than it has to.
     private var usualPause: Nanoseconds { (budget.isFarExceeded ? 5 : 50) * .millisecond }
 
-    private func look() {
+    private func check() {
         isUnderWay = budget.isExhausted
         guard isUnderWay else {
             pace = ReliefPace()
@@ -74,7 +74,7 @@ final class MemoryRelief {
     private func shed(_ stalled: [Int: [StalledMemory]]) {
         isAsking = false
         if let choice = StalledMemory.choice(of: stalled, freeing: budget.excess, patience: patience) {
-            workers.tell(each: { index in
+            workers.post(each: { index in
                 let count = choice.counts[index] ?? 0
                 return { worker in if count > 0 { worker.shedStalled(count, for: choice.time) } }
             })

@@ -24,12 +24,12 @@ final class OperationalLog {
     }
 
     /// Writes what a worker has to tell.
-    func log(_ notice: Notice) {
+    func log(_ notice: LogMessage) {
         log(.warn, notice.text, notice.fields.map { ($0.name, $0.value) })
     }
 
     private func lead(of level: LogLevel) -> LogfmtLine.Lead {
-        guard !Journal.takesStandardError else { return .priority(level.priority) }
+        guard !Journal.readsStandardError else { return .priority(level.priority) }
         let now = Clock.wall
         return .time(seconds: Int(now / .second), nanoseconds: Int(now % .second), formatter)
     }

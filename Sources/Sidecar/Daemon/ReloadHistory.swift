@@ -10,7 +10,7 @@ final class ReloadHistory {
     private(set) var lastSuccess: Nanoseconds = 0
     /// The keys that the last load has changed and that only a restart puts to use.
     var needsRestart: [String] = []
-    /// How many reloads were refused.
+    /// How many reloads were rejected.
     private(set) var rejections = 0
 
     /// How many reloads went well; the load at start is none.
@@ -23,7 +23,7 @@ final class ReloadHistory {
             return needsRestart.isEmpty ? "good" : "good; a restart is needed for the change of \(keys)"
         }
         let more = lastRejection.count > 10 ? ["and \(lastRejection.count - 10) more; see martlet check"] : []
-        return (["refused"] + (lastRejection.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
+        return (["rejected"] + (lastRejection.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
     }
 
     /// Counts a load that went well.
@@ -36,8 +36,8 @@ final class ReloadHistory {
         return generation
     }
 
-    /// Counts a reload that was refused, and keeps what was wrong.
-    func refused(_ lines: [String]) {
+    /// Counts a reload that was rejected, and keeps what was wrong.
+    func rejected(_ lines: [String]) {
         rejections += 1
         lastRejection = lines
     }

@@ -55,7 +55,7 @@ final class ServiceManager {
     }
 
     /// Has the manager close what it holds under a name.
-    func forget(_ name: String) {
+    func remove(_ name: String) {
         send("FDSTOREREMOVE=1\nFDNAME=\(name)")
     }
 

@@ -32,10 +32,10 @@ final class SettledFiles: Watcher {
         self.changed = changed
         if let descriptor = files.descriptor {
             watch = Watch(descriptor, on: loop, for: self)
-            watch?.wantsRead = true
+            watch?.watchesRead = true
         }
         if let limitation = files.limitation { log.log(.warn, "files are polled", ("reason", limitation)) }
-        calmTimer = Timer(on: loop.timers) { [unowned self] in tell() }
+        calmTimer = Timer(on: loop.timers) { [unowned self] in notify() }
         pollTimer = Timer(on: loop.timers) { [unowned self] in
             note(files.poll() + doubtful.sorted())
             pollTimer?.arm(after: Self.pollInterval)
@@ -46,25 +46,25 @@ final class SettledFiles: Watcher {
     /// Watches these files from now on, and no others.
     ///
     /// - Returns: those that were not watched before.
-    func use(_ wanted: Set<String>) -> Set<String> {
-        let new = wanted.subtracting(paths)
-        for path in paths.subtracting(wanted) { files.unwatch(path) }
+    func use(_ expected: Set<String>) -> Set<String> {
+        let new = expected.subtracting(paths)
+        for path in paths.subtracting(expected) { files.unwatch(path) }
         for path in new where !files.watch(path) { log.log(.warn, "too many files to watch", ("file", path)) }
-        paths = wanted
-        unsettled.formIntersection(wanted)
-        doubtful.formIntersection(wanted)
+        paths = expected
+        unsettled.formIntersection(expected)
+        doubtful.formIntersection(expected)
         return new
     }
 
     /// Tells of a file once more at the next look: it could not be read, and nothing about it need change for that to end.
-    func lookAgain(at path: String) {
+    func checkAgain(at path: String) {
         doubtful.insert(path)
     }
 
     /// Looks at a file now, as there is a reason to think that it has changed.
     ///
     /// - Returns: whether it is told of soon.
-    func look(at path: String) -> Bool {
+    func check(at path: String) -> Bool {
         if files.poll(path) || doubtful.contains(path) { note([path]) }
         return unsettled.contains(path)
     }
@@ -83,7 +83,7 @@ final class SettledFiles: Watcher {
         calmTimer?.arm(at: min(loop.now + Self.calm, unsettledSince + Self.maxWait))
     }
 
-    private func tell() {
+    private func notify() {
         let settled = unsettled.sorted()
         unsettled = []
         doubtful.subtract(settled)

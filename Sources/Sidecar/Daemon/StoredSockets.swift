@@ -27,9 +27,9 @@ final class StoredSockets {
 
     /// Closes what an earlier process has left on ports that are wanted at other addresses: while 127.0.0.1:80 is open,
     /// 0.0.0.0:80 is taken.
-    func makeWay(for wanted: some Sequence<ListenAddress>) {
-        let names = Set(wanted.compactMap(\.localName))
-        let ports = Set(wanted.compactMap(\.port))
+    func makeWay(for expected: some Sequence<ListenAddress>) {
+        let names = Set(expected.compactMap(\.localName))
+        let ports = Set(expected.compactMap(\.port))
         left.removeAll { socket in
             guard let port = socket.port, ports.contains(port), !names.contains(socket.localAddress) else {
                 return false
@@ -60,7 +60,7 @@ final class StoredSockets {
             for socket in listener.sockets where !socket.isCopy && !socket.isHeld { manager.store(socket) }
         }
         for socket in unused(by: open) { discard(socket) }
-        for name in useless { manager.forget(name) }
+        for name in useless { manager.remove(name) }
         left = []
         useless = []
     }
@@ -70,7 +70,7 @@ final class StoredSockets {
         let name = socket.isHeld ? socket.storeName : nil
         // First, or a caller could still connect when the manager knows of the socket no more.
         socket.discard()
-        if let name { manager.forget(name) }
+        if let name { manager.remove(name) }
     }
 }
 

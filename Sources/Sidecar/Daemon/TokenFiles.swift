@@ -19,7 +19,7 @@ final class TokenFiles {
     /// The ends that have been logged.
     private var loggedExpiries: [String: Nanoseconds] = [:]
     /// What was wrong with a file when it was read last.
-    private var faults: [String: String] = [:]
+    private var errors: [String: String] = [:]
     /// Files that somebody waits to be told of, whether they have another token or not.
     private var awaited: Set<String> = []
     private var files: SettledFiles?
@@ -44,11 +44,11 @@ final class TokenFiles {
         for path in leaving.sorted() { changed(path, read(path, before: tokens[path].flatMap { $0 })) }
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
-        faults = faults.filter { paths.contains($0.key) }
+        errors = errors.filter { paths.contains($0.key) }
         expiries = expiries.filter { paths.contains($0.key) }
         loggedExpiries = loggedExpiries.filter { paths.contains($0.key) }
         // Workers take what is returned as the last word, so what has changed a moment ago is not left for later.
-        for path in new.union(faults.keys).union(files?.unsettled ?? []).sorted() {
+        for path in new.union(errors.keys).union(files?.unsettled ?? []).sorted() {
             tokens.updateValue(read(path, before: tokens[path].flatMap { $0 }), forKey: path)
         }
         logExpiries()
@@ -62,13 +62,13 @@ final class TokenFiles {
     func expiry(of path: String) -> Nanoseconds? { expiries[path] }
 
     /// What is wrong with a file, as far as it has been watched.
-    func fault(of path: String) -> String? { faults[path] }
+    func error(of path: String) -> String? { errors[path] }
 
     /// An upstream has rejected the token of a file: looks whether that has changed, and tells what it has.
     func rejected(_ path: String, _ token: [UInt8]) {
         // Of a file that is watched no more, nothing else is known.
         guard let known = tokens[path] else { return changed(path, token) }
-        if known == token, files?.look(at: path) == true {
+        if known == token, files?.check(at: path) == true {
             awaited.insert(path)
         } else {
             changed(path, known)
@@ -98,19 +98,19 @@ final class TokenFiles {
         case .failure(let error):
             note(error.text, path)
             if [ENOENT, ENOTDIR].contains(error.code) { return nil }
-            files?.lookAgain(at: path)
+            files?.checkAgain(at: path)
             return before
         case .success(let content):
-            faults[path] = nil
+            errors[path] = nil
             if let token = TokenText.token(in: content) { return token }
             note("empty, or not fit for a header", path)
             return before
         }
     }
 
-    private func note(_ fault: String, _ path: String) {
-        guard faults.updateValue(fault, forKey: path) != fault else { return }
-        log.log(.warn, "no token", ("file", path), ("reason", fault))
+    private func note(_ error: String, _ path: String) {
+        guard errors.updateValue(error, forKey: path) != error else { return }
+        log.log(.warn, "no token", ("file", path), ("reason", error))
     }
 
     /// Logs each token that has expired, once, and waits for the next one to do so.

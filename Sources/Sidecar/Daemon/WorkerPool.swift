@@ -62,15 +62,15 @@ final class WorkerPool {
             descriptors: budgets.descriptors,
             memory: budgets.memory,
             kinds: registry,
-            orders: { order in control.post { $0.take(order) } },
+            credentialRequests: { request in control.post { $0.handle(request) } },
             discard: { routes, acquired in
                 control.post { _ in
                     routes.empty()
                     withExtendedLifetime(acquired) {}
                 }
             },
-            tell: { notice in control.post { $0.log.log(notice) } },
-            askForDescriptors: { control.post { $0.workers?.tell(others: index) { $0.closeIdleConnections() } } },
+            report: { message in control.post { $0.log.log(message) } },
+            askForDescriptors: { control.post { $0.workers?.post(others: index) { $0.closeIdleConnections() } } },
             relieveMemory: { control.post { $0.relieveMemory() } }
         )
         let slot = MailSlot(mailbox, for: worker, on: loop)
@@ -78,17 +78,17 @@ final class WorkerPool {
     }
 
     /// Lets every worker do something.
-    func tell(_ letter: @escaping @Sendable (Worker) -> Void) {
+    func post(_ letter: @escaping @Sendable (Worker) -> Void) {
         for mailbox in mailboxes { mailbox.post(letter) }
     }
 
     /// Lets every worker but one do something.
-    func tell(others index: Int, _ letter: @escaping @Sendable (Worker) -> Void) {
+    func post(others index: Int, _ letter: @escaping @Sendable (Worker) -> Void) {
         for (other, mailbox) in mailboxes.enumerated() where other != index { mailbox.post(letter) }
     }
 
     /// Lets each worker do something of its own; the index is the worker's.
-    func tell(each letter: (Int) -> @Sendable (Worker) -> Void) {
+    func post(each letter: (Int) -> @Sendable (Worker) -> Void) {
         for (index, mailbox) in mailboxes.enumerated() { mailbox.post(letter(index)) }
     }
 
@@ -110,7 +110,7 @@ final class WorkerPool {
         }
         asked[number] = gathering
         let control = control
-        tell(each: { index in
+        post(each: { index in
             { worker in
                 let response = question(worker)
                 control.post { $0.workers?.received(number, by: index, response) }
@@ -146,7 +146,7 @@ final class WorkerPool {
     ///
     /// - Returns: the names of the threads that have not ended.
     func stop() -> [String] {
-        tell { worker in
+        post { worker in
             worker.abandon()
             // After this turn, in which what the calls' ends have written goes out.
             worker.context.loop.stop()

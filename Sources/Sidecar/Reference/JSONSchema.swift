@@ -3,7 +3,7 @@ internal import Proxy
 
 /// The JSON Schema (draft 2020-12) of the configuration file, for editors.
 ///
-/// It takes every file that `martlet check` takes, and refuses most of the others. What no table says, such as which
+/// It takes every file that `martlet check` takes, and rejects most of the others. What no table says, such as which
 /// names are there to be referred to, only the check knows.
 enum JSONSchema {
     /// The schema of a file that may name the kinds of `registry`.
@@ -42,7 +42,7 @@ enum JSONSchema {
 }
 
 extension [Option] {
-    /// Whether a mapping without any key would be refused.
+    /// Whether a mapping without any key would be rejected.
     fileprivate var needsValue: Bool {
         contains { $0.isRequired || $0.group != nil }
     }

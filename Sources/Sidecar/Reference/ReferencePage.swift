@@ -14,7 +14,7 @@ struct ReferencePage {
         digits. A string is any single value, also one that looks like a number.
         """
     /// The tables that have a place on the page, each with its heading.
-    private var places: [(table: [Option], heading: String)] = []
+    private var headings: [(table: [Option], heading: String)] = []
 
     /// Writes the page for a program that knows the kinds of `registry`.
     init(for registry: Registry) {
@@ -42,25 +42,25 @@ struct ReferencePage {
 
     /// Writes a table, and behind it those of the mappings in it that are not on the page yet.
     private mutating func table(_ options: [Option], below heading: String?) {
-        let before = places.count
+        let before = headings.count
         var lines = ["| option | type | default | meaning |", "|---|---|---|---|"]
         for option in options {
             let path = heading.map { "\($0).\(option.key)" } ?? option.key
-            let place = option.shape.table.map { self.place(of: $0, path) }
-            let type = option.shape.words(place.map(Self.anchor) ?? "")
+            let heading = option.shape.table.map { self.heading(of: $0, path) }
+            let type = option.shape.words(heading.map(Self.anchor) ?? "")
             let cells = ["`\(option.key)`", type, option.presence(in: options), option.meaning]
             lines.append("| " + cells.map(Self.escaped).joined(separator: " | ") + " |")
         }
         paragraph(lines.joined(separator: "\n"))
-        for place in places[before...] {
-            paragraph("### `\(place.heading)`")
-            table(place.table, below: place.heading)
+        for heading in headings[before...] {
+            paragraph("### `\(heading.heading)`")
+            table(heading.table, below: heading.heading)
         }
     }
 
-    private mutating func place(of table: [Option], _ heading: String) -> String {
-        if let place = places.first(where: { $0.table == table }) { return place.heading }
-        places.append((table, heading))
+    private mutating func heading(of table: [Option], _ heading: String) -> String {
+        if let heading = headings.first(where: { $0.table == table }) { return heading.heading }
+        headings.append((table, heading))
         return heading
     }
 

@@ -17,7 +17,7 @@ public struct CountersSnapshot: Sendable {
     static let interceptorColumns = timed + 2
     static let opened = 0
     static let closed = 1
-    static let tlsFailures = 2
+    static let tlsErrors = 2
     static let evicted = 3
     static let listenerColumns = 4
 

@@ -37,7 +37,7 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     case notIdempotent
     /// The upstream asks for no retry.
     case pushback
-    /// There is no other credential than the one that was refused.
+    /// There is no other credential than the one that was rejected.
     case credential
 
     /// The value of the label.

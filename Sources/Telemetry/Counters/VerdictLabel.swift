@@ -1,6 +1,6 @@
 /// A verdict other than to go on, as the label `verdict` names it.
 public enum VerdictLabel: UInt8, CaseIterable, Sendable {
-    /// The interceptor refused the call.
+    /// The interceptor rejected the call.
     case reject
     /// The interceptor responded to the call itself.
     case respond

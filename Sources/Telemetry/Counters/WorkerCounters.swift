@@ -162,7 +162,7 @@ public final class WorkerCounters {
 
     /// Counts a caller's connection whose TLS has failed, at its start or later.
     public func tlsFailed(_ listener: ListenerCounter) {
-        listeners[listener.row, CountersSnapshot.tlsFailures] &+= 1
+        listeners[listener.row, CountersSnapshot.tlsErrors] &+= 1
     }
 
     /// Counts a caller's idle connection that was closed since file descriptors were short.
@@ -178,7 +178,7 @@ public final class WorkerCounters {
     }
 
     /// Counts a request that was not let in for the names it brought.
-    public func refused(_ reason: RejectionLabel) {
+    public func rejected(_ reason: RejectionLabel) {
         rejections[Int(reason.rawValue)] &+= 1
     }
 

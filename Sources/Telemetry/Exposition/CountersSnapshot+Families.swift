@@ -18,7 +18,7 @@ extension CountersSnapshot {
             MetricFamily(.connections, listeners.samples { .number(openConnections(ofListener: $0)) }),
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),
-            MetricFamily(.tlsFailures, listeners.samples { .number(listeners[$0, Self.tlsFailures]) }),
+            MetricFamily(.tlsErrors, listeners.samples { .number(listeners[$0, Self.tlsErrors]) }),
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),

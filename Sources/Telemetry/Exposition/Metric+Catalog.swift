@@ -6,7 +6,7 @@ extension Metric {
         interceptorDuration,
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
         upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
-        connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsFailures,
+        connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
         certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, rejections,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
         configReloadSuccessful,
@@ -160,8 +160,8 @@ extension Metric {
         .gauge,
         "Memory that may be held for calls: limits.memory, or its default."
     )
-    static let tlsFailures = Metric(
-        "martlet_tls_failures_total",
+    static let tlsErrors = Metric(
+        "martlet_tls_errors_total",
         .counter,
         "Connections of callers that TLS ended: the handshake failed, or what came after it was not as it has to be.",
         labels: ["listener"]
@@ -209,13 +209,13 @@ extension Metric {
     static let badRequests = Metric(
         "martlet_bad_requests_total",
         .counter,
-        "Requests refused because they are not good HTTP.",
+        "Requests rejected because they are not good HTTP.",
         labels: ["reason"]
     )
     static let rejections = Metric(
-        "martlet_refused_total",
+        "martlet_rejected_requests_total",
         .counter,
-        "Requests refused for the host they name, or for the origin of the web page behind them.",
+        "Requests rejected for the host they name, or for the origin of the web page behind them.",
         labels: ["reason"]
     )
     static let logLinesDropped = Metric(

@@ -46,16 +46,16 @@ import Testing
     private func atServer(_ pieces: [[UInt8]]) -> Outcome {
         let caller = HTTP2Caller.served()
         for piece in pieces where !caller.isClosed { caller.sends(piece) }
-        let sent = caller.takes()
+        let sent = caller.receive()
         return Outcome(saw: caller.saw, sent: sent, isClosed: caller.isClosed)
     }
 
     private func atClient(_ pieces: [[UInt8]]) -> Outcome {
         let upstream = HTTP2Upstream()
         for _ in 0..<4 { upstream.asks() }
-        _ = upstream.takes()
+        _ = upstream.receive()
         for piece in pieces where !upstream.isClosed { upstream.responses(piece) }
-        let sent = upstream.takes()
+        let sent = upstream.receive()
         return Outcome(saw: upstream.saw, sent: sent, isClosed: upstream.isClosed)
     }
 

@@ -6,10 +6,10 @@ import Testing
 @Suite struct HTTP2ExchangeTests {
     @Test func `the session begins with its settings and a window for the connection`() {
         let caller = HTTP2Caller(limits: HTTPLimits(head: 1024, streams: 7), begins: false)
-        #expect(caller.takes() == ["SETTINGS 3=7 4=65536 6=1024 9=1", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
+        #expect(caller.receive() == ["SETTINGS 3=7 4=65536 6=1024 9=1", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
         caller.sends(FrameReader.preface)
         caller.sends(.settings([.window: 1000]))
-        #expect(caller.takes() == ["SETTINGS/ack"])
+        #expect(caller.receive() == ["SETTINGS/ack"])
     }
 
     @Test func `an exchange is the same however its bytes are cut`() throws {
@@ -18,17 +18,17 @@ import Testing
             + Frame.request(1, "POST", "/p?q", ["te": "trailers", "content-type": "a/b"]).bytes
             + Frame.data(1, "he").bytes + Frame.data(1, "llo").bytes
             + Frame.headers(1, ["t": "1"], end: true).bytes
-        let told = [
+        let reported = [
             "request POST /p?q host=a te=trailers", "  content-type: a/b", "body hello", "end", "  t: 1", "idle",
         ]
         let sent = ["SETTINGS/ack", "1 HEADERS :status: 200 | x: y | content-length: 2", "1 DATA/end hi"]
         for pieces in everyCut(of: bytes) {
             let caller = HTTP2Caller(begins: false)
-            _ = caller.takes()
+            _ = caller.receive()
             caller.whenOpened = { user, _ in user.whenEnd = { $0.response(200, ["x": "y"], body: "hi") } }
             for piece in pieces { caller.sends(piece) }
-            try #require(caller.takes() == sent)
-            try #require(caller.saw == told)
+            try #require(caller.receive() == sent)
+            try #require(caller.saw == reported)
         }
     }
 
@@ -55,11 +55,11 @@ import Testing
         let stream = try #require(caller.users[0].stream)
         stream.send(informational: Message.response(100))
         stream.send(informational: Message.response(103, ["link": "b"]))
-        #expect(caller.takes() == ["1 HEADERS :status: 100", "1 HEADERS :status: 103 | link: b"])
+        #expect(caller.receive() == ["1 HEADERS :status: 100", "1 HEADERS :status: 103 | link: b"])
         caller.sends(.data(1, "hi", end: true))
         stream.response(200)
         stream.send(informational: Message.response(103))
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
     @Test func `trailers follow the body in a frame of their own`() throws {
@@ -70,7 +70,7 @@ import Testing
         stream.send(body: "hello")
         stream.sendEnd(trailers: Message.trailers(["grpc-status": "0", "t": "1"]))
         #expect(
-            caller.takes() == ["1 HEADERS :status: 200", "1 DATA hello", "1 HEADERS/end grpc-status: 0 | t: 1"]
+            caller.receive() == ["1 HEADERS :status: 200", "1 DATA hello", "1 HEADERS/end grpc-status: 0 | t: 1"]
         )
         #expect(caller.saw.last == "idle")
     }
@@ -83,9 +83,9 @@ import Testing
             caller.sends(.request(1, end: true))
             let stream = try #require(caller.users[0].stream)
             stream.send(head: Message.response(200), end: false)
-            #expect(caller.takes() == ["1 HEADERS :status: 200"])
+            #expect(caller.receive() == ["1 HEADERS :status: 200"])
             stream.sendEnd(trailers: trailers)
-            #expect(caller.takes().filter { $0 != "1 DATA " } == [sent])
+            #expect(caller.receive().filter { $0 != "1 DATA " } == [sent])
             #expect(caller.saw.last == "idle")
         }
     }
@@ -94,14 +94,14 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true))
         try #require(caller.users[0].stream).send(head: Message.response(200, ["grpc-status": "5"]), end: true)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | grpc-status: 5"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | grpc-status: 5"])
     }
 
     @Test func `the response to HEAD has a length and no body`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, "HEAD", end: true))
         try #require(caller.users[0].stream).send(head: Message.response(200, length: 5), end: true)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 5"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 5"])
     }
 
     @Test func `a body may be empty, or come in empty pieces`() {
@@ -116,14 +116,14 @@ import Testing
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
         stream.response(200, body: "hi")
-        _ = caller.takes()
+        _ = caller.receive()
         stream.send(head: Message.response(500), end: false)
         stream.send(body: "more")
         stream.sendEnd(trailers: nil)
         stream.reset(.canceled)
         stream.pause(.slowPeer)
         stream.resume(.slowPeer)
-        #expect(caller.takes() == [])
+        #expect(caller.receive() == [])
         #expect(caller.users[0].saw == ["request POST / host=a", "end"])
     }
 
@@ -139,10 +139,10 @@ import Testing
 
     @Test func `what is no HTTP 2 ends the connection`() {
         let caller = HTTP2Caller(begins: false)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(FrameReader.preface)
         caller.sends(.data(1, "x"))
-        #expect(caller.takes() == ["GOAWAY 0 PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["GOAWAY 0 PROTOCOL_ERROR"])
         #expect(caller.saw == ["closed, lingering"])
     }
 }

@@ -27,9 +27,9 @@ import Testing
     @Test func `responses that wait together go out side by side, frame by frame`() {
         let caller = caller(asks: 4, window: 0)
         for user in caller.users { user.stream?.response(200, body: String(repeating: "x", count: Self.size)) }
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(.settings([.window: 1 << 20]))
-        _ = caller.takes()
+        _ = caller.receive()
         let bytes = bytesAtFirstEnd(caller)
         #expect(bytes.keys.sorted() == [1, 3, 5, 7])
         #expect(bytes.values.min() ?? 0 >= Self.size - 2 * 16384)
@@ -39,7 +39,7 @@ import Testing
     @Test func `a response that began first is ahead by what the output holds, and no more`() {
         let caller = caller(asks: 4)
         for user in caller.users { user.stream?.response(200, body: String(repeating: "x", count: Self.size)) }
-        _ = caller.takes()
+        _ = caller.receive()
         let bytes = bytesAtFirstEnd(caller)
         #expect(bytes.keys.sorted() == [1, 3, 5, 7])
         #expect(bytes.values.max() == Self.size)
@@ -52,7 +52,7 @@ import Testing
         for user in caller.users[..<3] { user.stream?.response(200, body: String(repeating: "x", count: 1 << 20)) }
         caller.session.fillOutput()
         caller.users[3].stream?.response(200, body: "small")
-        _ = caller.takes()
+        _ = caller.receive()
         let data = caller.frames.filter { $0.kind == .data }
         let place = data.firstIndex { $0.stream == 7 } ?? data.count
         #expect(data[..<place].reduce(0) { $0 + $1.payload.count } < 256 * 1024)
@@ -64,7 +64,7 @@ import Testing
         caller.session.fillOutput()
         #expect(caller.queued >= 128 * 1024)
         for _ in 0..<10_000 { caller.users[1].stream?.send(informational: Message.response(100)) }
-        let interim = caller.takes().filter { $0 == "3 HEADERS :status: 100" }
+        let interim = caller.receive().filter { $0 == "3 HEADERS :status: 100" }
         #expect(1000..<5000 ~= interim.count)
     }
 
@@ -101,16 +101,16 @@ import Testing
         caller.sends(FrameReader.preface)
         caller.sends(.settings())
         for number in 0..<6 { caller.sends(.request(2 * number + 1)) }
-        _ = caller.takes()
+        _ = caller.receive()
         caller.hasRunLong = true
         return caller
     }
 
     @Test(arguments: 0..<16)
-    func `what comes on a stream that was refused before the rest was left for later is no error`(place: Int) throws {
+    func `what comes on a stream that was rejected before the rest was left for later is no error`(place: Int) throws {
         let heads = [1, 3, 5, 7, 9, 11].map { Frame.headers($0, ["t": "1", "u": "2"], end: true) }
         let rest: [Frame] = [.data(13, "abc"), .data(13), .headers(13, ["t": "1"], end: true), .ping()]
-        // The head that is refused, and what follows it on its stream, stand anywhere between the others.
+        // The head that is rejected, and what follows it on its stream, stand anywhere between the others.
         var frames = heads
         frames.insert(.request(13), at: place % 7)
         frames.insert(contentsOf: rest, at: place < 7 ? frames.count : min(place % 7 + 3, frames.count))
@@ -121,7 +121,7 @@ import Testing
             while taken < bytes.count {
                 taken += caller.offers(Array(bytes[taken..<min(taken + piece, bytes.count)]))
             }
-            let lines = caller.takes()
+            let lines = caller.receive()
             try #require(lines.contains("13 RST_STREAM REFUSED_STREAM") && lines.contains("PING/ack"), "\(piece)")
             try #require(!lines.contains { $0.contains("STREAM_CLOSED") }, "\(piece): \(lines)")
             try #require(caller.users.allSatisfy { $0.saw.last == "  u: 2" } && !caller.isClosed)
@@ -132,7 +132,7 @@ import Testing
     @Test func `a stream that begins before the rest was left for later has begun`() {
         let upstream = HTTP2Upstream()
         let users = (0..<5).map { _ in upstream.asks() }
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.hasRunLong = true
         users[0].whenEnd = { _ in upstream.asks() }
         let bytes = (0..<5).flatMap { Frame.response(2 * $0 + 1, 200, ["a": "b"], end: true).bytes }
@@ -140,8 +140,8 @@ import Testing
         #expect(taken < bytes.count && upstream.saw.contains("yields"))
         upstream.hasRunLong = false
         upstream.responses(Array(bytes[taken...]))
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(11, end: true), .data(11, "too much"))
-        #expect(upstream.takes() == ["11 RST_STREAM STREAM_CLOSED"])
+        #expect(upstream.receive() == ["11 RST_STREAM STREAM_CLOSED"])
     }
 }

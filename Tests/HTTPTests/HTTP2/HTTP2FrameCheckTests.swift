@@ -168,10 +168,10 @@ import Testing
     }
 
     @Test func `what comes on a stream behind our goodbye is none`() throws {
-        #expect(try error(.data(9), after: [.request(1), .request(9, end: true)]) { $0.saidGoodbye(last: 1) } == nil)
-        #expect(try error(.data(1)) { $0.saidGoodbye(last: 1) } == .stream(.streamClosed))
+        #expect(try error(.data(9), after: [.request(1), .request(9, end: true)]) { $0.sentGoaway(last: 1) } == nil)
+        #expect(try error(.data(1)) { $0.sentGoaway(last: 1) } == .stream(.streamClosed))
         // The notice before the goodbye takes all.
-        #expect(try error(.data(1)) { $0.saidGoodbye(last: .max) } == .stream(.streamClosed))
+        #expect(try error(.data(1)) { $0.sentGoaway(last: .max) } == .stream(.streamClosed))
     }
 
     @Test func `each frame on a closed stream is doubted again`() {
@@ -193,7 +193,7 @@ import Testing
         _ = doubts(in: [bytes + (isServer ? Frame.request(3) : Frame.response(3)).bytes], &check)
         if !isServer { for stream in [1, 3, 5] as [Int32] { check.began(stream) } }
         check.reset(1)
-        check.saidGoodbye(last: isServer ? 1 : .max)
+        check.sentGoaway(last: isServer ? 1 : .max)
         check.goBack(to: earlier, in: bytes.span, from: 0)
         func error(_ stream: Int32) -> HTTP2FrameCheck.ProtocolError? {
             check.error(of: Doubt(stream: stream, isData: true, isEmpty: false, start: 0))

@@ -132,10 +132,10 @@ import Testing
             let caller = caller()
             for frames in one.before {
                 caller.sends(frames.flatMap(\.bytes))
-                _ = caller.takes()
+                _ = caller.receive()
             }
             for piece in pieces where !caller.isClosed { caller.sends(piece) }
-            try #require(caller.takes() == one.expected)
+            try #require(caller.receive() == one.expected)
             let isConnection = one.expected[0].hasPrefix("GOAWAY")
             try #require(caller.isClosed == isConnection)
             try #require(!caller.saw.contains { $0.hasPrefix("exceeded") })
@@ -144,20 +144,20 @@ import Testing
 
     @Test(arguments: fine)
     func `a frame that a peer may send changes nothing, however its bytes are cut`(one: Case) throws {
-        for takesBetween in [true, false] {
+        for receivesBetween in [true, false] {
             for pieces in everyCut(of: one.frames.flatMap(\.bytes)) {
                 let caller = caller()
                 for frames in one.before {
                     caller.sends(frames.flatMap(\.bytes))
-                    if takesBetween { _ = caller.takes() }
+                    if receivesBetween { _ = caller.receive() }
                 }
                 for piece in pieces { caller.sends(piece) }
-                let lines = caller.takes()
-                try #require(!takesBetween || lines == [])
+                let lines = caller.receive()
+                try #require(!receivesBetween || lines == [])
                 try #require(!lines.contains { $0.contains("STREAM_CLOSED") || $0.contains("GOAWAY") })
                 try #require(!caller.isClosed)
                 caller.sends(.request(11, end: true))
-                try #require(caller.takes() == ["11 HEADERS/end :status: 200 | content-length: 0"])
+                try #require(caller.receive() == ["11 HEADERS/end :status: 200 | content-length: 0"])
             }
         }
     }
@@ -165,9 +165,9 @@ import Testing
     @Test func `after an error of a stream other streams go on`() {
         let caller = caller()
         caller.sends(.request(1, end: true), .request(3))
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(.data(1, "x"), .data(3, "y"), .data(1, "x"), .data(3, end: true))
-        #expect(caller.takes() == ["1 RST_STREAM STREAM_CLOSED", "3 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 RST_STREAM STREAM_CLOSED", "3 HEADERS/end :status: 200 | content-length: 0"])
         #expect(caller.users[1].saw == ["request POST / host=a", "body y", "end"])
     }
 
@@ -175,34 +175,34 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1), .data(1, "x"), .priority(0), .data(1, "y"))
         #expect(caller.users[0].saw.prefix(2) == ["request POST / host=a", "body x"])
-        #expect(caller.takes() == ["GOAWAY 1 PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["GOAWAY 1 PROTOCOL_ERROR"])
         #expect(caller.users[0].saw.count == 3)
     }
 
     @Test func `the bytes of ignored DATA are given back to the window of the connection`() {
         let caller = caller()
         caller.sends(.request(1, end: true))
-        _ = caller.takes()
+        _ = caller.receive()
         let chunk = Frame.data(1, [UInt8](repeating: 0, count: 16384))
         var lines: [String] = []
         for _ in 0..<1024 {
             caller.sends(chunk)
-            lines += caller.takes()
+            lines += caller.receive()
         }
         #expect(lines.first == "1 RST_STREAM STREAM_CLOSED" && lines.contains { $0.hasPrefix("WINDOW_UPDATE") })
         #expect(!caller.isClosed)
     }
 
-    @Test func `DATA and trailers of streams that were refused are none of an error`() throws {
+    @Test func `DATA and trailers of streams that were rejected are none of an error`() throws {
         let trailers = Frame.headers(5, ["t": "1"], end: true).bytes
         for pieces in everyCut(of: trailers) + everyCut(of: Frame.data(5, "x").bytes + trailers) {
             let caller = HTTP2Caller(limits: HTTPLimits(streams: 2), begins: false)
-            // The limit is not acknowledged, so that another stream is refused and no error.
+            // The limit is not acknowledged, so that another stream is rejected and no error.
             caller.sends(FrameReader.preface + Frame.settings().bytes)
             caller.sends(.request(1), .request(3), .request(5))
             caller.sends(.data(1))
             for piece in pieces { caller.sends(piece) }
-            let lines = caller.takes()
+            let lines = caller.receive()
             try #require(lines.contains("5 RST_STREAM REFUSED_STREAM") && !caller.isClosed)
             try #require(!lines.contains { $0.contains("STREAM_CLOSED") })
         }
@@ -216,7 +216,7 @@ import Testing
             #expect(caller.saw.contains("exceeded: heads"))
             caller.sends(.data(1))
             for piece in pieces { caller.sends(piece) }
-            let lines = caller.takes()
+            let lines = caller.receive()
             try #require(lines.contains("5 RST_STREAM REFUSED_STREAM") && !caller.isClosed)
             try #require(!lines.contains { $0.contains("STREAM_CLOSED") })
         }
@@ -226,24 +226,24 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         caller.session.drain()
-        _ = caller.takes()
+        _ = caller.receive()
         caller.session.drain()
-        #expect(caller.takes() == ["GOAWAY 1 NO_ERROR"])
+        #expect(caller.receive() == ["GOAWAY 1 NO_ERROR"])
         caller.sends(.request(3), .data(3, "x"), .request(5, end: true), .data(3), .headers(3, ["t": "1"], end: true))
         caller.sends(.data(1, end: true))
-        #expect(caller.takes() == [] && !caller.isClosed)
+        #expect(caller.receive() == [] && !caller.isClosed)
         caller.users[0].stream?.response(200)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
     @Test func `empty DATA without end on a closed stream has the limit of all empty DATA`() {
         let caller = caller()
         caller.sends(.request(1, end: true))
-        _ = caller.takes()
+        _ = caller.receive()
         for _ in 0..<1001 { caller.sends(.data(1)) }
-        #expect(caller.takes() == ["1 RST_STREAM STREAM_CLOSED"] && !caller.isClosed)
+        #expect(caller.receive() == ["1 RST_STREAM STREAM_CLOSED"] && !caller.isClosed)
         caller.sends(.data(1))
-        #expect(caller.takes() == ["GOAWAY 1 ENHANCE_YOUR_CALM"])
+        #expect(caller.receive() == ["GOAWAY 1 ENHANCE_YOUR_CALM"])
         #expect(caller.saw.contains("exceeded: emptyData"))
     }
 
@@ -253,7 +253,7 @@ import Testing
             var bytes = FrameReader.preface
             bytes[index] ^= 1
             caller.sends(bytes + Frame.settings().bytes)
-            #expect(caller.takes().last == "GOAWAY 0 PROTOCOL_ERROR" && caller.isClosed)
+            #expect(caller.receive().last == "GOAWAY 0 PROTOCOL_ERROR" && caller.isClosed)
         }
     }
 }

@@ -113,9 +113,9 @@ import Testing
 
     private func callerIsNotBlamed(_ caller: HTTP2Caller, _ seed: UInt64) throws {
         var peer = Peer(random: SeededGenerator(seed: seed))
-        var takesNew = true
+        var acceptsNew = true
         for _ in 0..<200 {
-            if peer.chance(30), takesNew, peer.streams.count(where: { !$0.isClosed }) < 4 {
+            if peer.chance(30), acceptsNew, peer.streams.count(where: { !$0.isClosed }) < 4 {
                 let isEnd = peer.chance(30)
                 let id = (peer.streams.last?.id ?? -1) + (peer.chance(80) ? 2 : 4)
                 peer.send(.request(id, end: isEnd))
@@ -129,9 +129,9 @@ import Testing
             }
             act(on: caller, &peer)
             guard peer.chance(30) else { continue }
-            let lines = caller.takes()
+            let lines = caller.receive()
             try expectNoError(lines, seed)
-            if peer.take(lines).contains(where: { $0.hasPrefix("GOAWAY") }) { takesNew = false }
+            if peer.take(lines).contains(where: { $0.hasPrefix("GOAWAY") }) { acceptsNew = false }
             if caller.isClosed { return }
         }
         try #require(!caller.isClosed)
@@ -182,7 +182,7 @@ import Testing
             if peer.chance(30) { peer.interject() }
             if peer.chance(50) { upstream.responses(peer.next()) }
             guard peer.chance(30) else { continue }
-            let lines = upstream.takes()
+            let lines = upstream.receive()
             try expectNoError(lines, seed)
             for line in lines where line.contains(":method:") {
                 peer.streams.append(Stream(id: Int(line.prefix { $0 != " " }) ?? 0))

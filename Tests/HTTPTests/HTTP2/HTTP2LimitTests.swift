@@ -34,9 +34,9 @@ import Testing
     private func send(_ count: Int, _ frame: Frame, to caller: HTTP2Caller) {
         for number in 1...count {
             caller.sends(frame)
-            if number % 100 == 0 { _ = caller.takes() }
+            if number % 100 == 0 { _ = caller.receive() }
         }
-        _ = caller.takes()
+        _ = caller.receive()
     }
 
     @Test(arguments: floods)
@@ -46,7 +46,7 @@ import Testing
         send(flood.burst, flood.frame, to: caller)
         #expect(!caller.isClosed)
         caller.sends(flood.frame)
-        #expect(caller.takes().last == "GOAWAY 1 ENHANCE_YOUR_CALM")
+        #expect(caller.receive().last == "GOAWAY 1 ENHANCE_YOUR_CALM")
         #expect(caller.saw.filter { $0.hasPrefix("exceeded") } == ["exceeded: \(flood.limit)"])
         #expect(caller.users[0].saw.last == "reset: exceeded \(flood.limit)")
         #expect(caller.saw.last == "closed, lingering")
@@ -74,10 +74,10 @@ import Testing
         #expect(caller.saw == ["exceeded: ping", "closed, lingering"] || caller.saw == ["exceeded: ping"])
     }
 
-    @Test func `a flood that comes at once is told once`() {
+    @Test func `a flood that comes at once is reported once`() {
         let caller = HTTP2Caller()
         caller.sends((0..<3000).flatMap { _ in Frame.priority(3).bytes })
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.saw == ["exceeded: priority", "closed, lingering"])
     }
 
@@ -88,7 +88,7 @@ import Testing
         stream.send(head: Message.response(200), end: false)
         for _ in 0..<12_000 {
             stream.send(body: "x")
-            _ = caller.takes()
+            _ = caller.receive()
             caller.sends(.window(1, 1), .window(0, 1))
         }
         #expect(!caller.isClosed)
@@ -101,10 +101,10 @@ import Testing
         stream.send(head: Message.response(200), end: false)
         for _ in 0..<5000 {
             stream.send(body: "x")
-            _ = caller.takes()
+            _ = caller.receive()
             caller.sends(.ping())
         }
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.frames.filter { $0.kind == .data }.count == 5000)
         #expect(caller.frames.filter { $0.kind == .ping }.count == 5000)
         #expect(!caller.isClosed && !caller.saw.contains("exceeded: ping"))
@@ -117,15 +117,15 @@ import Testing
 
     @Test func `an upstream may reset as many streams as it likes`() {
         let upstream = HTTP2Upstream()
-        var told = 0
+        var reported = 0
         for number in 0..<3000 {
             let user = upstream.asks()
-            _ = upstream.takes()
-            upstream.responses(.reset(2 * number + 1, number % 2 == 0 ? .refused : .internalError))
-            if user.wasReset { told += 1 }
+            _ = upstream.receive()
+            upstream.responses(.reset(2 * number + 1, number % 2 == 0 ? .rejected : .internalError))
+            if user.wasReset { reported += 1 }
         }
-        #expect(told == 3000)
-        #expect(upstream.takes() == [])
+        #expect(reported == 3000)
+        #expect(upstream.receive() == [])
         #expect(!upstream.isClosed && upstream.session.room > 0)
         #expect(!upstream.saw.contains { $0.hasPrefix("exceeded") })
     }
@@ -138,7 +138,7 @@ import Testing
         }
         for _ in 0..<90 { caller.sends(.settings()) }
         #expect(caller.saw == ["exceeded: slowReader"])
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.isClosed)
     }
 
@@ -166,10 +166,10 @@ import Testing
             }
             caller.sends(bytes)
             guard count > 8 else {
-                #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+                #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
                 continue
             }
-            #expect(caller.takes().last == "GOAWAY 1 ENHANCE_YOUR_CALM" || caller.isClosed)
+            #expect(caller.receive().last == "GOAWAY 1 ENHANCE_YOUR_CALM" || caller.isClosed)
             #expect(caller.saw == ["exceeded: continuation", "closed, lingering"])
         }
     }
@@ -181,17 +181,17 @@ import Testing
             let caller = HTTP2Caller.served(limits: HTTPLimits(head: 1024))
             let value = String(repeating: "y", count: 1024 - control - 1 + extra)
             caller.sends(.request(1, "GET", "/", ["x": value], end: true))
-            let sent = caller.takes().first ?? ""
+            let sent = caller.receive().first ?? ""
             #expect(sent.hasPrefix("1 HEADERS/end :status: \(status) "), "\(extra): \(sent)")
         }
     }
 
-    @Test func `more fields than the limit are refused`() {
+    @Test func `more fields than the limit are rejected`() {
         for (count, status) in [(10, 200), (11, 431)] {
             let caller = HTTP2Caller.served(limits: HTTPLimits(fields: 10))
             let block = Frame.request(1, "GET").payload + (0..<count).flatMap { HPACK.literal("x\($0)", "y") }
             caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
-            #expect(caller.takes() == ["1 HEADERS/end :status: \(status) | content-length: 0"])
+            #expect(caller.receive() == ["1 HEADERS/end :status: \(status) | content-length: 0"])
             #expect(!caller.isClosed)
         }
     }
@@ -205,7 +205,7 @@ import Testing
             caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: stream, block))
             #expect(caller.saw.contains("exceeded: headerList") == (count == 17))
         }
-        #expect(caller.takes().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
+        #expect(caller.receive().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
         #expect(caller.isClosed)
     }
 
@@ -216,11 +216,11 @@ import Testing
             + (0..<1000).flatMap { _ in HPACK.indexed(62) }
         caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, bomb))
         #expect(caller.saw.first == "exceeded: headerList")
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.isClosed && caller.users.isEmpty)
     }
 
-    @Test func `small blocks that unfold into large heads on many streams are refused until there is room`() {
+    @Test func `small blocks that unfold into large heads on many streams are rejected until there is room`() {
         let caller = HTTP2Caller(limits: HTTPLimits(head: 4096, heads: 3000))
         func sends(_ stream: Int, _ large: [UInt8]) {
             let block = Frame.request(stream).payload + large
@@ -228,22 +228,22 @@ import Testing
         }
         sends(1, HPACK.kept("x", String(repeating: "y", count: 900)))
         for stream in [3, 5, 7, 9] { sends(stream, HPACK.indexed(62)) }
-        #expect(caller.takes() == ["7 RST_STREAM REFUSED_STREAM", "9 RST_STREAM REFUSED_STREAM"])
+        #expect(caller.receive() == ["7 RST_STREAM REFUSED_STREAM", "9 RST_STREAM REFUSED_STREAM"])
         #expect(caller.saw.filter { $0 == "exceeded: heads" }.count == 2)
         #expect(caller.users.count == 3)
         caller.users[1].stream?.response(200)
-        #expect(caller.takes() == ["3 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["3 HEADERS/end :status: 200 | content-length: 0"])
         sends(11, HPACK.indexed(62))
-        #expect(caller.users.count == 4 && caller.takes().isEmpty)
+        #expect(caller.users.count == 4 && caller.receive().isEmpty)
         sends(13, HPACK.indexed(62))
-        #expect(caller.takes() == ["13 RST_STREAM REFUSED_STREAM"])
+        #expect(caller.receive() == ["13 RST_STREAM REFUSED_STREAM"])
         #expect(!caller.isClosed)
     }
 
     @Test func `windows of a stream that has ended count as those of others`() {
         let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true))
-        _ = caller.takes()
+        _ = caller.receive()
         send(10_000, .window(1, 1), to: caller)
         #expect(!caller.isClosed)
         caller.sends(.window(1, 1))
@@ -253,14 +253,14 @@ import Testing
     @Test func `trailers that are too large reset the stream`() {
         let caller = HTTP2Caller(limits: HTTPLimits(head: 1024))
         caller.sends(.request(1), .headers(1, ["x": String(repeating: "y", count: 2000)], end: true))
-        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(!caller.saw.contains("end"))
     }
 
     @Test func `what HPACK cannot read ends the connection`() {
         let caller = HTTP2Caller()
         caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, HPACK.indexed(120)))
-        #expect(caller.takes() == ["GOAWAY 1 COMPRESSION_ERROR"])
+        #expect(caller.receive() == ["GOAWAY 1 COMPRESSION_ERROR"])
         #expect(caller.saw == ["exceeded: hpack", "closed, lingering"])
     }
 
@@ -269,7 +269,7 @@ import Testing
         caller.sends(.request(1).unfinished)
         #expect(caller.session.isReadingHead)
         caller.session.headTimedOut()
-        #expect(caller.takes().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
+        #expect(caller.receive().last?.hasSuffix("ENHANCE_YOUR_CALM") == true)
         #expect(caller.saw.first == "exceeded: stalled")
         #expect(caller.isClosed && caller.users.isEmpty)
     }
@@ -278,11 +278,11 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         caller.users[0].stream?.response(200)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
         caller.sends(.headers(1, ["t": "1"], end: true).unfinished)
         #expect(caller.session.isReadingHead && caller.session.unfinishedHeadBytes > 0)
-        caller.session.refuseHead()
-        #expect(caller.takes() == ["1 RST_STREAM NO_ERROR"])
+        caller.session.rejectHead()
+        #expect(caller.receive() == ["1 RST_STREAM NO_ERROR"])
         #expect(!caller.session.isReadingHead && !caller.session.isBusy && !caller.isClosed)
     }
 }

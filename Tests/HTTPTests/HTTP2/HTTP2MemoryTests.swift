@@ -7,34 +7,34 @@ import Testing
 @Suite struct HTTP2MemoryTests {
     private let memory = HTTP2Memory()
 
-    private func take(_ sizes: Int...) -> [UnsafeMutableRawPointer] {
+    private func allocate(_ sizes: Int...) -> [UnsafeMutableRawPointer] {
         unsafe sizes.compactMap { unsafe memory.allocate($0) }
     }
 
-    private func give(_ blocks: [UnsafeMutableRawPointer]) {
+    private func release(_ blocks: [UnsafeMutableRawPointer]) {
         unsafe blocks.forEach { unsafe memory.release($0) }
     }
 
     @Test func `a block goes to the next who needs one of its size`() {
-        let first = unsafe take(100)
-        unsafe give(first)
+        let first = unsafe allocate(100)
+        unsafe release(first)
         #expect(memory.kept == 128)
-        let second = unsafe take(120)
+        let second = unsafe allocate(120)
         unsafe #expect(second == first)
         #expect(memory.kept == 0)
-        unsafe give(second)
+        unsafe release(second)
     }
 
     @Test func `large blocks are not kept`() {
-        unsafe give(take(4096))
+        unsafe release(allocate(4096))
         #expect(memory.kept == 0)
     }
 
     @Test func `what nobody has needed from one trim to the next goes`() {
-        unsafe give(take(64, 1024))
+        unsafe release(allocate(64, 1024))
         memory.trim()
         #expect(memory.kept == 64 + 1024)
-        unsafe give(take(64))
+        unsafe release(allocate(64))
         memory.trim()
         #expect(memory.kept == 64)
         memory.trim()
@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a session and its buffer lie side by side on a page`() {
         var blocks: [UnsafeMutableRawPointer] = unsafe []
-        memory.together { unsafe blocks = take(3000, 100, 16400, 16400) }
+        memory.together { unsafe blocks = allocate(3000, 100, 16400, 16400) }
         let (session, buffer, other) = unsafe (
             Int(bitPattern: blocks[0]), Int(bitPattern: blocks[2]), Int(bitPattern: blocks[3])
         )
@@ -53,7 +53,7 @@ import Testing
         // One only: the next buffer is no longer part of it.
         #expect(abs(other - session) > 20 * 1024 || other < session)
         unsafe blocks.forEach { unsafe memset($0, 1, 100) }
-        unsafe give(blocks.reversed())
+        unsafe release(blocks.reversed())
         #expect(memory.kept == 128)
         #expect(memory.sessionPages.kept == 1)
         memory.together {}

@@ -52,9 +52,9 @@ import Testing
             }
         }
         caller.sends(.request(1), .data(1, "x"), .headers(1, ["t": "1"], end: true), .request(3), .reset(3, .cancel))
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(.request(5), .data(5, "x"), .data(5, "y"), .window(5, 10))
-        _ = caller.takes()
+        _ = caller.receive()
         caller.hangsUp()
         #expect(done > 0)
         #expect(caller.isClosed && !caller.session.isBusy)
@@ -71,14 +71,14 @@ import Testing
         caller.sends(.data(1, "x"), .headers(1, ["t": "1"], end: true))
         user.whenBody = { [unowned caller] in deed($0, caller) }
         user.stream?.resume(.noUpstream)
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(user.saw.prefix(2) == ["request POST / host=a", "body x"])
         if deed == .reset { #expect(user.saw.count == 2) }
         caller.hangsUp()
         #expect(areAllDifferent(caller.heads))
     }
 
-    @Test func `a stream that is reset before its user is known tells it nothing`() {
+    @Test func `a stream that is reset before its user is known reports it nothing`() {
         let caller = HTTP2Caller()
         caller.whenOpened = { _, stream in stream.reset(.canceled) }
         caller.sends(.request(1), .data(1, "x"), .reset(1, .cancel))
@@ -100,7 +100,7 @@ import Testing
         user.stream?.send(head: Message.response(200), end: false)
         user.stream?.sendMuch()
         let body = ["x", "4", "3", "2", "1", "0"].map { String(repeating: $0, count: 65536) }.joined()
-        let isInOrder = caller.takes() == ["1 HEADERS :status: 200", "1 DATA/end x" + body]
+        let isInOrder = caller.receive() == ["1 HEADERS :status: 200", "1 DATA/end x" + body]
         #expect(isInOrder)
     }
 
@@ -108,9 +108,9 @@ import Testing
         let caller = HTTP2Caller.served()
         caller.whenIdle = { [unowned caller] in caller.session.drain() }
         caller.sends(.request(1, end: true))
-        _ = caller.takes()
+        _ = caller.receive()
         caller.session.drain()
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.isClosed)
     }
 
@@ -159,11 +159,11 @@ import Testing
             user.stream?.send(head: Message.request(), end: false)
             user.stream?.sendMuch()
         }
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1), .data(1, "x"), .data(1, "y"), .headers(1, ["t": "1"], end: true), .response(3))
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.data(3, "x", end: true), .reset(5, .cancel))
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.hangsUp()
         #expect(done > 0)
         #expect(!upstream.session.isBusy && upstream.session.room == 0)
@@ -174,14 +174,14 @@ import Testing
         let upstream = HTTP2Upstream()
         let user = upstream.asks()
         user.whenEnd = { $0.reset(.canceled) }
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1), .headers(1, ["t": "1"], end: true))
         #expect(user.saw == ["response 200", "end", "  t: 1"])
         #expect(areAllDifferent(upstream.heads))
     }
 
     private func areAllDifferent(_ pool: HTTPHeadPool) -> Bool {
-        let heads = (0..<8).map { _ in pool.take() }
+        let heads = (0..<8).map { _ in pool.acquire() }
         return Set(heads.map { ObjectIdentifier($0) }).count == heads.count
     }
 }

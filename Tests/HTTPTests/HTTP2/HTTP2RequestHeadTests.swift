@@ -9,7 +9,7 @@ import Testing
     ]
 
     /// What is told of a request with these fields, which are its whole head.
-    private func told(_ fields: [(String, String)], limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
+    private func reported(_ fields: [(String, String)], limits: HTTPLimits = HTTPLimits()) -> HTTP2Caller {
         let caller = HTTP2Caller.served(limits: limits)
         let block = fields.flatMap { HPACK.literal($0.0, $0.1) }
         caller.sends(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
@@ -21,11 +21,11 @@ import Testing
     }
 
     @Test func `cookies come as they were split`() {
-        let caller = told(Self.control + [("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")])
+        let caller = reported(Self.control + [("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")])
         #expect(caller.saw == ["request GET / host=a", "  cookie: a=1", "  x: y", "  cookie: b=2", "end"])
     }
 
-    @Test func `the length, te and expect are told apart from the fields`() {
+    @Test func `the length, te and expect are reported apart from the fields`() {
         let caller = HTTP2Caller()
         let fields: Frame.Fields = ["te": "trailers", "content-length": "2", "expect": "100-Continue", "x": "y"]
         caller.sends(.request(1, "POST", "/", fields), .data(1, "hi", end: true))
@@ -34,57 +34,57 @@ import Testing
     }
 
     @Test func `the host may be said as in HTTP 1`() {
-        #expect(told(without(":authority", ("host", "b:80"))).saw == ["request GET / host=b:80", "end"])
-        #expect(told(Self.control + [("host", "a")]).saw == ["request GET / host=a", "end"])
+        #expect(reported(without(":authority", ("host", "b:80"))).saw == ["request GET / host=b:80", "end"])
+        #expect(reported(Self.control + [("host", "a")]).saw == ["request GET / host=a", "end"])
     }
 
     @Test func `OPTIONS may ask about the server as a whole`() {
         let fields = [(":method", "OPTIONS"), (":scheme", "http"), (":authority", "a"), (":path", "*")]
-        #expect(told(fields).saw == ["request OPTIONS * host=a", "end"])
+        #expect(reported(fields).saw == ["request OPTIONS * host=a", "end"])
     }
 
-    // MARK: Refused with a response
+    // MARK: Rejected with a response
 
     @Test(arguments: [
         (("host", "b"), HTTPError.invalidHost), (("expect", "200-ok"), .expectation),
     ])
-    func `a field that cannot be is refused`(field: (String, String), error: HTTPError) {
-        let caller = told(Self.control + [field])
+    func `a field that cannot be is rejected`(field: (String, String), error: HTTPError) {
+        let caller = reported(Self.control + [field])
         #expect(caller.saw == ["refused: \(error)"])
-        #expect(caller.takes() == ["1 HEADERS/end :status: \(error.status) | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: \(error.status) | content-length: 0"])
         #expect(caller.saw == ["refused: \(error)", "idle"])
     }
 
     @Test(arguments: ["", "a b", "a/b", "u@a", "a:99999", "[::1"])
-    func `an authority that is none is refused or reset`(authority: String) {
-        expectRefused(without(":authority", (":authority", authority)), 400)
+    func `an authority that is none is rejected or reset`(authority: String) {
+        expectRejected(without(":authority", (":authority", authority)), 400)
     }
 
     @Test(arguments: ["", "p", "*", "/a b", "http://a/", "/\u{7f}", "/#f"])
-    func `a path that is none is refused or reset`(path: String) {
-        expectRefused(without(":path", (":path", path)), 400)
+    func `a path that is none is rejected or reset`(path: String) {
+        expectRejected(without(":path", (":path", path)), 400)
     }
 
     @Test(arguments: ["http://a/", "x://a/", "x:y", "p", "", "*"])
-    func `a path that is none is refused whatever the scheme is`(path: String) {
+    func `a path that is none is rejected whatever the scheme is`(path: String) {
         let control = [(":method", "GET"), (":scheme", "x"), (":authority", "a"), (":path", path)]
-        expectRefused(control, 400)
+        expectRejected(control, 400)
     }
 
     @Test(arguments: ["x", "ftp", "ws", "httpx", "http:"])
-    func `a scheme that is neither http nor https is refused`(scheme: String) {
-        expectRefused(without(":scheme", (":scheme", scheme)), 400)
+    func `a scheme that is neither http nor https is rejected`(scheme: String) {
+        expectRejected(without(":scheme", (":scheme", scheme)), 400)
     }
 
     @Test(arguments: ["http", "https", "HTTP"])
     func `a scheme that is one of the two is no matter`(scheme: String) {
-        #expect(told(without(":scheme", (":scheme", scheme))).saw == ["request GET / host=a", "end"])
+        #expect(reported(without(":scheme", (":scheme", scheme))).saw == ["request GET / host=a", "end"])
     }
 
-    @Test func `CONNECT is refused`() {
-        expectRefused([(":method", "CONNECT"), (":authority", "a:1")], 501)
-        expectRefused(without(":method", (":method", "CONNECT")), 501)
-        expectRefused(without(":method", (":method", "CONNECT")) + [(":protocol", "websocket")], 501)
+    @Test func `CONNECT is rejected`() {
+        expectRejected([(":method", "CONNECT"), (":authority", "a:1")], 501)
+        expectRejected(without(":method", (":method", "CONNECT")), 501)
+        expectRejected(without(":method", (":method", "CONNECT")) + [(":protocol", "websocket")], 501)
     }
 
     // MARK: Malformed
@@ -115,7 +115,7 @@ import Testing
         for body in ["h", "hello"] {
             let caller = HTTP2Caller.served()
             caller.sends(.request(1, "POST", "/", ["content-length": "2"]), .data(1, body, end: true))
-            #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+            #expect(caller.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
             #expect(caller.users[0].saw.last == "reset: PROTOCOL_ERROR")
             #expect(!caller.users[0].saw.contains("end"))
         }
@@ -125,7 +125,7 @@ import Testing
     func `malformed trailers reset the stream`(name: String, value: String) {
         let caller = HTTP2Caller.served()
         caller.sends(.request(1), .data(1, "x"), .headers(1, [name: value], end: true))
-        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(caller.saw.contains("reset: fault \(HTTPError.http2Message)"))
         #expect(!caller.saw.contains("end"))
     }
@@ -133,7 +133,7 @@ import Testing
     @Test func `trailers that do not end the stream are malformed`() {
         let caller = HTTP2Caller.served()
         caller.sends(.request(1), .headers(1, ["t": "1"]))
-        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(caller.users[0].saw == ["request POST / host=a", "reset: fault \(HTTPError.http2Message)"])
     }
 
@@ -147,25 +147,25 @@ import Testing
     @Test func `the streams beside a malformed one go on`() throws {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .request(3, "GET", "/", ["X": "a"], end: true), .request(5, end: true))
-        #expect(caller.takes() == ["3 RST_STREAM PROTOCOL_ERROR"])
+        #expect(caller.receive() == ["3 RST_STREAM PROTOCOL_ERROR"])
         for user in caller.users { user.stream?.response(200) }
-        #expect(caller.takes().map { $0.prefix(13) } == ["1 HEADERS/end", "5 HEADERS/end"])
+        #expect(caller.receive().map { $0.prefix(13) } == ["1 HEADERS/end", "5 HEADERS/end"])
     }
 
     private func expectReset(_ fields: [(String, String)], sourceLocation: SourceLocation = #_sourceLocation) {
-        let caller = told(fields)
-        #expect(caller.takes() == ["1 RST_STREAM PROTOCOL_ERROR"], "\(fields)", sourceLocation: sourceLocation)
+        let caller = reported(fields)
+        #expect(caller.receive() == ["1 RST_STREAM PROTOCOL_ERROR"], "\(fields)", sourceLocation: sourceLocation)
         #expect(caller.saw.allSatisfy { $0 == "idle" }, "\(fields)", sourceLocation: sourceLocation)
         #expect(!caller.isClosed, sourceLocation: sourceLocation)
     }
 
-    private func expectRefused(
+    private func expectRejected(
         _ fields: [(String, String)],
         _ status: Int,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let caller = told(fields)
-        let sent = caller.takes()
+        let caller = reported(fields)
+        let sent = caller.receive()
         let responses = ["1 HEADERS/end :status: \(status) | content-length: 0", "1 RST_STREAM PROTOCOL_ERROR"]
         #expect(sent.count == 1 && responses.contains(sent[0]), "\(fields): \(sent)", sourceLocation: sourceLocation)
         #expect(caller.users.isEmpty && !caller.isClosed, "\(fields)", sourceLocation: sourceLocation)

@@ -30,7 +30,7 @@ import Testing
         #expect(exceeded(caller) == [] && !caller.isClosed)
         caller.sends(.request(61, end: true), .reset(61, .cancel))
         #expect(exceeded(caller) == ["exceeded: rapidReset"])
-        #expect(caller.takes().last == "GOAWAY 61 ENHANCE_YOUR_CALM")
+        #expect(caller.receive().last == "GOAWAY 61 ENHANCE_YOUR_CALM")
         #expect(caller.isClosed)
     }
 
@@ -51,11 +51,11 @@ import Testing
         let caller = HTTP2Caller(limits: HTTPLimits(resets: 30))
         for number in 0..<30 {
             caller.sends(provocation.frames(2 * number + 1))
-            _ = caller.takes()
+            _ = caller.receive()
         }
         #expect(exceeded(caller) == [] && !caller.isClosed)
         caller.sends(provocation.frames(61))
-        #expect(caller.takes().last == "GOAWAY 61 ENHANCE_YOUR_CALM")
+        #expect(caller.receive().last == "GOAWAY 61 ENHANCE_YOUR_CALM")
         #expect(exceeded(caller) == ["exceeded: madeYouReset"])
         #expect(caller.isClosed)
     }
@@ -66,10 +66,10 @@ import Testing
             caller.sends(.request(2 * number + 1))
             let stream = caller.users.last?.stream
             number % 2 == 0 ? stream?.reset(.canceled) : stream?.response(403)
-            _ = caller.takes()
+            _ = caller.receive()
             caller.waitsASecond()
         }
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.frames.filter { $0.kind == .reset }.count == 100)
         #expect(exceeded(caller) == [] && !caller.isClosed)
     }
@@ -83,7 +83,7 @@ import Testing
             } else {
                 caller.sends(Provocation.malformedHead.frames(stream))
             }
-            _ = caller.takes()
+            _ = caller.receive()
         }
         #expect(exceeded(caller) == [])
         caller.sends(.request(61, end: true), .reset(61, .cancel))
@@ -93,10 +93,10 @@ import Testing
     @Test func `a window beyond what there is ends the stream or the connection`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1), .window(1, Int(Int32.max)))
-        #expect(caller.takes() == ["1 RST_STREAM FLOW_CONTROL_ERROR"])
+        #expect(caller.receive() == ["1 RST_STREAM FLOW_CONTROL_ERROR"])
         #expect(!caller.isClosed)
         caller.sends(.window(0, Int(Int32.max)))
-        #expect(caller.takes().last == "GOAWAY 1 FLOW_CONTROL_ERROR")
+        #expect(caller.receive().last == "GOAWAY 1 FLOW_CONTROL_ERROR")
         #expect(caller.saw.contains("exceeded: window"))
         #expect(caller.isClosed)
     }
@@ -106,7 +106,7 @@ import Testing
         caller.sends(.request(1, end: true), .request(3), .request(5))
         #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
         caller.users[0].stream?.response(200)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(.request(7))
         #expect(caller.users.count == 4 && !caller.saw.contains("exceeded: streams"))
         caller.sends(.request(9))
@@ -118,24 +118,24 @@ import Testing
         let caller = HTTP2Caller(limits: HTTPLimits(streams: 2))
         caller.sends(.request(1), .request(3))
         for user in caller.users { user.stream?.response(200) }
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(.data(1, end: true), .request(5))
         #expect(caller.users.count == 3 && !caller.saw.contains("exceeded: streams"))
         caller.waitsASecond()
-        #expect(caller.takes() == ["3 RST_STREAM NO_ERROR"])
+        #expect(caller.receive() == ["3 RST_STREAM NO_ERROR"])
         caller.sends(.request(7))
         #expect(caller.users.count == 4 && !caller.saw.contains("exceeded: streams"))
     }
 
-    @Test func `before it knows how many are allowed, a caller is told which were too many`() {
+    @Test func `before it knows how many are allowed, a caller is reported which were too many`() {
         let caller = HTTP2Caller(limits: HTTPLimits(streams: 1), begins: false)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.sends(FrameReader.preface)
         caller.sends(.settings(), .request(1, end: true), .request(3, end: true))
-        #expect(caller.takes() == ["SETTINGS/ack", "3 RST_STREAM REFUSED_STREAM"])
+        #expect(caller.receive() == ["SETTINGS/ack", "3 RST_STREAM REFUSED_STREAM"])
         #expect(caller.saw.contains("exceeded: streams"))
         caller.users[0].stream?.response(200)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
     // MARK: Callers that take nothing
@@ -145,14 +145,14 @@ import Testing
         caller.sends(.request(1, end: true), .request(3, end: true), .request(5, end: true), .window(3, 1000))
         for user in caller.users.prefix(2) { user.stream?.send(head: Message.response(200), end: false) }
         for user in caller.users.prefix(2) { user.stream?.send(body: String(repeating: "x", count: 15)) }
-        _ = caller.takes()
+        _ = caller.receive()
         caller.now += 59 * Self.second
         caller.session.endStalled(since: caller.now - 60 * Self.second)
-        #expect(caller.takes() == [])
+        #expect(caller.receive() == [])
         caller.now += 2 * Self.second
         caller.session.endStalled(since: caller.now - 60 * Self.second)
         caller.session.endStalled(since: caller.now - 60 * Self.second)
-        #expect(caller.takes() == ["1 RST_STREAM CANCEL"])
+        #expect(caller.receive() == ["1 RST_STREAM CANCEL"])
         #expect(caller.saw.filter { $0 == "exceeded: slowReader" }.count == 1)
         #expect(caller.users.map { $0.saw.last } == ["reset: canceled", "end", "end"])
     }
@@ -162,13 +162,13 @@ import Testing
         caller.sends(.request(1, end: true))
         caller.users[0].stream?.response(200, body: String(repeating: "x", count: 100))
         for _ in 0..<5 {
-            _ = caller.takes()
+            _ = caller.receive()
             caller.now += 59 * Self.second
             caller.sends(.window(1, 1))
-            _ = caller.takes()
+            _ = caller.receive()
             caller.session.endStalled(since: caller.now - 60 * Self.second)
         }
-        #expect(caller.takes() == [])
+        #expect(caller.receive() == [])
         #expect(!caller.saw.contains("exceeded: slowReader"))
     }
 }

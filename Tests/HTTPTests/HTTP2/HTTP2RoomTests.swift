@@ -18,9 +18,9 @@ import Testing
         #expect(upstream.session.room == 1)
         upstream.asks()
         #expect(upstream.session.room == 0)
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.settings([.streams: 3]))
-        #expect(upstream.session.room == 1 && upstream.roomTold == 1)
+        #expect(upstream.session.room == 1 && upstream.reportedRoom == 1)
         upstream.responses(.settings([.streams: 1]))
         #expect(upstream.session.room == 0)
         upstream.responses(.response(1, end: true))
@@ -32,25 +32,25 @@ import Testing
     @Test func `room comes back when exchanges end, in whatever way`() {
         let upstream = HTTP2Upstream(settings: [.streams: 3])
         let users = (0..<3).map { _ in upstream.asks() }
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(upstream.session.room == 0)
         upstream.responses(.response(1, end: true))
         upstream.responses(.reset(3, .internalError))
         users[2].stream?.reset(.canceled)
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(upstream.session.room == 3 && !upstream.session.isBusy)
-        #expect(upstream.roomTold >= 3)
+        #expect(upstream.reportedRoom >= 3)
     }
 
     @Test func `requests beyond what is allowed wait and go out in turn`() {
         let upstream = HTTP2Upstream()
         for number in 0..<3 { upstream.asks("GET", "/\(number)") }
         upstream.responses(.settings([.streams: 1]))
-        #expect(upstream.takes().filter { $0.contains("HEADERS") }.map { $0.suffix(2) } == ["/0"])
+        #expect(upstream.receive().filter { $0.contains("HEADERS") }.map { $0.suffix(2) } == ["/0"])
         upstream.responses(.response(1, end: true))
-        #expect(upstream.takes().map { $0.suffix(2) } == ["/1"])
+        #expect(upstream.receive().map { $0.suffix(2) } == ["/1"])
         upstream.responses(.response(3, end: true))
-        #expect(upstream.takes().map { $0.suffix(2) } == ["/2"])
+        #expect(upstream.receive().map { $0.suffix(2) } == ["/2"])
     }
 
     @Test func `draining closes an idle connection at once, and one that is used after its exchanges`() {
@@ -59,7 +59,7 @@ import Testing
         #expect(idle.isClosed)
         let upstream = HTTP2Upstream()
         let user = upstream.asks()
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.session.drain()
         #expect(upstream.session.room == 0 && upstream.session.isRetired && !upstream.isClosed)
         upstream.responses(.response(1), .data(1, "x", end: true))
@@ -70,14 +70,14 @@ import Testing
     @Test func `an upstream that says goodbye to an idle connection is let go`() {
         let upstream = HTTP2Upstream()
         upstream.responses(.goaway(0))
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(upstream.isClosed)
     }
 
     @Test func `an upstream's PING is answered`() {
         let upstream = HTTP2Upstream()
         upstream.responses(.ping())
-        #expect(upstream.takes() == ["PING/ack"])
+        #expect(upstream.receive() == ["PING/ack"])
         #expect(upstream.frames.last?.payload == "01234567".bytes)
     }
 
@@ -85,24 +85,24 @@ import Testing
         let upstream = HTTP2Upstream.asked()
         let block = Frame.request(2, "GET", end: true).payload
         upstream.responses(Frame(.push, flags: Frame.Flag.endHeaders, stream: 1, 2.bigEndianBytes + block))
-        #expect(upstream.takes().last?.hasSuffix("PROTOCOL_ERROR") == true)
+        #expect(upstream.receive().last?.hasSuffix("PROTOCOL_ERROR") == true)
         #expect(upstream.isClosed)
     }
 
     // MARK: Windows
 
-    @Test func `nothing is told while an exchange is paused, and its window opens by what was taken`() throws {
+    @Test func `nothing is reported while an exchange is paused, and its window opens by what was taken`() throws {
         let upstream = HTTP2Upstream.asked()
         let user = upstream.asks()
-        _ = upstream.takes()
+        _ = upstream.receive()
         user.stream?.pause(.slowPeer)
         upstream.responses(.response(3))
         for _ in 0..<4 { upstream.responses(.data(3, [UInt8](repeating: 0x78, count: 16384))) }
         #expect(user.saw == ["response 200"])
-        #expect(upstream.takes() == [])
+        #expect(upstream.receive() == [])
         upstream.responses(.response(1), .data(1, "other", end: true))
         user.stream?.resume(.slowPeer)
-        #expect(upstream.takes() == ["3 WINDOW_UPDATE 65536", "3 WINDOW_UPDATE 65536"])
+        #expect(upstream.receive() == ["3 WINDOW_UPDATE 65536", "3 WINDOW_UPDATE 65536"])
         #expect(user.saw.last?.utf8.count == 5 + 65536)
     }
 
@@ -112,9 +112,9 @@ import Testing
         user.stream?.send(head: Message.request(), end: false)
         user.stream?.send(body: "0123456789")
         user.stream?.sendEnd(trailers: nil)
-        #expect(upstream.takes().last == "1 DATA 0123")
+        #expect(upstream.receive().last == "1 DATA 0123")
         #expect(user.stream?.queuedBytes == 6)
         upstream.responses(.window(1, 100))
-        #expect(upstream.takes() == ["1 DATA/end 456789"])
+        #expect(upstream.receive() == ["1 DATA/end 456789"])
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Many exchanges at once on one caller's connection.
 @Suite struct HTTP2StreamsTests {
-    @Test func `what belongs to many streams is told to each`() {
+    @Test func `what belongs to many streams is reported to each`() {
         let caller = HTTP2Caller()
         let streams = Array(stride(from: 1, through: 199, by: 2))
         for stream in streams { caller.sends(.request(stream, "POST", "/\(stream)")) }
@@ -29,7 +29,7 @@ import Testing
         for user in caller.users.reversed() { user.stream?.send(head: Message.response(200), end: false) }
         for (user, stream) in zip(caller.users, streams) { user.stream?.send(body: "\(stream)") }
         for user in caller.users { user.stream?.sendEnd(trailers: nil) }
-        let sent = caller.takes()
+        let sent = caller.receive()
         for stream in streams {
             let own = sent.filter { $0.hasPrefix("\(stream) ") }
             #expect(own == ["\(stream) HEADERS :status: 200", "\(stream) DATA/end \(stream)"])
@@ -42,14 +42,14 @@ import Testing
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .request(3, end: true))
         try #require(caller.users[1].stream).response(200)
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(!caller.saw.contains("idle"))
         caller.sends(.reset(1, .cancel))
         #expect(caller.saw.filter { $0 == "idle" }.count == 1)
         caller.sends(.request(5, end: true))
         #expect(caller.session.isBusy)
         try #require(caller.users[2].stream).response(200)
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(caller.saw.filter { $0 == "idle" }.count == 2)
     }
 
@@ -58,9 +58,9 @@ import Testing
         for number in 0..<1000 {
             caller.sends(.request(2 * number + 1), .data(2 * number + 1, "x"))
             caller.sends(.headers(2 * number + 1, ["t": "1"], end: true))
-            #expect(caller.takes().count == 1)
+            #expect(caller.receive().count == 1)
         }
-        let heads = (0..<8).map { _ in caller.heads.take() }
+        let heads = (0..<8).map { _ in caller.heads.acquire() }
         #expect(Set(heads.map { ObjectIdentifier($0) }).count == heads.count)
     }
 }

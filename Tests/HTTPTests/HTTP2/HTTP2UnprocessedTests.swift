@@ -8,13 +8,13 @@ import Testing
     private func asked(_ count: Int) -> (HTTP2Upstream, [ScriptedUser]) {
         let upstream = HTTP2Upstream()
         let users = (0..<count).map { upstream.asks("POST", "/\($0)") }
-        _ = upstream.takes()
+        _ = upstream.receive()
         return (upstream, users)
     }
 
-    @Test func `those of streams that are refused`() {
+    @Test func `those of streams that are rejected`() {
         let (upstream, users) = asked(2)
-        upstream.responses(.reset(1, .refused))
+        upstream.responses(.reset(1, .rejected))
         #expect(users.map(\.saw) == [["reset: unprocessed"], []])
         #expect(!upstream.isClosed)
     }
@@ -34,7 +34,7 @@ import Testing
         upstream.responses(.response(1, end: true), .response(3), .data(3, "x", end: true))
         #expect(users[0].saw == ["response 200", "end"])
         #expect(users[1].saw == ["response 200", "body x", "end"])
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(upstream.isClosed)
     }
 
@@ -68,7 +68,7 @@ import Testing
         upstream.responses(.data(0, "x"))
         // Whoever is told asks for another connection at once: this is none any more.
         late.whenReset = { _ in #expect(upstream.session.room == 0 && upstream.session.isRetired) }
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(users[0].saw == ["reset: connection lost"])
         #expect(late.saw == ["reset: unprocessed"])
         #expect(upstream.isClosed)
@@ -77,14 +77,14 @@ import Testing
     @Test func `those that wait until the upstream allows more streams`() {
         let upstream = HTTP2Upstream()
         let first = upstream.asks("POST")
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.settings([.streams: 1]))
         let waiting = upstream.asks("POST")
-        #expect(upstream.takes() == ["SETTINGS/ack"])
+        #expect(upstream.receive() == ["SETTINGS/ack"])
         upstream.responses(.goaway(1))
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1, end: true))
-        _ = upstream.takes()
+        _ = upstream.receive()
         #expect(first.saw == ["response 200", "end"])
         #expect(waiting.saw == ["reset: unprocessed"])
         #expect(upstream.isClosed)
@@ -97,7 +97,7 @@ import Testing
         #expect(users[0].saw == ["response 200", "body x", "reset: connection lost"])
     }
 
-    @Test func `what came whole before the connection ended is told`() {
+    @Test func `what came whole before the connection ended is reported`() {
         let (upstream, users) = asked(1)
         users[0].stream?.pause(.slowPeer)
         upstream.responses(.response(1), .data(1, "x"), .headers(1, ["t": "1"], end: true))

@@ -45,10 +45,10 @@ import Testing
         let upstream = HTTP2Upstream()
         upstream.asks()
         let other = upstream.asks()
-        _ = upstream.takes()
+        _ = upstream.receive()
         for frames in before {
             upstream.responses(frames.flatMap(\.bytes))
-            _ = upstream.takes()
+            _ = upstream.receive()
         }
         return (upstream, other)
     }
@@ -58,10 +58,10 @@ import Testing
         for pieces in everyCut(of: one.frames.flatMap(\.bytes)) {
             let (upstream, other) = asked(after: one.before)
             for piece in pieces { upstream.responses(piece) }
-            try #require(upstream.takes() == one.expected)
+            try #require(upstream.receive() == one.expected)
             upstream.responses(.response(3), .data(3, "ok", end: true))
             try #require(other.saw == ["response 200", "body ok", "end"])
-            try #require(!upstream.isClosed && upstream.takes() == [])
+            try #require(!upstream.isClosed && upstream.receive() == [])
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
         for pieces in everyCut(of: one.frames.flatMap(\.bytes)) {
             let (upstream, other) = asked(after: one.before)
             for piece in pieces where !upstream.isClosed { upstream.responses(piece) }
-            try #require(upstream.takes() == one.expected)
+            try #require(upstream.receive() == one.expected)
             try #require(upstream.isClosed)
             try #require(other.saw.count == 1 && other.saw[0].hasPrefix("reset: "))
         }
@@ -85,7 +85,7 @@ import Testing
             let canceled = upstream.asks()
             for user in [canceled, other] { user.stream?.reset(.canceled) }
             for piece in pieces { upstream.responses(piece) }
-            let lines = upstream.takes()
+            let lines = upstream.receive()
             try #require(!upstream.isClosed && !lines.contains { $0.contains("STREAM_CLOSED") })
         }
     }

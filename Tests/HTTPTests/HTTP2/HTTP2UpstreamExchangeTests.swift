@@ -8,9 +8,9 @@ import Testing
 
     @Test func `the session begins with the preface, its settings and a window for the connection`() {
         let upstream = HTTP2Upstream(begins: false)
-        #expect(upstream.takes() == ["SETTINGS 2=0 4=65536 6=65536", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
+        #expect(upstream.receive() == ["SETTINGS 2=0 4=65536 6=65536", "WINDOW_UPDATE \(8 * 1024 * 1024 - 65535)"])
         upstream.responses(.settings())
-        #expect(upstream.takes() == ["SETTINGS/ack"])
+        #expect(upstream.receive() == ["SETTINGS/ack"])
     }
 
     @Test func `a request goes out with all that belongs to it`() throws {
@@ -24,7 +24,7 @@ import Testing
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
         let control = ":method: POST | :scheme: https | :authority: a | :path: /p?q"
         #expect(
-            upstream.takes() == [
+            upstream.receive() == [
                 "1 HEADERS \(control) | te: trailers | expect: 100-continue | x: y | cookie: a=1 | content-length: 5",
                 "1 DATA hello", "1 HEADERS/end t: 1",
             ]
@@ -36,28 +36,28 @@ import Testing
             Frame.response(1, 103, ["link": "b"]).bytes
             + Frame.response(1, 200, ["x": "y", "content-length": "5"]).bytes
             + Frame.data(1, "he").bytes + Frame.data(1, "llo").bytes + Frame.headers(1, ["t": "1"], end: true).bytes
-        let told = [
+        let reported = [
             "interim 103", "  link: b", "response 200 length=5", "  x: y", "body hello", "end", "  t: 1",
         ]
         for pieces in everyCut(of: bytes) {
             let upstream = HTTP2Upstream.asked()
             for piece in pieces { upstream.responses(piece) }
-            try #require(upstream.saw == told)
+            try #require(upstream.saw == reported)
             try #require(!upstream.session.isBusy)
         }
     }
 
-    @Test func `exchanges share the connection, and each is told its own`() {
+    @Test func `exchanges share the connection, and each is reported its own`() {
         let upstream = HTTP2Upstream()
         let users = (0..<100).map { upstream.asks("GET", "/\($0)") }
-        #expect(upstream.takes().count == 100)
+        #expect(upstream.receive().count == 100)
         for index in users.indices.reversed() { upstream.responses(.response(2 * index + 1)) }
         for index in users.indices { upstream.responses(.data(2 * index + 1, "\(index)")) }
         for index in users.indices { upstream.responses(.headers(2 * index + 1, ["t": "\(index)"], end: true)) }
         for (index, user) in users.enumerated() {
             #expect(user.saw == ["response 200", "body \(index)", "end", "  t: \(index)"])
         }
-        #expect(!upstream.session.isBusy && upstream.roomTold > 0)
+        #expect(!upstream.session.isBusy && upstream.reportedRoom > 0)
     }
 
     @Test func `a response may be nothing but a head`() {
@@ -78,11 +78,11 @@ import Testing
         let upstream = HTTP2Upstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1), .data(1, "x"))
         user.stream?.send(body: "y")
         user.stream?.sendEnd(trailers: nil)
-        #expect(upstream.takes() == ["1 DATA/end y"])
+        #expect(upstream.receive() == ["1 DATA/end y"])
         upstream.responses(.data(1, end: true))
         #expect(user.saw == ["response 200", "body x", "end"])
     }
@@ -92,12 +92,12 @@ import Testing
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
         user.stream?.send(body: "x")
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1, 413), .data(1, "no", end: true), .reset(1, .noError))
         #expect(user.saw == ["response 413", "body no", "end"])
         user.stream?.send(body: "more")
         user.stream?.sendEnd(trailers: nil)
-        #expect(upstream.takes().allSatisfy { $0 == "1 RST_STREAM CANCEL" })
+        #expect(upstream.receive().allSatisfy { $0 == "1 RST_STREAM CANCEL" })
         #expect(!upstream.session.isBusy)
     }
 
@@ -105,20 +105,20 @@ import Testing
         let upstream = HTTP2Upstream()
         let user = upstream.opens()
         user.stream?.send(head: Message.request(), end: false)
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1, 200, ["grpc-status": "7"], end: true))
         #expect(user.saw.last == "end")
-        #expect(upstream.takes() == ["1 RST_STREAM CANCEL"])
+        #expect(upstream.receive() == ["1 RST_STREAM CANCEL"])
         #expect(!upstream.session.isBusy)
     }
 
-    @Test func `a reset ends the exchange and tells nothing`() {
+    @Test func `a reset ends the exchange and reports nothing`() {
         let upstream = HTTP2Upstream()
         let user = upstream.asks()
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(1), .data(1, "x"))
         user.stream?.reset(.canceled)
-        #expect(upstream.takes() == ["1 RST_STREAM CANCEL"])
+        #expect(upstream.receive() == ["1 RST_STREAM CANCEL"])
         upstream.responses(.data(1, "late"), .headers(1, ["t": "1"], end: true))
         #expect(user.saw == ["response 200", "body x"])
         #expect(!upstream.isClosed && !upstream.session.isBusy)
@@ -129,12 +129,12 @@ import Testing
         for _ in 0..<20 {
             let user = upstream.asks()
             user.stream?.reset(.canceled)
-            user.forget()
-            #expect(upstream.takes() == [])
+            user.remove()
+            #expect(upstream.receive() == [])
         }
         #expect(!upstream.session.isBusy && upstream.saw == [])
         upstream.asks("GET", "/")
-        #expect(upstream.takes().first?.hasSuffix(Self.get) == true)
+        #expect(upstream.receive().first?.hasSuffix(Self.get) == true)
     }
 
     @Test(arguments: [
@@ -145,7 +145,7 @@ import Testing
         let upstream = HTTP2Upstream.asked()
         let block = ([(":status", "200")] + fields).flatMap { HPACK.literal($0.0, $0.1) }
         upstream.responses(Frame(.headers, flags: Frame.Flag.endHeaders | Frame.Flag.end, stream: 1, block))
-        #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(upstream.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
         #expect(upstream.saw == ["reset: fault \(HTTPError.http2Message)"])
         #expect(!upstream.isClosed)
     }
@@ -159,7 +159,7 @@ import Testing
         ] {
             let upstream = HTTP2Upstream.asked()
             upstream.responses(frames)
-            #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+            #expect(upstream.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
             #expect(upstream.saw.last?.hasPrefix("reset: ") == true, "\(upstream.saw)")
             #expect(!upstream.saw.contains("end"))
             #expect(!upstream.session.isBusy)
@@ -169,7 +169,7 @@ import Testing
     @Test func `a body without a head ends the connection`() {
         let upstream = HTTP2Upstream.asked()
         upstream.responses(.data(1, "hello"))
-        #expect(upstream.takes() == ["GOAWAY 0 PROTOCOL_ERROR"])
+        #expect(upstream.receive() == ["GOAWAY 0 PROTOCOL_ERROR"])
         #expect(upstream.saw.first?.hasPrefix("reset: ") == true)
         #expect(upstream.isClosed)
     }
@@ -178,6 +178,6 @@ import Testing
         let upstream = HTTP2Upstream.asked(limits: HTTPLimits(head: 1024))
         upstream.responses(.response(1, 200, ["x": String(repeating: "y", count: 2000)]), .data(1, "x", end: true))
         #expect(upstream.saw == ["reset: fault \(HTTPError.headTooLarge)"])
-        #expect(upstream.takes() == ["1 RST_STREAM PROTOCOL_ERROR"])
+        #expect(upstream.receive() == ["1 RST_STREAM PROTOCOL_ERROR"])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
     // MARK: What arrives
 
-    @Test func `nothing is told while a stream is paused, and its window stays shut`() throws {
+    @Test func `nothing is reported while a stream is paused, and its window stays shut`() throws {
         let caller = HTTP2Caller()
         caller.whenOpened = { _, stream in stream.pause(.noUpstream) }
         caller.sends(.request(1))
@@ -70,13 +70,13 @@ import Testing
             caller.sends(.request(stream))
             caller.users.last?.stream?.pause(.slowPeer)
             caller.sendsBody(stream, Self.window)
-            _ = caller.takes()
+            _ = caller.receive()
         }
         #expect(held.allSatisfy { caller.opened($0) == 0 })
         caller.sends(.request(101))
         for _ in 0..<160 {
             caller.sendsBody(101, 100_000)
-            _ = caller.takes()
+            _ = caller.receive()
         }
         #expect(caller.users.last?.saw.last?.utf8.count == 5 + 160 * 100_000)
         #expect(!caller.isClosed)
@@ -90,7 +90,7 @@ import Testing
             caller.sends(.request(stream))
             caller.users.last?.stream?.pause(.slowPeer)
             caller.sendsBody(stream, Self.window)
-            _ = caller.takes()
+            _ = caller.receive()
         }
         #expect(caller.opened(0) + 65535 + (8 << 20) - 65535 - held.count * Self.window > 4 << 20)
         caller.sends(.request(501))
@@ -104,7 +104,7 @@ import Testing
         let piece = [UInt8](repeating: 0x78, count: 16384)
         let users = (0..<40).map { number in
             let user = upstream.asks()
-            _ = upstream.takes()
+            _ = upstream.receive()
             user.stream?.pause(.slowPeer)
             let stream = 2 * number + 1
             upstream.responses(.response(stream))
@@ -116,7 +116,7 @@ import Testing
         #expect(!upstream.session.holdsMuch)
         // And another response of any size still comes.
         let last = upstream.asks()
-        _ = upstream.takes()
+        _ = upstream.receive()
         upstream.responses(.response(81), .data(81, "x", end: true))
         #expect(last.saw == ["response 200", "body x", "end"])
         #expect(users.allSatisfy { $0.saw == ["response 200"] })
@@ -133,18 +133,18 @@ import Testing
         #expect(caller.users[1].saw == ["request POST / host=a", "end", "  t: 1"])
     }
 
-    @Test func `a peer that sends more than it may is refused`() {
+    @Test func `a peer that sends more than it may is rejected`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         caller.users[0].stream?.pause(.slowPeer)
         caller.sendsBody(1, Self.window)
-        #expect(caller.takes() == [])
+        #expect(caller.receive() == [])
         caller.sends(.data(1, "x"))
-        #expect(caller.takes().last?.hasSuffix("FLOW_CONTROL_ERROR") == true)
+        #expect(caller.receive().last?.hasSuffix("FLOW_CONTROL_ERROR") == true)
         #expect(caller.users[0].saw == ["request POST / host=a", "reset: FLOW_CONTROL_ERROR"])
     }
 
-    @Test func `what a stream held back when it was reset is forgotten`() {
+    @Test func `what a stream held back when it was reset is removed`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         caller.users[0].stream?.pause(.slowPeer)
@@ -162,16 +162,16 @@ import Testing
         stream.send(head: Message.response(200), end: false)
         stream.send(body: String(repeating: "x", count: 36))
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
-        #expect(caller.takes() == ["1 HEADERS :status: 200", "1 DATA xxxxxxxxxx"])
+        #expect(caller.receive() == ["1 HEADERS :status: 200", "1 DATA xxxxxxxxxx"])
         #expect(stream.queuedBytes == 26)
         caller.sends(.window(1, 3))
-        #expect(caller.takes() == ["1 DATA xxx"])
+        #expect(caller.receive() == ["1 DATA xxx"])
         caller.sends(.settings([.window: 20]))
-        #expect(caller.takes() == ["SETTINGS/ack", "1 DATA xxxxxxxxxx"])
+        #expect(caller.receive() == ["SETTINGS/ack", "1 DATA xxxxxxxxxx"])
         caller.sends(.settings([.window: 5]), .window(1, 15))
-        #expect(caller.takes() == ["SETTINGS/ack"])
+        #expect(caller.receive() == ["SETTINGS/ack"])
         caller.sends(.window(1, 20))
-        #expect(caller.takes() == ["1 DATA xxxxxxxxxxxxx", "1 HEADERS/end t: 1"])
+        #expect(caller.receive() == ["1 DATA xxxxxxxxxxxxx", "1 HEADERS/end t: 1"])
         #expect(stream.queuedBytes == 0)
     }
 
@@ -179,7 +179,7 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 0])
         caller.sends(.request(1, end: true))
         caller.users[0].stream?.response(200)
-        #expect(caller.takes() == ["1 HEADERS/end :status: 200 | content-length: 0"])
+        #expect(caller.receive() == ["1 HEADERS/end :status: 200 | content-length: 0"])
     }
 
     @Test func `trailers with nothing before them need no window`() throws {
@@ -187,11 +187,11 @@ import Testing
         caller.sends(.request(1, end: true), .request(3, end: true))
         let stream = try #require(caller.users[1].stream)
         stream.send(head: Message.response(200), end: false)
-        _ = caller.takes()
+        _ = caller.receive()
         caller.users[0].stream?.response(200, body: String(repeating: "x", count: 100_000))
-        #expect(caller.bytes(of: caller.takes()) == 65535)
+        #expect(caller.bytes(of: caller.receive()) == 65535)
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
-        #expect(caller.takes() == ["3 HEADERS/end t: 1"])
+        #expect(caller.receive() == ["3 HEADERS/end t: 1"])
     }
 
     @Test func `trailers need no window that there never was`() throws {
@@ -199,9 +199,9 @@ import Testing
         caller.sends(.request(1, end: true))
         let stream = try #require(caller.users[0].stream)
         stream.send(head: Message.response(200), end: false)
-        #expect(caller.takes() == ["1 HEADERS :status: 200"])
+        #expect(caller.receive() == ["1 HEADERS :status: 200"])
         stream.sendEnd(trailers: Message.trailers(["t": "1"]))
-        #expect(caller.takes() == ["1 HEADERS/end t: 1"])
+        #expect(caller.receive() == ["1 HEADERS/end t: 1"])
         #expect(caller.saw.last == "idle")
     }
 
@@ -210,12 +210,12 @@ import Testing
         let body = String(repeating: "x", count: 100_000)
         caller.sends(.request(1, end: true), .request(3, end: true))
         for user in caller.users { user.stream?.response(200, body: body) }
-        #expect(caller.bytes(of: caller.takes()) == 65535)
+        #expect(caller.bytes(of: caller.receive()) == 65535)
         #expect(caller.users.reduce(0) { $0 + ($1.stream?.queuedBytes ?? 0) } == 200_000 - 65535)
         caller.sends(.window(0, 1000))
-        #expect(caller.bytes(of: caller.takes()) == 1000)
+        #expect(caller.bytes(of: caller.receive()) == 1000)
         caller.sends(.window(0, 1 << 20))
-        #expect(caller.bytes(of: caller.takes()) == 200_000 - 66535)
+        #expect(caller.bytes(of: caller.receive()) == 200_000 - 66535)
         #expect(caller.saw.last == "idle")
     }
 
@@ -224,7 +224,7 @@ import Testing
         caller.sends(.request(1, end: true), .request(3, end: true), .window(3, 100))
         for user in caller.users { user.stream?.response(200, body: "hi") }
         let lengths = "HEADERS :status: 200 | content-length: 2"
-        #expect(caller.takes() == ["1 \(lengths)", "3 \(lengths)", "3 DATA/end hi"])
+        #expect(caller.receive() == ["1 \(lengths)", "3 \(lengths)", "3 DATA/end hi"])
     }
 
     @Test(arguments: [1, 4095, 4096, 16384, 70_000, 300_000])
@@ -237,10 +237,10 @@ import Testing
         stream.send(head: Message.response(200), end: false)
         for start in stride(from: 0, to: count, by: piece) {
             stream.send(body: body.span.extracting(start..<min(start + piece, count)))
-            if start % 3 == 0 { _ = caller.takes() }
+            if start % 3 == 0 { _ = caller.receive() }
         }
         stream.sendEnd(trailers: nil)
-        _ = caller.takes()
+        _ = caller.receive()
         let frames = caller.frames.filter { $0.kind == .data }
         #expect(Array(frames.map(\.payload).joined()) == body)
         #expect(frames.allSatisfy { $0.payload.count <= 16384 })
@@ -251,7 +251,7 @@ import Testing
         let caller = HTTP2Caller(settings: [.window: 1 << 20, .frameSize: 1 << 20])
         caller.sends(.request(1, end: true))
         caller.users[0].stream?.response(200, body: String(repeating: "x", count: 60_000))
-        #expect(caller.bytes(of: caller.takes()) == 60_000)
+        #expect(caller.bytes(of: caller.receive()) == 60_000)
     }
 
     @Test func `streams wait with their bytes while the output is full`() {
@@ -262,7 +262,7 @@ import Testing
         for user in caller.users { user.stream?.response(200, body: body) }
         caller.session.fillOutput()
         #expect(caller.queued <= 128 * 1024 + 16 * 1024)
-        #expect(caller.bytes(of: caller.takes()) == 20 * 100_000)
+        #expect(caller.bytes(of: caller.receive()) == 20 * 100_000)
     }
 
     @Test func `a stream that is reset while its bytes wait for the output leaves the others whole`() {
@@ -278,7 +278,7 @@ import Testing
                 caller.session.fillOutput()
             }
             for stream in streams where stream % 3 == 0 { caller.sends(.reset(stream, .cancel)) }
-            _ = caller.takes()
+            _ = caller.receive()
             for stream in streams where stream % 3 > 0 {
                 let body = caller.frames.filter { $0.kind == .data && $0.stream == stream }.flatMap(\.payload)
                 #expect(body == [UInt8](repeating: UInt8(stream), count: piece))
@@ -288,32 +288,32 @@ import Testing
     }
 
     @Test(arguments: [(65535, 0), (65536, 1)])
-    func `the user is told when much that it sent is taken, and not of little`(count: Int, told: Int) throws {
+    func `the user is reported when much that it sent is taken, and not of little`(count: Int, reported: Int) throws {
         let caller = HTTP2Caller(settings: [.window: 0])
         caller.sends(.window(0, 1 << 20), .request(1, end: true))
         let user = caller.users[0]
         let stream = try #require(user.stream)
         stream.send(head: Message.response(200), end: false)
-        _ = caller.takes()
+        _ = caller.receive()
         user.notesDrained = true
         stream.send(body: String(repeating: "x", count: count))
         caller.sends(.window(1, count - 1))
-        _ = caller.takes()
+        _ = caller.receive()
         #expect(stream.queuedBytes == 1 && !user.saw.contains("drained"))
         caller.sends(.window(1, 1))
-        _ = caller.takes()
-        #expect(stream.queuedBytes == 0 && user.saw.filter { $0 == "drained" }.count == told)
+        _ = caller.receive()
+        #expect(stream.queuedBytes == 0 && user.saw.filter { $0 == "drained" }.count == reported)
         // What was told is told no second time, unless as much waits again.
         stream.send(body: "x")
         caller.sends(.window(1, 1))
-        _ = caller.takes()
-        #expect(stream.queuedBytes == 0 && user.saw.filter { $0 == "drained" }.count == told)
+        _ = caller.receive()
+        #expect(stream.queuedBytes == 0 && user.saw.filter { $0 == "drained" }.count == reported)
     }
 
-    @Test func `whoever is told that much waits finds all of it there`() {
+    @Test func `whoever is reported that much waits finds all of it there`() {
         let upstream = HTTP2Upstream()
         let users = (0..<16).map { _ in upstream.asks() }
-        _ = upstream.takes()
+        _ = upstream.receive()
         for user in users { user.stream?.pause(.slowPeer) }
         upstream.whenRoom = {
             if upstream.session.holdsMuch { users[15].stream?.resume(.slowPeer) }
@@ -338,7 +338,7 @@ extension HTTP2Caller {
 
     /// By how much a window has been opened until now; that of the connection for 0.
     fileprivate func opened(_ stream: Int) -> Int {
-        _ = takes()
+        _ = receive()
         let first = stream == 0 ? 1 : 0
         return frames.filter { $0.kind == .window && $0.stream == stream }.dropFirst(first)
             .reduce(0) { $0 + $1.payload.bigEndian }

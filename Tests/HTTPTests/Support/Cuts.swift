@@ -21,7 +21,7 @@ func outcome(of text: String, ended: Bool = false, _ make: () -> ScriptedCaller)
             let caller = make()
             for piece in pieces { caller.sends(piece) }
             if ended { caller.hangsUp() }
-            return Outcome(saw: caller.saw, sent: caller.takes())
+            return Outcome(saw: caller.saw, sent: caller.receive())
         }
     )
 }

@@ -12,8 +12,8 @@ final class HTTP2Caller: HTTPServerOwner {
     private(set) var isClosed = false
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
-    /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
+    /// What to do with a request that is rejected.
+    var whenRejected: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
     /// The monotonic time in nanoseconds.
     var now: Int64 = 1_000_000_000
@@ -34,7 +34,7 @@ final class HTTP2Caller: HTTPServerOwner {
         guard begins else { return }
         sends(FrameReader.preface)
         sends(.settings(settings), .settingsAck)
-        _ = takes()
+        _ = receive()
     }
 
     /// A caller whose every request is answered with 200 when it has come whole.
@@ -76,7 +76,7 @@ final class HTTP2Caller: HTTPServerOwner {
     }
 
     /// Takes what has been sent to the caller so far, in words.
-    func takes() -> [String] {
+    func receive() -> [String] {
         session.flush(output, into: reader)
         return reader.take()
     }
@@ -88,7 +88,7 @@ final class HTTP2Caller: HTTPServerOwner {
     var queued: Int { output.count }
 
     /// Lets go of the users, and them of their streams, as calls do at their end.
-    func forgetUsers() {
+    func removeUsers() {
         users = []
     }
 
@@ -99,7 +99,7 @@ final class HTTP2Caller: HTTPServerOwner {
         user.notesDrained = false
         user.transcript.note("request", head)
         if end { user.transcript.note("end") }
-        heads.give(head)
+        heads.release(head)
         user.use(stream)
         users.append(user)
         whenOpened(user, stream)
@@ -107,9 +107,9 @@ final class HTTP2Caller: HTTPServerOwner {
         return user
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+    func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         transcript.note("refused: \(error)")
-        whenRefused(stream, error)
+        whenRejected(stream, error)
     }
 
     func sessionBecameIdle() {
@@ -127,12 +127,12 @@ final class HTTP2Caller: HTTPServerOwner {
         transcript.note("discards")
     }
 
-    func sessionWantsInput() {
+    func sessionNeedsInput() {
         transcript.note("wants input")
     }
 
     var hasRunLong = false
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
 
     func sessionYields() {
         transcript.note("yields")

@@ -8,7 +8,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     let heads = HTTPHeadPool()
     private(set) var isClosed = false
     /// How often it was told that there may be room.
-    private(set) var roomTold = 0
+    private(set) var reportedRoom = 0
     /// What to do when it is told so, while it is being told.
     var whenRoom: () -> Void = {}
     /// The monotonic time in nanoseconds.
@@ -36,17 +36,17 @@ final class HTTP2Upstream: HTTPClientOwner {
         self.limits = limits
         self.isSecure = isSecure
         guard begins else { return }
-        _ = takes()
+        _ = receive()
         responses(.settings(settings), .settingsAck)
-        _ = takes()
-        roomTold = 0
+        _ = receive()
+        reportedRoom = 0
     }
 
     /// An upstream that has been sent a whole request with this method.
     static func asked(_ method: String = "GET", limits: HTTPLimits = HTTPLimits()) -> HTTP2Upstream {
         let upstream = HTTP2Upstream(limits: limits)
         upstream.asks(method)
-        _ = upstream.takes()
+        _ = upstream.receive()
         return upstream
     }
 
@@ -90,7 +90,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     }
 
     /// Takes what has been sent to the upstream so far, in words.
-    func takes() -> [String] {
+    func receive() -> [String] {
         session.flush(output, into: reader)
         return reader.take()
     }
@@ -101,7 +101,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     // MARK: HTTPClientOwner
 
     func sessionHasRoom() {
-        roomTold += 1
+        reportedRoom += 1
         whenRoom()
     }
 
@@ -111,12 +111,12 @@ final class HTTP2Upstream: HTTPClientOwner {
         transcript.note("exceeded: \(limit)")
     }
 
-    func sessionWantsInput() {
+    func sessionNeedsInput() {
         transcript.note("wants input")
     }
 
     var hasRunLong = false
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
 
     func sessionYields() {
         transcript.note("yields")

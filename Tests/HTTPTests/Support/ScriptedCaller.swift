@@ -11,14 +11,14 @@ final class ScriptedCaller: HTTPServerOwner {
     private(set) var isClosed = false
     /// What to do with a request when it has begun, before its user is known.
     var whenOpened: (ScriptedUser, any HTTPStream) -> Void = { _, _ in }
-    /// What to do with a request that is refused.
-    var whenRefused: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
+    /// What to do with a request that is rejected.
+    var whenRejected: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
 
     private let limits: HTTPLimits
     private let output = ByteQueue()
     private var input: [UInt8] = []
-    private var wantsInput = false
+    private var needsInput = false
     private(set) lazy var session: HTTP1ServerSession! =
         HTTP1ServerSession(owner: self, output: output, heads: heads, limits: limits)
 
@@ -45,10 +45,10 @@ final class ScriptedCaller: HTTPServerOwner {
     func sends(_ bytes: some Collection<UInt8>) {
         input += bytes
         repeat {
-            wantsInput = false
+            needsInput = false
             let given = input
             input.removeFirst(session.receive(given.span))
-        } while wantsInput && !input.isEmpty
+        } while needsInput && !input.isEmpty
     }
 
     func hangsUp(errno: Int32? = nil) {
@@ -56,13 +56,13 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     /// Takes what has been sent to the caller so far.
-    func takes() -> String {
+    func receive() -> String {
         let output = output
         let text = output.readable.string
         guard !output.isEmpty else { return text }
         output.removeAll()
         session.outputDrained()
-        if wantsInput { sends([]) }
+        if needsInput { sends([]) }
         return text
     }
 
@@ -70,12 +70,12 @@ final class ScriptedCaller: HTTPServerOwner {
     func rests(in pool: HTTP1SessionPool) {
         let given = session!
         session = nil
-        pool.give(consume given)
+        pool.release(consume given)
     }
 
     /// Takes a session for its next call.
     func wakes(from pool: HTTP1SessionPool) {
-        session = pool.take(for: self, output: output, limits: limits)
+        session = pool.acquire(for: self, output: output, limits: limits)
     }
 
     // MARK: HTTPServerOwner
@@ -83,7 +83,7 @@ final class ScriptedCaller: HTTPServerOwner {
     func sessionOpened(_ stream: any HTTPStream, head: HTTPHead, end: Bool) -> any HTTPStreamUser {
         transcript.note("request", head)
         if end { transcript.note("end") }
-        heads.give(head)
+        heads.release(head)
         let user = ScriptedUser(transcript)
         user.use(stream)
         users.append(user)
@@ -92,9 +92,9 @@ final class ScriptedCaller: HTTPServerOwner {
         return user
     }
 
-    func sessionRefused(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
+    func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         transcript.note("refused: \(error)")
-        whenRefused(stream, error)
+        whenRejected(stream, error)
     }
 
     func sessionBecameIdle() {
@@ -112,12 +112,12 @@ final class ScriptedCaller: HTTPServerOwner {
 
     func sessionDiscards() {}
 
-    func sessionWantsInput() {
-        wantsInput = true
+    func sessionNeedsInput() {
+        needsInput = true
     }
 
     var hasRunLong: Bool { false }
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
 
     func sessionYields() {}
 

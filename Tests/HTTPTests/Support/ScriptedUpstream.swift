@@ -11,7 +11,7 @@ final class ScriptedUpstream: HTTPClientOwner {
     private let limits: HTTPLimits
     private let output = ByteQueue()
     private var input: [UInt8] = []
-    private var wantsInput = false
+    private var needsInput = false
     private(set) lazy var session = HTTP1ClientSession(owner: self, output: output, heads: heads, limits: limits)
 
     init(limits: HTTPLimits = HTTPLimits()) {
@@ -45,10 +45,10 @@ final class ScriptedUpstream: HTTPClientOwner {
     func responses(_ bytes: some Collection<UInt8>) {
         input += bytes
         repeat {
-            wantsInput = false
+            needsInput = false
             let given = input
             input.removeFirst(session.receive(given.span))
-        } while wantsInput && !input.isEmpty
+        } while needsInput && !input.isEmpty
     }
 
     func hangsUp(errno: Int32? = nil) {
@@ -56,7 +56,7 @@ final class ScriptedUpstream: HTTPClientOwner {
     }
 
     /// Takes what has been sent to the upstream so far.
-    func takes() -> String {
+    func receive() -> String {
         let output = output
         let text = output.readable.string
         guard !output.isEmpty else { return text }
@@ -80,12 +80,12 @@ final class ScriptedUpstream: HTTPClientOwner {
 
     var now: Int64 { 0 }
 
-    func sessionWantsInput() {
-        wantsInput = true
+    func sessionNeedsInput() {
+        needsInput = true
     }
 
     var hasRunLong: Bool { false }
-    var lastTaken: Int64 { .max }
+    var lastWritten: Int64 { .max }
 
     func sessionYields() {}
 

@@ -28,7 +28,7 @@ final class ScriptedUser: HTTPStreamUser {
     }
 
     /// Lets go of the stream.
-    func forget() {
+    func remove() {
         stream = nil
     }
 

@@ -9,14 +9,14 @@ import Testing
             + items.map { "  - \($0)\n" }.joined()
     }
 
-    /// A call that is refused once and answered then; the heads that went upstream, without their control data.
+    /// A call that is rejected once and answered then; the heads that went upstream, without their control data.
     private func heads(_ harness: ProxyHarness) -> [String] {
         let caller = harness.http2Caller()
         caller.send(.say(1, "application/json"), .data(1, "{}", end: true))
         let upstream = harness.upstream().acceptHTTP2(in: harness)
         let first = upstream.next()
         _ = upstream.next()
-        upstream.send(.reset(1, .refused))
+        upstream.send(.reset(1, .rejected))
         let second = upstream.next()
         upstream.expect("3 DATA/end {}")
         upstream.send(.response(3, end: true))
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `an interceptor that runs for each attempt gets the head as it came to it, and others are not told again`(
+    func `an interceptor that runs for each attempt gets the head as it came to it, and others are not reported again`(
         _ transport: Transport
     ) {
         let yaml = chain(
@@ -38,16 +38,16 @@ import Testing
         )
         runProxy(transport, yaml) { harness in
             #expect(heads(harness) == [" | x-tried: 1 | x-trace: behind", " | x-tried: 1"])
-            #expect(harness.eventLog.take().filter { $0.hasSuffix("request") } == ["once request", "behind request"])
+            #expect(harness.eventLog.drain().filter { $0.hasSuffix("request") } == ["once request", "behind request"])
         }
     }
 
     @Test(arguments: Transport.allCases)
-    func `what runs for each attempt is told of each`(_ transport: Transport) {
+    func `what runs for each attempt is reported of each`(_ transport: Transport) {
         runProxy(transport, chain("{name: a, probe: {}}", "{name: b, per: attempt, probe: {}}")) { harness in
             let trace = " | x-trace: a | x-trace: b"
             #expect(heads(harness) == [trace, trace])
-            let requests = harness.eventLog.take().filter { $0.hasSuffix("request") }
+            let requests = harness.eventLog.drain().filter { $0.hasSuffix("request") }
             #expect(requests == ["a request", "b request", "b request"])
         }
     }
@@ -60,7 +60,7 @@ import Testing
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
             harness.worker.updateToken("/t", Array("two".utf8))
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
         }
     }
@@ -73,7 +73,7 @@ import Testing
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
             harness.worker.updateToken("/t", nil)
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 503"))
             upstream.expectNothing()
         }
@@ -89,7 +89,7 @@ import Testing
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
             harness.worker.updateToken("/t", Array("two".utf8))
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
         }
     }
@@ -102,7 +102,7 @@ import Testing
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             let message = "connect=v1&base64=1&encoding=json&message=aGlkZGVu"
             #expect(upstream.next().contains(message))
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(upstream.next().contains(message))
         }
     }
@@ -126,7 +126,7 @@ import Testing
             harness.gates["gate"].releaseAll()
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             _ = upstream.next()
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             harness.settle()
             harness.pass(.seconds(3))
             #expect(caller.next().contains("grpc-status: 4"))

@@ -28,7 +28,7 @@ import Testing
     ]
 
     @Test(arguments: Style.allCases, chains)
-    func `E4 whatever happens to a call, each interceptor sees a sound sequence, and the caller one end`(
+    func `whatever happens to a call, each interceptor sees a sound sequence, and the caller one end`(
         _ style: Style,
         _ chain: String
     ) {
@@ -43,23 +43,23 @@ import Testing
         }
     }
 
-    private func check(_ call: CallScript, _ place: String, wasCanceled: Bool) {
-        #expect(call.harness.livingCalls == 0, "\(place)")
-        // What is still to come of a request that has been answered is refused so.
+    private func check(_ call: CallScript, _ index: String, wasCanceled: Bool) {
+        #expect(call.harness.livingCalls == 0, "\(index)")
+        // What is still to come of a request that has been answered is rejected so.
         let received = call.callerFrames.received.filter { $0 != "reset NO_ERROR" }
         let ends = received.filter { $0.hasPrefix("end ") || $0.hasPrefix("reset ") }
-        #expect(ends.count == 1 || wasCanceled && ends.isEmpty, "\(place): \(received)")
-        #expect(received.filter { $0 == "head" }.count <= 1, "\(place): \(received)")
+        #expect(ends.count == 1 || wasCanceled && ends.isEmpty, "\(index): \(received)")
+        #expect(received.filter { $0 == "head" }.count <= 1, "\(index): \(received)")
         let numbers = received.compactMap { $0.hasPrefix("message") ? Int($0.split(separator: " ").last ?? "") : nil }
-        #expect(numbers == Array(1..<(numbers.count + 1)), "\(place): \(received)")
-        for (name, events) in Dictionary(grouping: call.harness.eventLog.take(), by: { $0.components(" ")[0] }) {
+        #expect(numbers == Array(1..<(numbers.count + 1)), "\(index): \(received)")
+        for (name, events) in Dictionary(grouping: call.harness.eventLog.drain(), by: { $0.components(" ")[0] }) {
             let words = events.map {
                 $0.components(" ").dropFirst().prefix { Int($0) == nil }.prefix(2).joined(separator: " ")
             }
-            #expect(isSound(words.filter { $0.hasPrefix("request") }, "request"), "\(place): \(name) \(events)")
-            #expect(isSound(words.filter { $0.hasPrefix("response") }, "response"), "\(place): \(name) \(events)")
-            #expect(words.filter { $0.hasPrefix("finished") }.count == 1, "\(place): \(name) \(events)")
-            #expect(words.last?.hasPrefix("finished") == true, "\(place): \(name) \(events)")
+            #expect(isSound(words.filter { $0.hasPrefix("request") }, "request"), "\(index): \(name) \(events)")
+            #expect(isSound(words.filter { $0.hasPrefix("response") }, "response"), "\(index): \(name) \(events)")
+            #expect(words.filter { $0.hasPrefix("finished") }.count == 1, "\(index): \(name) \(events)")
+            #expect(words.last?.hasPrefix("finished") == true, "\(index): \(name) \(events)")
         }
     }
 
@@ -118,8 +118,8 @@ private struct RandomScript {
 
     private mutating func release(_ verdict: Verdict) {
         let gate = call.harness.gates[["a", "b", "c"].randomElement(using: &random)!]
-        guard let place = gate.events.indices.randomElement(using: &random) else { return }
-        gate.release(at: place, verdict)
+        guard let index = gate.events.indices.randomElement(using: &random) else { return }
+        gate.release(at: index, verdict)
         call.harness.turn()
     }
 

@@ -20,7 +20,7 @@ import Testing
             call.harness.metrics("martlet_rpc_in_flight") == ["martlet_rpc_in_flight 0"],
             sourceLocation: sourceLocation
         )
-        let ends = call.harness.eventLog.take().filter { $0.hasPrefix("a finished \(code)") }
+        let ends = call.harness.eventLog.drain().filter { $0.hasPrefix("a finished \(code)") }
         #expect(ends.count == 1, "\(call.style)", sourceLocation: sourceLocation)
         #expect(call.harness.livingCalls == 0, sourceLocation: sourceLocation)
     }
@@ -37,7 +37,7 @@ import Testing
         call.say("hello", end: true)
     }
 
-    @Test func `R9 a call that goes well is one record`() {
+    @Test func `a call that goes well is one record`() {
         runCall(Self.gate + "{}}") { call in
             ask(call)
             respond(call)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["request head", "request message 1", "request end"])
-    func `R9 a rejected request is one record`(_ event: String) {
+    func `a rejected request is one record`(_ event: String) {
         runCall(Self.gate + "{reject: {\(event): aborted}}}") { call in
             ask(call)
             if event != "request head", call.style != .connectUnary { call.accept() }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["response head", "response message 1", "response end"])
-    func `R9 a rejected response is one record`(_ event: String) {
+    func `a rejected response is one record`(_ event: String) {
         runCall(Self.gate + "{reject: {\(event): aborted}}}") { call in
             ask(call)
             respond(call)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["request head", "response head", "response end"])
-    func `R9 a call that is given up while it is held is one record`(_ event: String) {
+    func `a call that is given up while it is held is one record`(_ event: String) {
         runCall(Self.gate + "{hold: [\(event)]}}") { call in
             ask(call)
             if event != "request head" { respond(call) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["request head", "response head", "response end"])
-    func `R9 a call whose time is over while it is held is one record`(_ event: String) {
+    func `a call whose time is over while it is held is one record`(_ event: String) {
         runCall(Self.gate + "{hold: [\(event)]}}") { call in
             ask(call, call.style.timeoutField)
             if event != "request head" { respond(call) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `R9 a replaced end is one record with the code that the caller got`() {
+    @Test func `a replaced end is one record with the code that the caller got`() {
         runCall(Self.gate + "{end: resource_exhausted}}") { call in
             ask(call)
             respond(call)
@@ -91,15 +91,15 @@ import Testing
         }
     }
 
-    @Test func `R9 an upstream that cannot be reached is one record`() {
+    @Test func `an upstream that cannot be reached is one record`() {
         runCall(Self.gate + "{}}", on: [.memory]) { call in
-            call.harness.upstream().behaviour = .refuses
+            call.harness.upstream().behaviour = .rejects
             ask(call)
             expectOneRecord(call, "unavailable")
         }
     }
 
-    @Test func `R9 a response that breaks off is one record`() {
+    @Test func `a response that breaks off is one record`() {
         runCall(Self.gate + "{}}", in: Style.streams) { call in
             ask(call)
             call.accept()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `R1 each call has an instance of its own that begins anew`() {
+    @Test func `each call has an instance of its own that begins anew`() {
         runCall("{name: a, gate: {}}", in: Style.streams) { call in
             var upstream: HTTP2Peer?
             call.harness.gates["a"].instances = 0
@@ -126,13 +126,13 @@ import Testing
                 upstream = each.upstream
                 each.upstreamReceives("head", "message x", "message y", "end")
             }
-            let numbers = call.harness.eventLog.take().filter { $0.contains("message") }
+            let numbers = call.harness.eventLog.drain().filter { $0.contains("message") }
             #expect(numbers == (0..<3).flatMap { _ in ["a request message 1 x", "a request message 2 y"] })
             #expect(call.harness.gates["a"].instances == 3)
         }
     }
 
-    @Test func `R17 interceptors take part only in the calls of their shape`() {
+    @Test func `interceptors take part only in the calls of their shape`() {
         let chain = "{name: u, applies: unary, gate: {}}, {name: s, applies: [stream], gate: {}}"
         runCall(chain) { call in
             call.harness.gates["u"].instances = 0
@@ -140,7 +140,7 @@ import Testing
             respond(call)
             call.harness.settle()
             let isUnary = call.style == .connectUnary
-            let names = Set(call.harness.eventLog.take().map { $0.prefix(1) })
+            let names = Set(call.harness.eventLog.drain().map { $0.prefix(1) })
             #expect(names == [isUnary ? "u" : "s"], "\(call.style)")
             #expect(call.harness.gates["u"].instances == (isUnary ? 1 : 0))
             #expect(call.harness.gates["s"].instances == (isUnary ? 0 : 1))
@@ -150,9 +150,9 @@ import Testing
     // MARK: Tokens
 
     private static let token =
-        "token: {file: /run/token, on_failure: {code: unknown, message: auth token fetch failed}}"
+        "token: {file: /run/token, on_error: {code: unknown, message: auth token fetch failed}}"
 
-    @Test func `R14 a token goes to the host that its condition names, behind what is held`() {
+    @Test func `a token goes to the host that its condition names, behind what is held`() {
         runCall("{name: a, gate: {hold: [request head]}}, {when: {host: 127.0.0.1}, \(Self.token)}") { call in
             call.harness.worker.updateToken("/run/token", Array("one".utf8))
             ask(call)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `R15 without a token the upstream is left alone, and a later one is taken`() {
+    @Test func `without a token the upstream is left alone, and a later one is taken`() {
         runCall("{when: {host: 127.0.0.1}, \(Self.token)}") { call in
             ask(call)
             call.callerReceives("head", "end unknown auth token fetch failed")
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `R16 the host is that of the upstream, whatever the caller calls it`() {
+    @Test func `the host is that of the upstream, whatever the caller calls it`() {
         runCall("{when: {host: app}, \(Self.token)}") { call in
             call.harness.worker.updateToken("/run/token", Array("one".utf8))
             ask(call)

@@ -18,17 +18,17 @@ import Testing
         var body = ""
         while true {
             var line = ""
-            while !line.hasSuffix("\r\n"), let byte = peer.take(1).first { line += [byte].latin1Text }
+            while !line.hasSuffix("\r\n"), let byte = peer.receive(1).first { line += [byte].latin1Text }
             guard let count = Int(line.prefix { $0 != "\r\n" }, radix: 16), count > 0 else { break }
-            body += peer.take(count).latin1Text
-            _ = peer.take(2)
+            body += peer.receive(count).latin1Text
+            _ = peer.receive(2)
         }
-        _ = peer.take(2)
+        _ = peer.receive(2)
         return body
     }
 
     @Test(arguments: Transport.allCases)
-    func `R7 messages are changed and added both ways, and the connections go on`(_ transport: Transport) {
+    func `messages are changed and added both ways, and the connections go on`(_ transport: Transport) {
         runProxy(transport, gate("upper: true, add: {request message 1: x, response message 1: y}")) { harness in
             let (caller, end) = (harness.caller(), envelope("{}", flags: 2))
             var upstream: ScriptedPeer?
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `R12 trailers of a request come behind what is held`(_ transport: Transport) {
+    func `trailers of a request come behind what is held`(_ transport: Transport) {
         runProxy(transport, gate("hold: [request head]")) { harness in
             let caller = harness.caller()
             caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, chunked, "trailer: x-t"))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `E7 a rejection behind a message ends the body, and the connection goes on`(_ transport: Transport) {
+    func `a rejection behind a message ends the body, and the connection goes on`(_ transport: Transport) {
         runProxy(transport, gate("reject: {response message 2: aborted}, sees: [response message]")) { harness in
             let caller = harness.caller()
             caller.send(http("POST /pkg.Service/Say HTTP/1.1", "host: a", type, "content-length: 0"))
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `E4 a held response is read no further, and goes on on release`(_ transport: Transport) {
+    func `a held response is read no further, and goes on on release`(_ transport: Transport) {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 16KiB}}]
             upstream: http://127.0.0.1:9000
@@ -98,7 +98,7 @@ import Testing
             if transport == .memory { #expect(upstream.unsentBytes > count - (1 << 20)) }
             harness.gates["a"].release()
             #expect(caller.head() == http("HTTP/1.1 200 OK", "content-length: \(count)"))
-            #expect(caller.take(count).count == count)
+            #expect(caller.receive(count).count == count)
         }
     }
 }

@@ -17,7 +17,7 @@ import Testing
         #expect(hits.first?.hasSuffix(" 1") == true, "\(call.style)")
     }
 
-    @Test func `E12 a request that becomes too large when decompressed ends the call`() {
+    @Test func `a request that becomes too large when decompressed ends the call`() {
         runCall(Self.looking, listener: Self.limited, gzip: true) { call in
             call.begin()
             if call.style != .connectUnary { call.accept() }
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `E12 a response that becomes too large when decompressed ends with an error`() {
+    @Test func `a response that becomes too large when decompressed ends with an error`() {
         runCall(Self.looking, listener: Self.limited, gzip: true) { call in
             call.begin()
             call.say("hello", end: true)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `E12 messages up to the limit are seen, larger ones are refused`() {
+    @Test func `messages up to the limit are seen, larger ones are rejected`() {
         runCall(Self.looking, in: Style.streams, listener: Self.limited) { call in
             let fits = String(repeating: "x", count: 1024)
             call.begin()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `E12 what no interceptor looks at may be as large as it is`() {
+    @Test func `what no interceptor looks at may be as large as it is`() {
         runCall("{name: a, gate: {sees: [request head]}}", listener: Self.limited) { call in
             let large = String(repeating: "x", count: 4096)
             call.begin()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `E12 a broken message is the caller's fault in a request and the upstream's in a response`() {
+    @Test func `a broken message is the caller's fault in a request and the upstream's in a response`() {
         runCall(Self.looking, in: Style.streams) { call in
             let broken = call.style.framed([1, 2, 3], flags: 1)
             call.begin((call.style.encodingField, "gzip"))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `E3 a message that is compressed in a way unknown here cannot be looked at`() {
+    @Test func `a message that is compressed in a way unknown here cannot be looked at`() {
         runCall(Self.looking, in: Style.streams) { call in
             let (field, message) = (call.style.encodingField, call.style.framed([1, 2, 3], flags: 1))
             call.begin((field, "snappy"))
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `E4 a stream whose events wait is read no further than limits held_events`() {
+    @Test func `a stream whose events wait is read no further than limits held_events`() {
         runCall(
             "{name: a, gate: {hold: [request message 1, response message 1]}}",
             in: Style.streams,
@@ -124,7 +124,7 @@ import Testing
             for message in messages { call.say(message) }
             call.hangUp()
             call.harness.settle()
-            let seen = call.harness.eventLog.take()
+            let seen = call.harness.eventLog.drain()
             #expect(seen.count == 5, "\(call.style): \(seen)")
             call.harness.gates["a"].release()
             call.upstreamReceives(all: ["head"] + messages.map { "message \($0)" } + ["end"])
@@ -132,13 +132,13 @@ import Testing
             for message in messages { call.reply(message) }
             call.conclude()
             call.harness.settle()
-            #expect(call.harness.eventLog.take().filter { $0.contains("response") }.count == 5)
+            #expect(call.harness.eventLog.drain().filter { $0.contains("response") }.count == 5)
             call.harness.gates["a"].release()
             call.callerReceives(all: ["head"] + messages.map { "message \($0)" } + ["end ok"])
         }
     }
 
-    @Test func `E4 messages that a later hook releases in the same piece go on and the stream is read on`() {
+    @Test func `messages that a later hook releases in the same piece go on and the stream is read on`() {
         runCall(
             "{name: a, gate: {hold: [request message 1, response message 1], open: [request message 3, response message 3]}}",
             in: Style.streams,
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `E4 a body whose bytes wait is read no further than limits held_bytes`(_ transport: Transport) {
+    func `a body whose bytes wait is read no further than limits held_bytes`(_ transport: Transport) {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 64KiB}}]
             upstream: h2c://127.0.0.1:9000
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `E4 a connection of HTTP 1 goes on after a call that ended while it was held back`(_ transport: Transport) {
+    func `a connection of HTTP 1 goes on after a call that ended while it was held back`(_ transport: Transport) {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_bytes: 16KiB}}]
             upstream: http://127.0.0.1:9000
@@ -210,12 +210,12 @@ import Testing
             harness.settle()
             harness.pass(.seconds(31))
             #expect(caller.head().hasPrefix("HTTP/1.1 504 "))
-            _ = caller.take(92)
+            _ = caller.receive(92)
             harness.upstream().accept().expect(saidUpstream)
         }
     }
 
-    @Test func `E4 of many messages in one piece no more wait than limits held_events, and all of them arrive`() {
+    @Test func `of many messages in one piece no more wait than limits held_events, and all of them arrive`() {
         let yaml = """
             listeners: [{address: "127.0.0.1:8080", limits: {held_events: 10}}]
             upstream: h2c://127.0.0.1:9000
@@ -229,7 +229,7 @@ import Testing
             let piece = [UInt8](repeating: 0, count: 5 * 3000)
             caller.send(.data(1, piece, end: true))
             harness.settle()
-            #expect(harness.eventLog.take().count <= 11)
+            #expect(harness.eventLog.drain().count <= 11)
             harness.gates["gate"].releaseAll()
             harness.until { upstream.bodyBytes(1) == piece.count }
             #expect(upstream.bodyBytes(1) == piece.count)

@@ -9,7 +9,7 @@ import Testing
         call.upstreamReceives("head", "message hello", "end")
     }
 
-    @Test func `R10 nothing reaches the upstream before the release`() {
+    @Test func `nothing reaches the upstream before the release`() {
         runCall("{name: a, gate: {hold: [request head]}}") { call in
             call.begin()
             call.say("hello", end: true)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `R10 other calls on the same connection go on`() {
+    @Test func `other calls on the same connection go on`() {
         runCall("{name: a, gate: {hold: [request head]}}", in: Style.streams) { call in
             let other = CallScript(call.harness, call.style, of: call.caller, stream: 3)
             call.begin()
@@ -42,27 +42,27 @@ import Testing
         }
     }
 
-    @Test func `R11 what comes behind a held head waits, in order`() {
+    @Test func `what comes behind a held head waits, in order`() {
         let chain =
             "{name: a, gate: {}}, {name: b, gate: {hold: [response head], sees: [response head, response message]}}"
         runCall(chain, in: Style.streams) { call in
             begin(call)
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.respond()
             call.reply("1", "2", "3")
             call.conclude()
             call.callerReceives()
             let seen = ["head", "message 1 1", "message 2 2", "message 3 3"].map { "response \($0)" }
-            #expect(call.harness.eventLog.take() == seen.map { "b \($0)" })
+            #expect(call.harness.eventLog.drain() == seen.map { "b \($0)" })
             call.harness.gates["b"].release()
             call.callerReceives("head", "message 1", "message 2", "message 3", "end ok")
             let after = (seen + ["response end ok"]).map { "a \($0)" }
-            #expect(call.harness.eventLog.take().prefix(5) == after[...])
+            #expect(call.harness.eventLog.drain().prefix(5) == after[...])
             call.expectSilence()
         }
     }
 
-    @Test func `R11 messages released out of order leave in order`() {
+    @Test func `messages released out of order leave in order`() {
         runCall("{name: a, gate: {hold: [response message]}}", in: Style.streams) { call in
             begin(call)
             call.respond()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `R11 two gates hold at once, and the order is that of arrival`() {
+    @Test func `two gates hold at once, and the order is that of arrival`() {
         let chain = "{name: a, gate: {hold: [response message 1]}}, {name: b, gate: {hold: [response message 2]}}"
         runCall(chain, in: Style.streams) { call in
             begin(call)
@@ -96,41 +96,41 @@ import Testing
         }
     }
 
-    @Test func `R11 a serial interceptor sees the next event when the one before has gone on`() {
+    @Test func `a serial interceptor sees the next event when the one before has gone on`() {
         let chain = "{name: a, gate: {}}, {name: b, gate: {hold: [response head, response message 2], serial: true}}"
         runCall(chain, in: Style.streams) { call in
             begin(call)
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.respond()
             call.reply("1", "2", "3")
             call.conclude()
             call.callerReceives()
-            #expect(call.harness.eventLog.take() == ["b response head"])
+            #expect(call.harness.eventLog.drain() == ["b response head"])
             call.harness.gates["b"].release()
             call.callerReceives("head", "message 1")
             let seen = ["b response message 1 1", "a response message 1 1", "b response message 2 2"]
-            #expect(call.harness.eventLog.take() == ["a response head"] + seen)
+            #expect(call.harness.eventLog.drain() == ["a response head"] + seen)
             call.harness.gates["b"].release()
             call.callerReceives("message 2", "message 3", "end ok")
         }
     }
 
-    @Test func `R12 messages and the end that come before the head is released follow it in order`() {
+    @Test func `messages and the end that come before the head is released follow it in order`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, gate: {}}"
         runCall(chain, in: Style.streams) { call in
             call.begin()
             call.say("1", "2", "3", end: true)
             call.harness.settle()
             let early = ["head", "message 1 1", "message 2 2", "message 3 3", "end"].map { "request \($0)" }
-            #expect(call.harness.eventLog.take() == early.map { "a \($0)" })
+            #expect(call.harness.eventLog.drain() == early.map { "a \($0)" })
             call.harness.gates["a"].release()
             call.accept()
             call.upstreamReceives("head", "message 1", "message 2", "message 3", "end")
-            #expect(call.harness.eventLog.take() == early.map { "b \($0)" })
+            #expect(call.harness.eventLog.drain() == early.map { "b \($0)" })
         }
     }
 
-    @Test func `R12 the end of a request waits for a held message`() {
+    @Test func `the end of a request waits for a held message`() {
         runCall("{name: a, gate: {hold: [request message], sees: [request message]}}") { call in
             call.begin()
             call.say("1")
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `R12 messages go on before a held end, even if all had come before the head went`() {
+    @Test func `messages go on before a held end, even if all had come before the head went`() {
         runCall("{name: a, gate: {hold: [request head, request end]}}", in: Style.streams) { call in
             call.begin()
             call.say("1", "2", end: true)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `R12 a request without a body goes out in one piece when its end is released`() {
+    @Test func `a request without a body goes out in one piece when its end is released`() {
         runCall("{name: a, gate: {hold: [request head, request end]}}", in: Style.streams) { call in
             call.begin(end: true)
             call.harness.settle()
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `R12 bytes that nobody looks at wait behind the head as well`() {
+    @Test func `bytes that nobody looks at wait behind the head as well`() {
         runCall("{name: a, gate: {hold: [request head], sees: [request head]}}") { call in
             call.begin()
             call.say("1")
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `R18 one instance sees all messages of a call, and no other call's`() {
+    @Test func `one instance sees all messages of a call, and no other call's`() {
         runCall("{name: a, gate: {}}", in: Style.streams) { call in
             let other = CallScript(call.harness, call.style, of: call.caller, stream: 3)
             call.begin()
@@ -206,7 +206,7 @@ import Testing
             }
             call.upstreamReceives("head", "message x", "message y", "message z", "end")
             call.harness.settle()
-            let numbers = call.harness.eventLog.take().filter { $0.contains("message") }
+            let numbers = call.harness.eventLog.drain().filter { $0.contains("message") }
             #expect(numbers == ["1 x", "2 y", "3 z", "1 x", "2 y", "3 z"].map { "a request message \($0)" })
         }
     }

@@ -27,7 +27,7 @@ import Testing
     /// What the interceptors have seen, but for the end of the call.
     private func seen(_ call: CallScript) -> [String] {
         call.harness.settle()
-        return call.harness.eventLog.take().filter { !$0.contains("finished") }
+        return call.harness.eventLog.drain().filter { !$0.contains("finished") }
     }
 
     private static let all = ["a response head", "a response end aborted", "z response head", "z response end aborted"]
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `who responds in place of a head has its response sent`() {
+    @Test func `who responds in index of a head has its response sent`() {
         fail("hold: [response head]") { call in
             let body = Array(#"{"a":1}"#.utf8)
             let response = LocalResponse(

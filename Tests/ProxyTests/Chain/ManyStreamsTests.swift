@@ -6,7 +6,7 @@ import Testing
     private static let calls = 1000
     private static let messages = 3
 
-    @Test func `R19 each of a thousand streams keeps its order, whatever is released first`() {
+    @Test func `each of a thousand streams keeps its order, whatever is released first`() {
         let yaml = """
             listen: 127.0.0.1:8080
             upstreams: {default: {url: "h2c://127.0.0.1:9000", limits: {streams: 1000}}}
@@ -51,8 +51,8 @@ import Testing
             let count = a.events.count + b.events.count
             guard count > 0 else { return harness.settle() }
             for _ in 0..<count {
-                let place = Int.random(in: 0..<(a.count + b.count), using: &random)
-                place < a.count ? a.release(at: place) : b.release(at: place - a.count)
+                let index = Int.random(in: 0..<(a.count + b.count), using: &random)
+                index < a.count ? a.release(at: index) : b.release(at: index - a.count)
                 if a.count + b.count == 0 { break }
             }
             harness.settle()

@@ -19,34 +19,34 @@ import Testing
         call.expectSilence()
     }
 
-    @Test func `R7 messages can be changed both ways`() {
+    @Test func `messages can be changed both ways`() {
         runCall(Self.upper) { expect($0, " HELLO", " HI") }
     }
 
-    @Test func `R7 a compressed message that was changed is compressed again`() {
+    @Test func `a compressed message that was changed is compressed again`() {
         runCall(Self.upper, gzip: true) { expect($0, "* HELLO", "* HI") }
     }
 
-    @Test func `R7 interceptors see compressed messages decompressed`() {
+    @Test func `interceptors see compressed messages decompressed`() {
         runCall(Self.looking, gzip: true) { call in
             expect(call, "* hello", "* hi")
-            let seen = call.harness.eventLog.take().filter { $0.contains("message") }
+            let seen = call.harness.eventLog.drain().filter { $0.contains("message") }
             #expect(seen == ["a request message 1 hello", "a response message 1 hi"])
         }
     }
 
-    @Test func `R7 a changed message is what the next interceptor sees`() {
+    @Test func `a changed message is what the next interceptor sees`() {
         let chain = "{name: a, gate: {upper: true}}, {name: b, gate: {}}"
         runCall(chain, gzip: true) { call in
             expect(call, "* HELLO", "* HI")
-            let seen = call.harness.eventLog.take().filter { $0.contains("message") }
+            let seen = call.harness.eventLog.drain().filter { $0.contains("message") }
             let request = ["a request message 1 hello", "b request message 1 HELLO"]
             #expect(seen == request + ["b response message 1 hi", "a response message 1 hi"])
         }
     }
 
     @Test(arguments: [false, true])
-    func `E3 a message that is only looked at keeps its bytes, however it is cut`(_ isGzip: Bool) {
+    func `a message that is only looked at keeps its bytes, however it is cut`(_ isGzip: Bool) {
         runCall(Self.looking, in: Style.streams, on: [.memory], gzip: isGzip) { call in
             // Stored, so that it is not what would come of compressing it here.
             let body = Array(
@@ -74,7 +74,7 @@ import Testing
     /// `hi`, in the form of gzip without any compression.
     private static let stored = "1f8b0800000000000003010200fdff6869ac2a93d802000000"
 
-    @Test func `E3 a bare message that is only looked at keeps its bytes and its length`() {
+    @Test func `a bare message that is only looked at keeps its bytes and its length`() {
         for (field, body) in [("x-a", "hello".latin1), ("content-encoding", bytes(Self.stored))] {
             runCall(Self.looking, in: [.connectUnary]) { call in
                 call.begin((field, "gzip"), ("content-length", "\(body.count)"))
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `R7 a message that is dropped is missed, and the numbers go on`() {
+    @Test func `a message that is dropped is missed, and the numbers go on`() {
         let chain = "{name: a, gate: {}}, {name: b, gate: {drop: [request message 2, response message 1]}}"
         runCall(chain, in: Style.streams) { call in
             call.begin()
@@ -107,17 +107,17 @@ import Testing
             call.reply("x", "y")
             call.conclude()
             call.callerReceives("head", "message y", "end ok")
-            let seen = call.harness.eventLog.take().filter { $0.hasPrefix("a response message") }
+            let seen = call.harness.eventLog.drain().filter { $0.hasPrefix("a response message") }
             #expect(seen == ["a response message 2 y"])
         }
     }
 
-    @Test func `R7 a bare message that is dropped becomes an empty one`() {
+    @Test func `a bare message that is dropped becomes an empty one`() {
         let chain = "{name: b, gate: {drop: [request message, response message]}}"
         runCall(chain, in: [.connectUnary]) { expect($0, " ", " ") }
     }
 
-    @Test func `R7 messages can be added behind others, and only those that follow see them`() {
+    @Test func `messages can be added behind others, and only those that follow see them`() {
         let chain = "{name: a, gate: {}}, {name: b, gate: {add: {request message 1: x, response message 2: y}}}"
         runCall(chain, in: Style.streams) { call in
             call.begin()
@@ -128,7 +128,7 @@ import Testing
             call.reply("1", "2")
             call.conclude()
             call.callerReceives("head", "message 1", "message 2", "message y", "end ok")
-            let seen = call.harness.eventLog.take().filter { $0.contains("message") }
+            let seen = call.harness.eventLog.drain().filter { $0.contains("message") }
             let request = ["a request message 1 1", "b request message 1 1"]
             #expect(seen.prefix(2) == request[...])
             #expect(seen.suffix(2) == ["a response message 2 2", "a response message 2 y"])
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `R7 a message can be replaced by several, which wait where it waits`() {
+    @Test func `a message can be replaced by several, which wait where it waits`() {
         let chain =
             "{name: b, gate: {drop: [response message 1], add: {response message 1: y}, hold: [response message 1]}}"
         runCall(chain, in: Style.streams) { call in
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `R7 the length of a body whose messages may change is not announced`() {
+    @Test func `the length of a body whose messages may change is not announced`() {
         let chain = "{name: b, gate: {add: {request message 1: more, response message 1: more}}}"
         runCall(chain, in: Style.streams) { call in
             let body = call.written("1")
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `R7 the announced length of a response whose messages may change is taken back`() {
+    @Test func `the announced length of a response whose messages may change is taken back`() {
         runCall("{name: b, gate: {add: {response message 1: more}}}", in: [.connectStream, .grpcWeb]) { call in
             call.begin(end: true)
             call.accept()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `R7 a changed bare message has its own length`() {
+    @Test func `a changed bare message has its own length`() {
         let chain = "{name: b, gate: {hold: [request message], sees: [request message, response message]}}"
         runCall(chain, in: [.connectUnary]) { call in
             call.begin(("content-length", "5"))

@@ -14,7 +14,7 @@ import Testing
         call.say("hello", end: true)
         call.accept()
         call.upstreamReceives("head", "message\(call.isGzip ? "*" : "") hello", "end")
-        _ = call.harness.eventLog.take()
+        _ = call.harness.eventLog.drain()
     }
 
     // MARK: Ends that are compressed
@@ -24,7 +24,7 @@ import Testing
         call.upstream.send(.data(1, call.style.framed(Gzip.compressed(frame.latin1), flags: flags), end: true))
     }
 
-    @Test func `R8 a compressed end is read, and passes as it came`() {
+    @Test func `a compressed end is read, and passes as it came`() {
         runCall("{name: a, gate: {}}", in: Self.web, gzip: true) { call in
             ask(call)
             call.respond()
@@ -32,14 +32,14 @@ import Testing
             endCompressed(call, isConnect ? #"{"error":{"code":"aborted"}}"# : "grpc-status: 10\r\n")
             call.harness.settle()
             _ = call.callerFrames.received
-            let seen = call.harness.eventLog.take()
+            let seen = call.harness.eventLog.drain()
             #expect(seen.contains("a response end aborted"), "\(call.style): \(seen)")
             let body = call.style == .grpcWebText ? Style.bytes(ofText: call.callerFrames.body) : call.callerFrames.body
             #expect(body.first == (isConnect ? 3 : 0x81))
         }
     }
 
-    @Test func `R5 a compressed end keeps its error and its fields when a trailer is added`() {
+    @Test func `a compressed end keeps its error and its fields when a trailer is added`() {
         runCall("{name: a, gate: {trailer: '5'}}", in: Self.web, gzip: true) { call in
             ask(call)
             call.respond()
@@ -54,7 +54,7 @@ import Testing
 
     // MARK: Responses without messages
 
-    @Test func `R5 a trailer is added to a response that is nothing but a head`() {
+    @Test func `a trailer is added to a response that is nothing but a head`() {
         runCall("{name: a, gate: {trailer: '5'}}", in: [.grpc, .grpcWeb]) { call in
             ask(call)
             call.respondOnly(("grpc-status", "5"), ("grpc-message", "no"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `R8 a response that is nothing but a head is replaced`() {
+    @Test func `a response that is nothing but a head is replaced`() {
         runCall("{name: a, gate: {end: aborted}}", in: [.grpc, .grpcWeb]) { call in
             ask(call)
             call.respondOnly(("grpc-status", "5"), ("grpc-message", "no"))
@@ -71,17 +71,17 @@ import Testing
         }
     }
 
-    @Test func `R8 what a proxy before the upstream says is replaced in the protocol`() {
+    @Test func `what a proxy before the upstream says is replaced in the protocol`() {
         runCall("{name: a, gate: {end: resource_exhausted}}") { call in
             ask(call)
             call.upstream.send(.response(1, 503, ["content-type": "text/html"]), .data(1, "<p>sorry</p>", end: true))
             call.callerReceives("head", "end resource_exhausted changed \(Self.detail)")
-            #expect(call.harness.eventLog.take().contains("a response end unavailable"))
+            #expect(call.harness.eventLog.drain().contains("a response end unavailable"))
             #expect(call.callerFrames.head[":status"] == (call.style == .connectUnary ? "429" : "200"))
         }
     }
 
-    @Test func `R8 what a proxy before the upstream says passes as it is`() {
+    @Test func `what a proxy before the upstream says passes as it is`() {
         runCall("{name: a, gate: {}}") { call in
             ask(call)
             call.upstream.send(.response(1, 503, ["content-type": "text/html", "content-length": "12"]))
@@ -94,19 +94,19 @@ import Testing
         }
     }
 
-    @Test func `E7 an error of unary Connect passes as it is, and nobody takes it for a message`() {
+    @Test func `an error of unary Connect passes as it is, and nobody takes it for a message`() {
         runCall("{name: a, gate: {sees: [response message, response end]}}", in: [.connectUnary]) { call in
             ask(call)
             call.fail("unavailable", "later", 14)
             call.callerReceives("head", "end unavailable later")
-            #expect(call.harness.eventLog.take().prefix(1) == ["a response end unavailable"])
+            #expect(call.harness.eventLog.drain().prefix(1) == ["a response end unavailable"])
             #expect(call.callerFrames.body == #"{"code":"unavailable","message":"later"}"#.latin1)
         }
     }
 
     // MARK: Responses in text
 
-    @Test func `R7 a caller that speaks text may be answered in binary`() {
+    @Test func `a caller that speaks text may be answered in binary`() {
         let chain = "{name: a, gate: {upper: true, trailer: '5', sees: [response message, response end]}}"
         runCall(chain, in: [.grpcWebText]) { call in
             ask(call)
@@ -122,19 +122,19 @@ import Testing
 
     // MARK: Responses of our own
 
-    @Test func `R2 a response of our own goes through the chain like the upstream's`() {
+    @Test func `a response of our own goes through the chain like the upstream's`() {
         let chain = "{name: a, gate: {upper: true, trailer: '5'}}, {respond: {json: {a: x}}}"
         runCall(chain) { call in
             call.begin()
             call.say("{}", end: true)
             call.callerReceives("head", #"message {"A":"X"}"#, "end ok")
-            let seen = call.harness.eventLog.take().filter { $0.hasPrefix("a response") }
+            let seen = call.harness.eventLog.drain().filter { $0.hasPrefix("a response") }
             #expect(seen == ["a response head", #"a response message 1 {"a":"x"}"#, "a response end ok"])
             #expect(call.callerFrames.trailers["x-cost"] == "5", "\(call.style)")
         }
     }
 
-    @Test func `E4 a response of our own can be held at every step`() {
+    @Test func `a response of our own can be held at every step`() {
         let chain =
             "{name: a, gate: {hold: [response head, response message, response end]}}, {respond: {json: {a: 1}}}"
         runCall(chain) { call in
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `E7 a response of our own is rejected while another interceptor holds the end`() {
+    @Test func `a response of our own is rejected while another interceptor holds the end`() {
         let chain = """
             {name: a, gate: {hold: [response end]}}, {name: b, gate: {reject: {response head: not_found}}}, \
             {respond: {json: {a: 1}}}
@@ -157,7 +157,7 @@ import Testing
             call.begin()
             call.say("{}", end: true)
             call.harness.settle()
-            let seen = call.harness.eventLog.take().filter { $0.hasPrefix("a response") }
+            let seen = call.harness.eventLog.drain().filter { $0.hasPrefix("a response") }
             #expect(seen == ["a response head", "a response end not_found"], "\(call.style)")
             call.harness.gates["a"].release()
             call.callerReceives("head", "end not_found no \(Self.detail)")
@@ -166,7 +166,7 @@ import Testing
 
     // MARK: Failures behind what waits
 
-    @Test func `E7 messages that wait when the upstream breaks off come before the error`() {
+    @Test func `messages that wait when the upstream breaks off come before the error`() {
         runCall("{name: a, gate: {hold: [response message]}}", in: Style.streams) { call in
             ask(call)
             call.respond()
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `E12 messages that wait when one is too large come before the error`() {
+    @Test func `messages that wait when one is too large come before the error`() {
         runCall(
             "{name: a, gate: {hold: [response message]}}",
             in: Style.streams,
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `E8 a response that ends cancels what is held of its request`() {
+    @Test func `a response that ends cancels what is held of its request`() {
         runCall("{name: a, gate: {hold: [request message 2]}}", in: Style.streams) { call in
             call.begin()
             call.accept()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `E11 what comes while the head of a second attempt is held follows it`() {
+    @Test func `what comes while the head of a second attempt is held follows it`() {
         runCall("{name: a, per: attempt, gate: {sees: [request head], hold: [request head]}}", in: Style.streams) {
             call in
             call.begin()
@@ -226,7 +226,7 @@ import Testing
             call.harness.gates["a"].release()
             call.accept()
             call.upstreamReceives("head", "message 1")
-            call.upstream.send(.reset(1, .refused))
+            call.upstream.send(.reset(1, .rejected))
             call.harness.settle()
             #expect(call.harness.gates["a"].events == ["request head"])
             call.say("2")
@@ -235,7 +235,7 @@ import Testing
             call.harness.gates["a"].release()
             call.accept(on: call.upstream, stream: 3)
             call.upstreamReceives("head", "message 1", "message 2", "message 3", "end")
-            #expect(call.harness.eventLog.take() == ["a request head", "a request head"])
+            #expect(call.harness.eventLog.drain() == ["a request head", "a request head"])
         }
     }
 }

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["request head", "request message 1", "request end", "response head", "response end"])
-    func `R13 a rejection has the bytes of its protocol, whichever event it rejects`(_ event: String) {
+    func `a rejection has the bytes of its protocol, whichever event it rejects`(_ event: String) {
         runCall("{name: a, gate: {hold: [\(event)]}}") { call in
             call.begin()
             call.say("hello", end: true)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `R13 a rejection behind messages has the bytes of its protocol`() {
+    @Test func `a rejection behind messages has the bytes of its protocol`() {
         runCall("{name: a, gate: {hold: [response message 2]}}", in: Style.streams) { call in
             call.begin(end: true)
             call.accept()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `R13 the details of a rejection are those of its protocol`() {
+    @Test func `the details of a rejection are those of its protocol`() {
         runCall("{name: a, gate: {hold: [request head]}}", in: [.connectUnary, .grpc]) { call in
             var error = Self.error
             error.details = [ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])]

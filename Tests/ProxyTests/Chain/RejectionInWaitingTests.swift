@@ -6,7 +6,7 @@ import Testing
 @Suite struct RejectionInWaitingTests {
     private let no = RPCError(.notFound, "no")
 
-    @Test func `E7 what waits behind an event that is rejected on release goes nowhere`() {
+    @Test func `what waits behind an event that is rejected on release goes nowhere`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {hold: [response message 1]}}"
         runCall(chain, in: Style.streams) { call in
             call.begin(end: true)
@@ -15,17 +15,17 @@ import Testing
             call.reply("1", "2")
             call.conclude()
             call.callerReceives("head")
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.harness.gates["b"].release(nil, .reject(no))
             call.callerReceives()
-            #expect(call.harness.eventLog.take() == ["a response end not_found"])
+            #expect(call.harness.eventLog.drain() == ["a response end not_found"])
             call.harness.gates["a"].release()
             call.callerReceives("end not_found no")
-            #expect(call.harness.eventLog.take().count == 2)
+            #expect(call.harness.eventLog.drain().count == 2)
         }
     }
 
-    @Test func `E7 what waits further from the caller when a message is rejected is cancelled`() {
+    @Test func `what waits further from the caller when a message is rejected is cancelled`() {
         let chain =
             "{name: a, gate: {hold: [response end]}}, {name: b, gate: {}}, {name: c, gate: {hold: [response message]}}"
         runCall(chain, in: Style.streams) { call in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `E7 the rest of a request whose response was ended is thrown away`() {
+    @Test func `the rest of a request whose response was ended is thrown away`() {
         let chain =
             "{name: a, gate: {hold: [request message 2, response end]}}, {name: b, gate: {reject: {response message 1: aborted}}}"
         runCall(chain, in: Style.streams) { call in
@@ -56,17 +56,17 @@ import Testing
             call.respond()
             call.reply("x")
             call.callerReceives("head")
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             #expect(call.harness.gates["a"].canceled == ["request message 2"])
             call.say("3", "4", end: true)
             call.harness.settle()
-            #expect(call.harness.eventLog.take() == [])
+            #expect(call.harness.eventLog.drain() == [])
             call.harness.gates["a"].release()
             call.callerReceives("end aborted no +google.rpc.RetryInfo")
         }
     }
 
-    @Test func `E7 a held head that is rejected on release takes the response with it`() {
+    @Test func `a held head that is rejected on release takes the response with it`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {hold: [response head]}}"
         runCall(chain) { call in
             call.begin()
@@ -76,30 +76,32 @@ import Testing
             call.reply("1")
             call.conclude()
             call.callerReceives()
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.harness.gates["b"].release(nil, .reject(no))
             call.harness.settle()
-            #expect(call.harness.eventLog.take() == ["a response head", "a response end not_found"], "\(call.style)")
+            #expect(call.harness.eventLog.drain() == ["a response head", "a response end not_found"], "\(call.style)")
             call.harness.gates["a"].release()
             call.callerReceives("head", "end not_found no")
         }
     }
 
-    @Test func `E7 a response that is nothing but a head can be rejected while its end waits`() {
+    @Test func `a response that is nothing but a head can be rejected while its end waits`() {
         let chain = "{name: a, gate: {hold: [response end]}}, {name: b, gate: {reject: {response head: not_found}}}"
         runCall(chain, in: [.grpc]) { call in
             call.begin(end: true)
             call.accept()
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.respondOnly(("grpc-status", "0"))
             call.harness.settle()
-            #expect(call.harness.eventLog.take() == ["b response head", "a response head", "a response end not_found"])
+            #expect(
+                call.harness.eventLog.drain() == ["b response head", "a response head", "a response end not_found"]
+            )
             call.harness.gates["a"].release()
             call.callerReceives("head", "end not_found no +google.rpc.RetryInfo")
         }
     }
 
-    @Test func `E7 a hook that lets the head be rejected sees nothing more of that response`() {
+    @Test func `a hook that lets the head be rejected sees nothing more of that response`() {
         let chain = """
             {name: a, gate: {hold: [response end]}}, \
             {name: b, gate: {hold: [response head], open: [response message 1], verdict: not_found}}
@@ -109,36 +111,36 @@ import Testing
             call.accept()
             call.respond()
             call.harness.settle()
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.reply("1", "2", "3")
             call.harness.settle()
             let seen = ["b response message 1 1", "a response head", "a response end not_found"]
-            #expect(call.harness.eventLog.take() == seen, "\(call.style)")
+            #expect(call.harness.eventLog.drain() == seen, "\(call.style)")
             call.harness.gates["a"].release()
             call.callerReceives("head", "end not_found opened")
         }
     }
 
-    @Test func `E6 a held head of a request can be rejected, with messages behind it`() {
+    @Test func `a held head of a request can be rejected, with messages behind it`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, gate: {}}"
         runCall(chain) { call in
             call.begin()
             call.say("1", end: true)
             call.callerReceives()
-            _ = call.harness.eventLog.take()
+            _ = call.harness.eventLog.drain()
             call.harness.gates["a"].release(nil, .reject(no))
             call.callerReceives("head", "end not_found no")
             #expect(call.harness.upstream().connects == 0)
-            #expect(call.harness.eventLog.take() == [#"a finished not_found by interceptor("a")"#])
+            #expect(call.harness.eventLog.drain() == [#"a finished not_found by interceptor("a")"#])
         }
     }
 
-    @Test func `E6 a request that is answered while its response waits shows its end to nobody`() {
+    @Test func `a request that is answered while its response waits shows its end to nobody`() {
         let chain = "{name: a, gate: {hold: [response head]}}, {name: b, respond: {status: 200, body: mine}}"
         runCall(chain, in: Style.streams) { call in
             call.begin(end: true)
             call.harness.settle()
-            #expect(call.harness.eventLog.take().filter { $0.contains("request") } == ["a request head"])
+            #expect(call.harness.eventLog.drain().filter { $0.contains("request") } == ["a request head"])
             call.harness.gates["a"].release()
             call.harness.settle()
             #expect(call.callerFrames.received.first == "head")
@@ -146,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `R12 a message that came before the response was decided counts for it`() {
+    @Test func `a message that came before the response was decided counts for it`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, respond: {json: {a: 1}}}"
         runCall(chain) { call in
             call.begin()
@@ -157,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `R12 two messages that came before the response was decided are one too many`() {
+    @Test func `two messages that came before the response was decided are one too many`() {
         let chain = "{name: a, gate: {hold: [request head]}}, {name: b, respond: {json: {a: 1}}}"
         runCall(chain, in: Style.streams) { call in
             call.begin()

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: requestEvents + responseEvents)
-    func `E5 what is never released ends the call in its time`(_ event: String) {
+    func `what is never released ends the call in its time`(_ event: String) {
         runCall("{name: a, gate: {hold: [\(event)]}}", listener: "timeouts: {suspension: 5s}") { call in
             hold(call, event)
             call.harness.pass(.milliseconds(4900))
@@ -48,11 +48,11 @@ import Testing
             #expect(call.harness.gates["a"].canceled == [event])
             let hits = call.harness.metrics(#"martlet_limit_hits_total{limit="suspension"}"#)
             #expect(hits.first?.hasSuffix(" 1") == true)
-            #expect(call.harness.eventLog.take().filter { $0.contains("finished") }.count == 1)
+            #expect(call.harness.eventLog.drain().filter { $0.contains("finished") }.count == 1)
         }
     }
 
-    @Test func `E5 an end alone that is never released is told behind the messages`() {
+    @Test func `an end alone that is never released is reported behind the messages`() {
         runCall("{name: a, gate: {sees: [response end], hold: [response end]}}", in: Style.streams) { call in
             call.begin(end: true)
             call.accept()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `E5 a suspension that is released twice counts once`() {
+    @Test func `a suspension that is released twice counts once`() {
         runCall("{name: a, gate: {hold: [request head, response message]}}", in: Style.streams) { call in
             call.begin(end: true)
             let gate = call.harness.gates["a"]
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `E5 a failure while the end that an interceptor has set waits ends the call`() {
+    @Test func `a error while the end that an interceptor has set waits ends the call`() {
         let chain =
             "{name: a, gate: {hold: [response end]}}, {name: b, gate: {reject: {response message 1: not_found}}}"
         runCall(chain, listener: "timeouts: {suspension: 5s}") { call in
@@ -106,13 +106,13 @@ import Testing
     }
 
     @Test(arguments: requestEvents + responseEvents)
-    func `E8 a caller that gives up cancels what is held`(_ event: String) {
+    func `a caller that gives up cancels what is held`(_ event: String) {
         runCall("{name: a, gate: {hold: [\(event)]}}") { call in
             hold(call, event)
             call.cancel()
             call.harness.settle()
             #expect(call.harness.gates["a"].canceled == [event], "\(call.style)")
-            #expect(call.harness.eventLog.take().last == "a finished canceled by caller")
+            #expect(call.harness.eventLog.drain().last == "a finished canceled by caller")
             #expect(call.harness.livingCalls == 0)
             if event.hasPrefix("response") { return }
             guard call.style != .connectUnary, event != "request head" else {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `E8 giving up overtakes everything that waits, in both directions`() {
+    @Test func `giving up overtakes everything that waits, in both directions`() {
         let chain =
             "{name: a, gate: {hold: [request message 2, response message]}}, {name: b, gate: {hold: [response end]}}"
         runCall(chain, in: Style.streams) { call in
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `E8 a connection of HTTP 2 that breaks cancels what is held of all its calls`() {
+    @Test func `a connection of HTTP 2 that breaks cancels what is held of all its calls`() {
         runCall("{name: a, gate: {hold: [request head]}}") { call in
             let other = CallScript(call.harness, call.style, of: call.caller, stream: 3)
             call.begin()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `E5 an end that nothing may hold up cancels what hooks suspend of it`() {
+    @Test func `an end that nothing may hold up cancels what hooks suspend of it`() {
         runCall("{name: a, gate: {hold: [request head, response head, response end]}}") { call in
             call.begin(call.style.timeoutField)
             call.harness.pass(.milliseconds(1100))
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `E1 a held call goes on with the configuration that it began with`() {
+    @Test func `a held call goes on with the configuration that it began with`() {
         runCall("{name: a, gate: {hold: [request head, response end]}}, {name: b, gate: {}}") { call in
             call.begin()
             call.say("hello", end: true)
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `E8 a connection of HTTP 1 that closes cancels what is held`(_ transport: Transport) {
+    func `a connection of HTTP 1 that closes cancels what is held`(_ transport: Transport) {
         runProxy(transport, plain + "\ninterceptors: [{name: a, gate: {hold: [request head]}}]\n") { harness in
             let caller = harness.caller()
             caller.send(say)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `E9 the time in an interceptor is taken off what is left for the upstream`() {
+    @Test func `the time in an interceptor is taken off what is left for the upstream`() {
         runCall("{name: a, gate: {hold: [request head]}}") { call in
             let (name, value) = call.style.timeoutField
             call.begin((name, value))
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(arguments: requestEvents + responseEvents)
-    func `E9 the time of the caller goes on while an event is held`(_ event: String) {
+    func `the time of the caller goes on while an event is held`(_ event: String) {
         runCall("{name: a, gate: {hold: [\(event)]}}") { call in
             hold(call, event, call.style.timeoutField)
             call.harness.pass(.milliseconds(990))
@@ -224,13 +224,13 @@ import Testing
             call.harness.pass(.milliseconds(40))
             call.callerReceives(all: before(event, call.style) + [Self.tooLate])
             #expect(call.harness.gates["a"].canceled == [event])
-            let ends = call.harness.eventLog.take().filter { $0.contains("finished") }
+            let ends = call.harness.eventLog.drain().filter { $0.contains("finished") }
             #expect(ends == ["a finished deadline_exceeded by martlet"])
         }
     }
 
     @Test(arguments: Transport.allCases)
-    func `E10 fields keep their order and their doubles while heads are held`(_ transport: Transport) {
+    func `fields keep their order and their doubles while heads are held`(_ transport: Transport) {
         runProxy(transport, plain + "\ninterceptors: [{name: a, gate: {hold: [request head, response head]}}]\n") {
             harness in
             let caller = harness.caller()
@@ -250,16 +250,16 @@ import Testing
         }
     }
 
-    @Test func `E11 what was changed is retried as it was, and no hook runs again`() {
+    @Test func `what was changed is retried as it was, and no hook runs again`() {
         runCall("{name: a, gate: {upper: true}}", in: Style.streams) { call in
             call.begin()
             call.say("hello", end: true)
             call.accept()
             call.upstreamReceives("head", "message HELLO", "end")
-            call.upstream.send(.reset(1, .refused))
+            call.upstream.send(.reset(1, .rejected))
             call.accept(on: call.upstream, stream: 3)
             call.upstreamReceives("head", "message HELLO", "end")
-            let seen = call.harness.eventLog.take()
+            let seen = call.harness.eventLog.drain()
             #expect(seen == ["a request head", "a request message 1 hello", "a request end"])
         }
     }

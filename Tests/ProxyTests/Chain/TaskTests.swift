@@ -8,7 +8,7 @@ import Testing
         threads.allSatisfy { pthread_equal($0, pthread_self()) != 0 }
     }
 
-    @Test func `E14 a task runs on the worker's thread, and so does what it returns`() {
+    @Test func `a task runs on the worker's thread, and so does what it returns`() {
         runCall("{name: a, gate: {work: [request message, response message]}}") { call in
             let signal = call.harness.gates["a"].signal
             call.begin()
@@ -19,7 +19,7 @@ import Testing
             }
             call.callerReceives()
             #expect(signal.threads.count == 1)
-            signal.give()
+            signal.release()
             if call.style == .connectUnary {
                 call.accept()
                 call.upstreamReceives("head")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `E4 tasks that end in any order let their messages go in order`() {
+    @Test func `tasks that end in any order let their messages go in order`() {
         let chain = "{name: a, gate: {hold: [response message 2]}}, {name: b, gate: {work: [response message 1]}}"
         runCall(chain, in: Style.streams) { call in
             call.begin(end: true)
@@ -43,7 +43,7 @@ import Testing
             call.reply("1", "2", "3")
             call.conclude()
             call.callerReceives("head")
-            call.harness.gates["b"].signal.give()
+            call.harness.gates["b"].signal.release()
             call.callerReceives("message <1>")
             call.callerReceives()
             call.harness.gates["a"].release()
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["request head", "request end"])
-    func `E8 a task is cancelled with its call`(_ event: String) {
+    func `a task is cancelled with its call`(_ event: String) {
         runCall("{name: a, gate: {work: [\(event)]}}") { call in
             let signal = call.harness.gates["a"].signal
             call.begin()
@@ -64,11 +64,11 @@ import Testing
             call.harness.settle()
             #expect(signal.canceled == 1)
             #expect(signal.threads.count == 1, "what a cancelled task returns counts for nothing")
-            #expect(call.harness.eventLog.take().last == "a finished canceled by caller")
+            #expect(call.harness.eventLog.drain().last == "a finished canceled by caller")
         }
     }
 
-    @Test func `E5 a task that takes too long is cancelled`() {
+    @Test func `a task that takes too long is cancelled`() {
         runCall("{name: a, gate: {work: [response head]}}", listener: "timeouts: {suspension: 1s}") { call in
             call.begin()
             call.say("hello", end: true)

@@ -36,7 +36,7 @@ import Testing
         #expect(read(.text, String(repeating: "a", count: TokenText.limit + 1)) == .failure(.notForHeaders(nil)))
     }
 
-    @Test func `a JWT that has ended is refused`() {
+    @Test func `a JWT that has ended is rejected`() {
         #expect(read(.text, "eyJhbGciOiJub25lIn0.eyJleHAiOjE3MDAwMDAwMDB9.") == .failure(.expired))
     }
 
@@ -69,28 +69,28 @@ import Testing
         (#"{"access_token":"a","expires_in":"soon"}"#, .invalid("/expires_in", expected: "a number of seconds")),
         (#"{"access_token":"a","expires_in":true}"#, .invalid("/expires_in", expected: "a number of seconds")),
         (#"{"access_token":"a","expires_in":0}"#, .expired), (#"{"access_token":"a","expires_in":-5}"#, .expired),
-        (#"{"error":"bad_verification_code"}"#, .refused("bad_verification_code")),
+        (#"{"error":"bad_verification_code"}"#, .rejected("bad_verification_code")),
     ])
-    func `a token response that is none is refused`(text: String, fault: CredentialResponseError) {
+    func `a token response that is none is rejected`(text: String, fault: CredentialResponseError) {
         #expect(read(.oauth2, text) == .failure(fault))
     }
 
-    @Test func `of an error of a token endpoint only its name is told`() {
+    @Test func `of an error of a token endpoint only its name is reported`() {
         #expect(
             read(.oauth2, status: 400, #"{"error":"invalid_grant","error_description":"no\r\nmore"}"#)
-                == .failure(.refused("invalid_grant"))
+                == .failure(.rejected("invalid_grant"))
         )
         #expect(
             read(.oauth2, status: 401, #"{"error":"invalid_client"}"#)
-                == .failure(.refused("invalid_client"))
+                == .failure(.rejected("invalid_client"))
         )
         let long = String(repeating: "ü", count: 10_000)
-        #expect(read(.oauth2, status: 400, #"{"error":"\#(long)"}"#) == .failure(.refused(nil)))
-        #expect(read(.oauth2, status: 400, #"{"error":"no, Bearer abc"}"#) == .failure(.refused(nil)))
+        #expect(read(.oauth2, status: 400, #"{"error":"\#(long)"}"#) == .failure(.rejected(nil)))
+        #expect(read(.oauth2, status: 400, #"{"error":"no, Bearer abc"}"#) == .failure(.rejected(nil)))
     }
 
     @Test(arguments: ["", "<html>", "{}", #"{"error":7}"#, "[]"])
-    func `an error that says nothing is told by its status`(text: String) {
+    func `an error that says nothing is reported by its status`(text: String) {
         #expect(read(.oauth2, status: 503, text) == .failure(.status(503)))
         #expect(read(.text, status: 503, text) == .failure(.status(503)))
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(read(.text, status: 201, "abc") == good("abc", seconds: nil))
     }
 
-    @Test func `what is not JSON is told with its place, and not quoted`() {
+    @Test func `what is not JSON is reported with its place, and not quoted`() {
         guard case .failure(let fault) = read(.oauth2, #"{"access_token":"hush"#) else {
             Issue.record("it is taken")
             return
@@ -127,7 +127,7 @@ import Testing
         )
         #expect(
             read(.exchange(requested: nil), status: 400, #"{"error":"invalid_target"}"#)
-                == .failure(.refused("invalid_target"))
+                == .failure(.rejected("invalid_target"))
         )
     }
 
@@ -183,7 +183,7 @@ import Testing
         #expect(read(.execCredential, text) == .failure(fault))
     }
 
-    @Test func `a TokenRequest is read, and so is its refusal`() {
+    @Test func `a TokenRequest is read, and so is its rejection`() {
         let head = #"{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","#
         let good = head + #""status":{"token":"a","expirationTimestamp":"2023-11-14T23:13:20+01:00"}}"#
         #expect(read(.tokenRequest, status: 201, good) == .failure(.expired))
@@ -194,10 +194,10 @@ import Testing
             read(.tokenRequest, #"{"kind":"ExecCredential"}"#)
                 == .failure(.invalid("/kind", expected: "TokenRequest"))
         )
-        let refusal = #"{"kind":"Status","apiVersion":"v1","message":"not allowed","reason":"Forbidden","code":403}"#
+        let rejection = #"{"kind":"Status","apiVersion":"v1","message":"not allowed","reason":"Forbidden","code":403}"#
         #expect(
-            read(.tokenRequest, status: 403, refusal)
-                == .failure(.refused("Forbidden"))
+            read(.tokenRequest, status: 403, rejection)
+                == .failure(.rejected("Forbidden"))
         )
         #expect(read(.tokenRequest, status: 500, "oops") == .failure(.status(500)))
     }
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: JSON
 
-    private static let places = CredentialPlaces(
+    private static let places = CredentialFields(
         value: JSONPointer("/data/0/token")!,
         expiresIn: JSONPointer("/in")!,
         expiresAt: JSONPointer("/at")!
@@ -236,11 +236,11 @@ import Testing
         #expect(read(.json(Self.places), #"{"data":[{"token":"a"}]\#(rest)}"#) == good("a", seconds: seconds))
     }
 
-    @Test func `the end is that of a JWT if nothing else tells`() {
+    @Test func `the end is that of a JWT if nothing else reports`() {
         #expect(
             read(.json(Self.places), #"{"data":[{"token":"\#(Self.jwt)"}]}"#) == good(Self.jwt, seconds: 1_800_000_000)
         )
-        let whole = CredentialResponse.json(CredentialPlaces(value: JSONPointer("")!))
+        let whole = CredentialResponse.json(CredentialFields(value: JSONPointer("")!))
         #expect(read(whole, #""abc""#) == good("abc", seconds: nil))
         #expect(read(whole, "{}") == .failure(.invalid("its root", expected: "a string")))
     }
@@ -256,12 +256,12 @@ import Testing
         ),
         (#"{"data":[{"token":"a"}],"at":1699999999}"#, .expired),
     ])
-    func `JSON without what it is to have is refused`(text: String, fault: CredentialResponseError) {
+    func `JSON without what it is to have is rejected`(text: String, fault: CredentialResponseError) {
         #expect(read(.json(Self.places), text) == .failure(fault))
     }
 
-    @Test func `a pointer is told as it is written`() {
-        let form = CredentialResponse.json(CredentialPlaces(value: JSONPointer("/a~1b/m~0n")!))
+    @Test func `a pointer is reported as it is written`() {
+        let form = CredentialResponse.json(CredentialFields(value: JSONPointer("/a~1b/m~0n")!))
         #expect(read(form, "{}") == .failure(.missing("/a~1b/m~0n")))
     }
 

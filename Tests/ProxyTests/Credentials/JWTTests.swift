@@ -96,7 +96,7 @@ import Testing
         "eyJhbGciOiJub25lIn0.e30.", "eyJhbGciOiJub25lIn0.eyJleHAiOiIxNyJ9.",  // no `exp`, one in quotes
         "eyJhbGciOiJub25lIn0.W10.", "W10.eyJleHAiOjE3MDAwMDAwMDB9.",  // lists
     ])
-    func `what is no token, or does not tell, has no end`(token: String) {
+    func `what is no token, or does not report, has no end`(token: String) {
         #expect(JWT.expiry(of: Array(token.utf8)) == nil)
     }
 

@@ -42,14 +42,14 @@ import Testing
         #expect(schedule.pause(fetched: .second, expiry: .min, random: 0.9) == 100 * .millisecond)
     }
 
-    @Test func `failures are followed by longer and longer waits, until one succeeds`() {
+    @Test func `errors are followed by longer and longer waits, until one succeeds`() {
         var schedule = RefreshSchedule(ahead: 0)
         let longest = (0..<100).map { _ in schedule.failed(random: 1) / .millisecond }
         #expect(longest.prefix(9) == [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
         #expect(longest[99] == 30_000)
-        #expect(schedule.failures == 100)
+        #expect(schedule.errors == 100)
         schedule.succeeded()
-        #expect(schedule.failures == 0)
+        #expect(schedule.errors == 0)
         #expect(schedule.failed(random: 0) == 125 * .millisecond)
         #expect(schedule.failed(random: 0.5) == 375 * .millisecond)
     }

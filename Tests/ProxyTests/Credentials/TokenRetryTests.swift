@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// Calls whose token the upstream refuses: it is fetched anew, and the call goes again with the new one.
+/// Calls whose token the upstream rejects: it is fetched anew, and the call goes again with the new one.
 @Suite struct TokenRetryTests {
     private static func token(_ options: String = "") -> String {
         let source = #"oauth2: {token_url: "http://127.0.0.1:9/token", client_id: me}"#
@@ -16,7 +16,7 @@ import Testing
         fields.isEmpty ? call.begin() : call.begin(fields[0])
         call.say("hello", end: true)
         call.harness.settle()
-        #expect(call.harness.orders.take() == ["want oauth2"])
+        #expect(call.harness.credentialRequests.drain() == ["fetch oauth2"])
         #expect(call.harness.upstream().connects == 0)
         call.harness.deliver("one")
         call.accept()
@@ -24,30 +24,30 @@ import Testing
         #expect(authorization(call) == "Bearer one")
     }
 
-    /// And the upstream refuses that.
-    private func refuse(_ call: CallScript, _ fields: (String, String)...) {
+    /// And the upstream rejects that.
+    private func reject(_ call: CallScript, _ fields: (String, String)...) {
         fields.isEmpty ? ask(call) : ask(call, fields[0])
-        call.refuse()
+        call.reject()
         call.harness.settle()
     }
 
     private func authorization(_ call: CallScript) -> String? { call.upstreamFrames.head["authorization"] }
 
     @Test(arguments: ["\(token())", "{name: a, gate: {}}, \(token()), {name: c, gate: {}}"])
-    func `a refused token is fetched once more, and the call goes again`(_ chain: String) {
+    func `a rejected token is fetched once more, and the call goes again`(_ chain: String) {
         runCall(chain) { call in
-            refuse(call)
-            #expect(call.harness.orders.take() == ["refused oauth2 one"])
+            reject(call)
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"])
             call.callerReceives()
             call.harness.deliver("two")
             call.askedAgain()
             #expect(authorization(call) == "Bearer two")
             call.settleWell()
-            #expect(call.harness.orders.take() == ["accepted oauth2 default"])
+            #expect(call.harness.credentialRequests.drain() == ["accepted oauth2 default"])
             #expect(call.harness.retries("unauthenticated") == 1)
-            let events = call.harness.eventLog.take()
+            let events = call.harness.eventLog.drain()
             guard !events.isEmpty else { return }
-            // A status of HTTP is a refusal by its head, others are by their end.
+            // A status of HTTP is a rejection by its head, others are by their end.
             let heads = call.style == .connectUnary ? 1 : 2
             #expect(events.filter { $0 == "a response head" }.count == heads, "\(call.style)")
             #expect(events.filter { $0.hasPrefix("a response end") } == ["a response end ok"])
@@ -56,12 +56,12 @@ import Testing
         }
     }
 
-    @Test func `a refusal in gRPC can be a head alone, or a status of HTTP`() {
-        for refusal in [[("grpc-status", "16")], [("x-reason", "none")]] {
+    @Test func `a rejection in gRPC can be a head alone, or a status of HTTP`() {
+        for rejection in [[("grpc-status", "16")], [("x-reason", "none")]] {
             runCall(Self.token(), in: [.grpc]) { call in
                 ask(call)
-                if refusal[0].0 == "grpc-status" {
-                    call.respondOnly(refusal[0])
+                if rejection[0].0 == "grpc-status" {
+                    call.respondOnly(rejection[0])
                 } else {
                     call.upstream.send(.response(1, 401, end: true))
                 }
@@ -73,15 +73,15 @@ import Testing
         }
     }
 
-    @Test func `a token that is refused again passes the refusal on`() {
+    @Test func `a token that is rejected again passes the rejection on`() {
         runCall(Self.token()) { call in
-            refuse(call)
+            reject(call)
             call.harness.deliver("two")
             call.askedAgain()
-            call.refuse()
-            call.callerHearsRefusal()
+            call.reject()
+            call.callerSeesRejection()
             #expect(call.harness.retries("unauthenticated") == 1)
-            #expect(call.harness.orders.take() == ["refused oauth2 one"])
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"])
         }
     }
 
@@ -101,7 +101,7 @@ import Testing
             #expect(bad.head().contains("\r\nauthorization: Bearer one\r\n"))
             bad.send(http("HTTP/1.1 401 Unauthorized", "content-length: 2", body: "no"))
             harness.settle()
-            #expect(harness.orders.take() == ["want oauth2", "refused oauth2 one"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2", "rejected oauth2 one"])
             for _ in 1...2 {
                 callers[1].send(get)
                 let good = harness.upstream("127.0.0.1:9002").accept()
@@ -115,9 +115,9 @@ import Testing
             harness.settle()
             callers[0].expectNothing()
             // The keeper says what there is while it fetches: that ends nobody's wait.
-            harness.deliver("one", isDoubted: true)
+            harness.deliver("one", isSuspect: true)
             callers[0].expectNothing()
-            #expect(harness.orders.take() == ["want oauth2"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2"])
             harness.deliver("two")
             let again = [bad, harness.upstream("127.0.0.1:9001").accept()]
             for peer in again { #expect(peer.head().contains("\r\nauthorization: Bearer two\r\n")) }
@@ -128,10 +128,10 @@ import Testing
         runCall(Self.token(), in: [.grpc]) { call in
             ask(call)
             call.harness.deliver("two")
-            call.refuse()
+            call.reject()
             call.askedAgain()
             #expect(authorization(call) == "Bearer two")
-            #expect(call.harness.orders.take() == [])
+            #expect(call.harness.credentialRequests.drain() == [])
             call.settleWell()
         }
     }
@@ -144,47 +144,47 @@ import Testing
                 call.say("hello", end: true)
             }
             call.harness.settle()
-            #expect(call.harness.orders.take() == ["want oauth2"])
+            #expect(call.harness.credentialRequests.drain() == ["fetch oauth2"])
             call.harness.deliver("one")
             call.accept()
             other.accept(on: call.upstream, stream: 3)
             for call in [call, other] { call.upstreamReceives("head", "message hello", "end") }
-            for call in [call, other] { call.refuse() }
+            for call in [call, other] { call.reject() }
             call.harness.settle()
-            #expect(call.harness.orders.take() == ["refused oauth2 one"])
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"])
             call.harness.deliver("two")
             call.askedAgain(stream: 5)
             other.askedAgain(stream: 7)
             for call in [call, other] { #expect(authorization(call) == "Bearer two") }
             for call in [call, other] { call.settleWell() }
-            #expect(call.harness.orders.take() == ["accepted oauth2 default", "accepted oauth2 default"])
+            #expect(call.harness.credentialRequests.drain() == ["accepted oauth2 default", "accepted oauth2 default"])
         }
     }
 
     // MARK: Where there is no other token
 
-    @Test(arguments: ["same", "none", "kept", "refusal", "never"])
-    func `without another token the refusal passes only if the same one has come again`(_ outcome: String) {
+    @Test(arguments: ["same", "none", "kept", "rejection", "never"])
+    func `without another token the rejection passes only if the same one has come again`(_ outcome: String) {
         runCall(Self.token("wait: 1s")) { call in
-            refuse(call)
+            reject(call)
             call.callerReceives()
             switch outcome {
             case "same": call.harness.deliver("one")
-            case "kept": call.harness.deliver("one", failure: CredentialError("it is down"))
-            case "none": call.harness.deliver(nil, failure: CredentialError("it is down"))
-            case "refusal": call.harness.deliver(nil, failure: CredentialError("go away", isRejection: true))
+            case "kept": call.harness.deliver("one", error: CredentialError("it is down"))
+            case "none": call.harness.deliver(nil, error: CredentialError("it is down"))
+            case "rejection": call.harness.deliver(nil, error: CredentialError("go away", isRejection: true))
             default: break
             }
-            let wants = outcome == "none" ? ["want oauth2"] : []
-            #expect(call.harness.orders.take() == ["refused oauth2 one"] + wants)
+            let wants = outcome == "none" ? ["fetch oauth2"] : []
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"] + wants)
             if ["none", "kept", "never"].contains(outcome) {
                 call.callerReceives()
                 call.harness.pass(.milliseconds(1020))
             }
             let down = "there is no token: it is down"
-            let texts = ["none": down, "kept": down, "refusal": "there is no token: go away"]
+            let texts = ["none": down, "kept": down, "rejection": "there is no token: go away"]
             if outcome == "same" {
-                call.callerHearsRefusal()
+                call.callerSeesRejection()
             } else {
                 call.callerReceives("head", "end unavailable \(texts[outcome] ?? "there is no token")")
             }
@@ -193,11 +193,11 @@ import Testing
         }
     }
 
-    @Test func `who wants no retry gets the refusal at once`() {
+    @Test func `who wants no retry gets the rejection at once`() {
         runCall(Self.token("retry: false")) { call in
-            refuse(call)
-            call.callerHearsRefusal()
-            #expect(call.harness.orders.take() == [])
+            reject(call)
+            call.callerSeesRejection()
+            #expect(call.harness.credentialRequests.drain() == [])
         }
     }
 
@@ -205,12 +205,12 @@ import Testing
         runCall("{token: {value: one}}") { call in
             call.ask()
             #expect(authorization(call) == "Bearer one")
-            call.refuse()
-            call.callerHearsRefusal()
+            call.reject()
+            call.callerSeesRejection()
         }
     }
 
-    @Test func `a request too large to go again is refused, but not the next`() {
+    @Test func `a request too large to go again is rejected, but not the next`() {
         runCall(Self.token(), in: [.grpc, .connectStream], on: [.memory]) { call in
             let piece = String(repeating: "x", count: 12_000)
             call.begin()
@@ -220,12 +220,12 @@ import Testing
             call.upstream.send(.window(0, 100_000), .window(1, 100_000))
             for count in 1...6 { call.say(piece, end: count == 6) }
             call.harness.until { call.upstreamFrames.received.last == "end" }
-            call.upstreamFrames.take(call.upstreamFrames.received.count)
-            _ = call.harness.orders.take()
-            call.refuse()
-            call.callerHearsRefusal()
+            call.upstreamFrames.remove(call.upstreamFrames.received.count)
+            _ = call.harness.credentialRequests.drain()
+            call.reject()
+            call.callerSeesRejection()
             #expect(call.harness.skippedRetries("buffer") == 1)
-            #expect(call.harness.orders.take() == ["refused oauth2 one"])
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"])
         }
     }
 
@@ -254,11 +254,11 @@ import Testing
     @Test(arguments: [true, false])
     func `a token that has ended is no other token`(_ isSame: Bool) {
         runCall(Self.token("wait: 1s")) { call in
-            refuse(call)
+            reject(call)
             call.harness.deliver(isSame ? "one" : "two", lifetime: -1 * Nanoseconds.second)
             call.harness.pass(.milliseconds(1020))
             if isSame {
-                call.callerHearsRefusal()
+                call.callerSeesRejection()
             } else {
                 call.harness.until { call.callerFrames.received.count >= 2 }
                 #expect(call.callerFrames.received.last?.hasPrefix("end unavailable the token expired at 20") == true)
@@ -270,7 +270,7 @@ import Testing
 
     @Test func `a caller that gives up while its call waits ends it once`() {
         runCall("{name: a, gate: {}}, \(Self.token())") { call in
-            refuse(call)
+            reject(call)
             call.cancel()
             call.harness.settle()
             call.harness.deliver("two")
@@ -299,7 +299,7 @@ import Testing
 
     @Test func `the caller's time is over while its call waits`() {
         runCall(Self.token()) { call in
-            refuse(call, call.style.timeoutField)
+            reject(call, call.style.timeoutField)
             call.harness.pass(.milliseconds(1020))
             call.harness.until { call.callerFrames.received.count >= 2 }
             #expect(call.callerFrames.received.last?.hasPrefix("end deadline_exceeded") == true, "\(call.style)")
@@ -323,7 +323,7 @@ import Testing
             upstream.expect("{}")
             upstream.send(http("HTTP/1.1 401 Unauthorized", "content-length: 2", body: "no"))
             harness.settle()
-            #expect(harness.orders.take() == ["want oauth2", "refused oauth2 one"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2", "rejected oauth2 one"])
             caller.expectNothing()
             harness.deliver("two")
             let again = upstream.end == nil ? upstream : harness.upstream().accept()
@@ -363,7 +363,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a request with trailers goes again with them after its stream was refused, or its response was judged`(
+    func `a request with trailers goes again with them after its stream was rejected, or its response was judged`(
         _ transport: Transport
     ) {
         let retry = "rules: [{when: {status: 503}, retry: {allow_non_idempotent: true}}], max_retries: 1"
@@ -379,7 +379,7 @@ import Testing
                 #expect(lines[1].contains("hello"), "\(lines)")
                 #expect(lines[2].contains("x-sum: 1"), "\(lines)")
                 if end {
-                    upstream.send(.reset(stream, .refused))
+                    upstream.send(.reset(stream, .rejected))
                 } else if stream == 3 {
                     upstream.send(.response(stream, 503, [:], end: true))
                 } else {
@@ -391,7 +391,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a token made of the header that it replaces is refused and fetched like others`(_ transport: Transport) {
+    func `a token made of the header that it replaces is rejected and fetched like others`(_ transport: Transport) {
         let exchange = #"{token_url: "http://127.0.0.1:1/t", subject_token: "{header:authorization}"}"#
         let yaml = """
             listen: 127.0.0.1:8080
@@ -401,14 +401,14 @@ import Testing
         runProxy(transport, yaml) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", ("authorization", "Bearer mine"), end: true))
-            harness.until { harness.orders.source != nil }
+            harness.until { harness.credentialRequests.source != nil }
             harness.deliver("one")
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             #expect(upstream.next().hasSuffix("authorization: Bearer one"))
-            _ = harness.orders.take()
+            _ = harness.credentialRequests.drain()
             upstream.send(.response(1, 401, [:], end: true))
             harness.settle()
-            #expect(harness.orders.take() == ["refused exchange one"])
+            #expect(harness.credentialRequests.drain() == ["rejected exchange one"])
             harness.deliver("two")
             #expect(upstream.next().hasSuffix("authorization: Bearer two"))
             upstream.send(.response(3, end: true))

@@ -10,7 +10,7 @@ import Testing
     private func errors(_ options: String) -> [String] {
         let diagnostics = Diagnostics()
         let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\ninterceptors: [{token: {\(options)}}]\n"
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.sorted.map(\.message)
     }
 
@@ -20,7 +20,7 @@ import Testing
 
     private let bytes = "is empty, larger than 64 KiB, or has bytes that cannot stand in a header"
 
-    @Test func `a text that is no token is refused`() {
+    @Test func `a text that is no token is rejected`() {
         #expect(errors("value: ''") == ["the token \(bytes)"])
         #expect(errors(#"value: "a\nb""#) == ["the token \(bytes)"])
         unsafe setenv("TOKEN_SETTINGS_EMPTY", " ", 1)

@@ -51,13 +51,13 @@ import Testing
         for field in fields { request += Array("x-user: ".utf8) + field + Array("\r\n".utf8) }
         caller.send(request + Array("\r\n".utf8))
         harness.settle()
-        guard let kind = harness.orders.take().first else {
+        guard let kind = harness.credentialRequests.drain().first else {
             status = String(caller.head().dropFirst(9).prefix(3))
             return nil
         }
-        #expect(kind.hasPrefix("want "))
+        #expect(kind.hasPrefix("fetch "))
         caller.reset()
-        return harness.orders.source
+        return harness.credentialRequests.source
     }
 
     private final class Status { var text = "" }

@@ -38,11 +38,11 @@ import Testing
             harness.pass(.seconds(10))
             caller.send(get)
             #expect(authorization(harness, caller, upstream) == "Bearer one")
-            _ = harness.orders.take()
+            _ = harness.credentialRequests.drain()
             harness.pass(.milliseconds(88_500))
             caller.send(get)
             harness.settle()
-            #expect(harness.orders.take() == ["want oauth2"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2"])
             harness.deliver("two", lifetime: 100 * .second)
             let next = upstream.end == nil ? upstream : harness.upstream().accept()
             #expect(authorization(harness, caller, next) == "Bearer two")
@@ -57,13 +57,13 @@ import Testing
             harness.deliver("one", lifetime: 100 * .second, refresh: 10 * .second)
             let upstream = harness.upstream().accept()
             #expect(authorization(harness, caller, upstream) == "Bearer one")
-            #expect(harness.orders.take() == ["want oauth2"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2"])
             harness.pass(.seconds(11))
             for _ in 1...3 {
                 caller.send(get)
                 #expect(authorization(harness, caller, upstream) == "Bearer one")
             }
-            #expect(harness.orders.take() == ["want oauth2"])
+            #expect(harness.credentialRequests.drain() == ["fetch oauth2"])
             harness.deliver("two", lifetime: 100 * .second, refresh: 10 * .second)
             caller.send(get)
             #expect(authorization(harness, caller, upstream) == "Bearer two")
@@ -78,7 +78,7 @@ import Testing
             harness.deliver("one", lifetime: 100 * .second)
             let upstream = harness.upstream().accept()
             #expect(authorization(harness, caller, upstream) == "Bearer one")
-            harness.deliver("one", lifetime: 50 * .second, failure: CredentialError("it is down", isRejection: true))
+            harness.deliver("one", lifetime: 50 * .second, error: CredentialError("it is down", isRejection: true))
             caller.send(get)
             #expect(authorization(harness, caller, upstream) == "Bearer one")
             harness.pass(.seconds(49))
@@ -95,7 +95,7 @@ import Testing
             caller.send(say)
             harness.pass(.milliseconds(980))
             caller.expectNothing()
-            harness.deliver(nil, failure: CredentialError("it is down"))
+            harness.deliver(nil, error: CredentialError("it is down"))
             caller.expectNothing()
             harness.pass(.milliseconds(40))
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
@@ -104,12 +104,12 @@ import Testing
         }
     }
 
-    @Test func `nobody waits for a server that refuses to give one`() {
+    @Test func `nobody waits for a server that rejects to give one`() {
         runProxy(Self.token()) { harness in
             let caller = harness.caller()
             caller.send(say)
             harness.settle()
-            harness.deliver(nil, failure: CredentialError("unknown client", isRejection: true))
+            harness.deliver(nil, error: CredentialError("unknown client", isRejection: true))
             for _ in 1...2 {
                 #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
                 caller.expect(Self.text("there is no token: unknown client"))
@@ -120,15 +120,15 @@ import Testing
     }
 
     @Test func `the file says what a call gets instead`() {
-        runProxy(Self.token("on_failure: {code: aborted, message: later}")) { harness in
+        runProxy(Self.token("on_error: {code: aborted, message: later}")) { harness in
             let caller = harness.caller()
             caller.send(say)
             harness.settle()
-            harness.deliver(nil, failure: CredentialError("unknown client", isRejection: true))
+            harness.deliver(nil, error: CredentialError("unknown client", isRejection: true))
             _ = caller.head()
             caller.expect(Self.text("later", code: "aborted"))
         }
-        runProxy(Self.token("on_failure: continue, wait: 1s")) { harness in
+        runProxy(Self.token("on_error: continue, wait: 1s")) { harness in
             let caller = harness.caller()
             caller.send(get)
             harness.pass(.milliseconds(1020))
@@ -165,7 +165,7 @@ import Testing
     @Test func `a token that is stripped is gone even where there is none of ours`() {
         let own = http("GET /p HTTP/1.1", "host: a", "authorization: Basic own")
         for (policy, left) in [("strip", nil), ("replace", "Basic own"), ("keep", "Basic own")] {
-            runProxy(Self.token("on_failure: continue, wait: 1s, caller: \(policy)")) { harness in
+            runProxy(Self.token("on_error: continue, wait: 1s, caller: \(policy)")) { harness in
                 let caller = harness.caller()
                 caller.send(own)
                 harness.pass(.milliseconds(1020))
@@ -201,13 +201,13 @@ import Testing
             upstream: \(url)
             interceptors: [{token: {value: ours, hosts: [\(hosts)]}}]
             """
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.lines(file: "f")
     }
 
     @Test func `a token goes to its hosts only, also where the caller says which`() {
         let token =
-            "token: {value: ours, hosts: [api.example, 127.0.0.1, \"b.example:9000\"], allow_clear_text: true, on_failure: continue}"
+            "token: {value: ours, hosts: [api.example, 127.0.0.1, \"b.example:9000\"], allow_clear_text: true, on_error: continue}"
         let yaml = """
             listen: 127.0.0.1:8080
             upstreams: {default: {url: "http://127.0.0.1:9000", host: caller}}
@@ -233,7 +233,7 @@ import Testing
             let yaml = """
                 listen: 127.0.0.1:8080
                 upstreams: {default: {url: "http://192.0.2.1:80"}}
-                interceptors: [{token: {value: ours, on_failure: continue, \(options)}}]
+                interceptors: [{token: {value: ours, on_error: continue, \(options)}}]
                 """
             var found: String?
             runProxy(yaml) { harness in

@@ -9,7 +9,7 @@ import Testing
 struct AcquiredTests {
     private static func compile(_ yaml: String) -> (Settings, Acquired, [String]) {
         let diagnostics = Diagnostics()
-        let blueprint = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        let blueprint = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return (blueprint.settings, blueprint.acquired, diagnostics.lines(file: "f"))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Proxy
 
-/// Named calls as they are sent (R30).
+/// Named calls as they are sent.
 struct NamedCallTests {
     private static let basis = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
 
@@ -43,19 +43,19 @@ struct NamedCallTests {
     private func problems(_ options: String) -> [String] {
         let diagnostics = Diagnostics()
         let yaml = "\(Self.basis)calls: { login: { \(options) } }\n"
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.sorted.map(\.message)
     }
 
     // MARK: Heads
 
-    @Test func `R30 nothing but a URL is a GET without a body`() throws {
+    @Test func `nothing but a URL is a GET without a body`() throws {
         let call = try named("url: https://id.example")
         #expect(!call.requiresCall)
         #expect(try call.render(for: nil) == FetchRequest(method: "GET", target: Array("/".utf8)))
     }
 
-    @Test func `R30 headers have small names, and come in the order of the file`() throws {
+    @Test func `headers have small names, and come in the order of the file`() throws {
         let request = try request(
             #"url: https://a, headers: { X-B: "{header:x-in}/{peer.uid}", x-a: "{host} {{}}" }, method: DELETE"#,
             headers: ("x-in", "v")
@@ -68,7 +68,7 @@ struct NamedCallTests {
         )
     }
 
-    @Test func `R30 parameters come behind those of the URL, escaped`() throws {
+    @Test func `parameters come behind those of the URL, escaped`() throws {
         #expect(try target("url: https://a/p, query: { b: x y, a: ä/& }") == "/p?b=x%20y&a=%C3%A4%2F%26")
         #expect(try target(#"url: "https://a/p?z=%7e&y=?", query: { "k[]": 1 }"#) == "/p?z=%7e&y=?&k%5B%5D=1")
         #expect(try target(#"url: "https://a?", query: { b: 1 }"#) == "/?b=1")
@@ -76,7 +76,7 @@ struct NamedCallTests {
         #expect(try target(#"url: "https://a/p?""#) == "/p?")
     }
 
-    @Test func `R30 what a call brings into the URL adds nothing to it but itself`() throws {
+    @Test func `what a call brings into the URL adds nothing to it but itself`() throws {
         let url = #"url: "https://a/u/{header:x-a}/m{path}?p={path}&q={header:x-a}", query: { r: "{header:x-a}" }"#
         let value = "1%2e/../?x&y=z#"
         let escaped = "1%252e%2F..%2F%3Fx%26y%3Dz%23"
@@ -91,7 +91,7 @@ struct NamedCallTests {
 
     // MARK: Bodies
 
-    @Test func `R30 text is a template, line breaks and all`() throws {
+    @Test func `text is a template, line breaks and all`() throws {
         #expect(
             try sent(#"text: "a\r\n{header:x-a}{{\u00e4""#, headers: ("x-a", "1"))
                 == ["text/plain; charset=utf-8", "a\r\n1{ä"]
@@ -99,13 +99,13 @@ struct NamedCallTests {
         #expect(try sent("text: a", ", content_type: text/markdown") == ["text/markdown", "a"])
     }
 
-    @Test func `R30 data are bytes`() throws {
+    @Test func `data are bytes`() throws {
         let request = try request("url: https://a, body: { data: { base64: AP+A } }")
         #expect(try request.bytes == [0, 0xff, 0x80])
         #expect(request.fields == [FetchRequest.Field("content-type", Array("application/octet-stream".utf8))])
     }
 
-    @Test func `R30 JSON keeps its order and its types, and its strings are templates`() throws {
+    @Test func `JSON keeps its order and its types, and its strings are templates`() throws {
         let json = #"{ z: "{header:x-a}", "{host}": [1, 1.50, -0, "1", yes, true, null, {}], a: { b: "{{\n" }, c: }"#
         #expect(
             try sent("json: \(json)", headers: ("x-a", #"q"\"#)) == [
@@ -115,7 +115,7 @@ struct NamedCallTests {
         )
     }
 
-    @Test func `R30 a form is escaped`() throws {
+    @Test func `a form is escaped`() throws {
         #expect(
             try sent(#"form: { user: "{header:x-a}", p+w: "a b&c=~\n" }"#, headers: ("x-a", "é"))
                 == ["application/x-www-form-urlencoded", "user=%C3%A9&p%2Bw=a%20b%26c%3D~%0A"]
@@ -125,14 +125,14 @@ struct NamedCallTests {
     @Test(arguments: [
         ("", "k%5B%5D=a&k%5B%5D=b&t=1&f=0"), ("arrays: plain, bools: literals", "k=a&k=b&t=true&f=false"),
     ])
-    func `R30 lists and truth are written in either style`(_ style: String, _ body: String) throws {
+    func `lists and truth are written in either style`(_ style: String, _ body: String) throws {
         #expect(
             try sent("urlencoded: { values: { k: [a, b], t: true, f: false }, \(style) }")
                 == ["application/x-www-form-urlencoded", body]
         )
     }
 
-    @Test func `R30 parts stand between boundaries, with the files' bytes as they are`() throws {
+    @Test func `parts stand between boundaries, with the files' bytes as they are`() throws {
         let file = TemporaryFile([0x00, 0x0d, 0x0a, 0xff])
         let parts = #"""
             [{ name: 'a"', value: "{header:x-a}" }, { name: j, value: "{{}}", type: application/json },
@@ -161,7 +161,7 @@ struct NamedCallTests {
         #expect(try request.bytes == body)
     }
 
-    @Test func `R30 a boundary is in no part`() {
+    @Test func `a boundary is in no part`() {
         let first = Multipart.boundary(absentFrom: [])
         let second = Multipart.boundary(absentFrom: [Array("m\(first)".utf8)])
         #expect(second != first)
@@ -169,19 +169,19 @@ struct NamedCallTests {
         #expect(Multipart.boundary(absentFrom: [Array(first.utf8.dropLast())]) == first)
     }
 
-    @Test func `R30 the same parts make the same request, so that it is made once for all`() throws {
+    @Test func `the same parts make the same request, so that it is made once for all`() throws {
         let call = try named("url: https://a, body: { multipart: [{ name: a, value: b }] }")
         #expect(try call.render(for: nil) == call.render(for: nil))
     }
 
-    @Test func `R30 the type of parts can be another, and keeps its boundary`() throws {
+    @Test func `the type of parts can be another, and keeps its boundary`() throws {
         let type = try sent("multipart: [{ name: a, value: b }]", ", content_type: multipart/mixed")[0]
         #expect(type.hasPrefix("multipart/mixed; boundary=martlet-"))
     }
 
     // MARK: Files
 
-    @Test func `R30 a file is read for each call`() throws {
+    @Test func `a file is read for each call`() throws {
         let file = TemporaryFile(Array("one".utf8))
         let call = try named("url: https://a, body: { file: \(file.path) }")
         #expect(try call.render(for: nil).bytes == Array("one".utf8))
@@ -194,7 +194,7 @@ struct NamedCallTests {
     }
 
     @Test(arguments: ["file: PATH", "data: { file: PATH }", "multipart: [{ name: a, file: PATH }]"])
-    func `R30 a file of more than 16 MiB is not sent`(_ body: String) throws {
+    func `a file of more than 16 MiB is not sent`(_ body: String) throws {
         let file = TemporaryFile([])
         let call = try named("url: https://a, body: { \(body.replacing("PATH", with: file.path)) }")
         file.extend(to: 16 << 20)
@@ -205,7 +205,7 @@ struct NamedCallTests {
 
     // MARK: Loading
 
-    @Test func `R30 only what comes from a call requires one`() throws {
+    @Test func `only what comes from a call requires one`() throws {
         unsafe setenv("NAMED_CALL_USER", "me", 1)
         let call = try named(
             #"url: "https://a/{env:NAMED_CALL_USER}/x", body: { json: { u: "<{env:NAMED_CALL_USER}>" } }"#
@@ -266,11 +266,11 @@ struct NamedCallTests {
             "{hosts} is unknown; did you mean \"host\"?"
         ),
     ])
-    func `R30 what cannot be sent is refused when the file is loaded`(_ options: String, _ problem: String) {
+    func `what cannot be sent is rejected when the file is loaded`(_ options: String, _ problem: String) {
         #expect(problems(options) == [problem])
     }
 
-    @Test func `R30 one run finds the mistakes of settings and of templates`() {
+    @Test func `one run finds the mistakes of settings and of templates`() {
         #expect(problems(#"url: login, headers: { te: a }"#).count == 2)
         #expect(problems(#"url: http://a, method: get, headers: { te: a }, body: { text: "{" }"#).count == 4)
     }

@@ -155,13 +155,13 @@ import Testing
             upstream.send(.data(1, end: true))
             caller.send(.say(53, "text/plain", end: true))
             harness.settle()
-            #expect(upstream.takeLines(of: 51) == ["51 \(Self.head)"])
+            #expect(upstream.receiveLines(of: 51) == ["51 \(Self.head)"])
             #expect(harness.upstream().connects == 2)
         }
     }
 
     /// What becomes of a connection beside the one that holds much.
-    enum Second: CaseIterable { case forbidden, hangs, refused, withoutRoom }
+    enum Second: CaseIterable { case forbidden, hangs, rejected, withoutRoom }
 
     @Test(arguments: Transport.allCases, Second.allCases)
     func `a call does not wait for another connection while there is one with room`(
@@ -170,7 +170,7 @@ import Testing
     ) {
         runProxy(transport, Self.limited(second == .forbidden ? 1 : 2)) { harness in
             let (_, upstream) = crowd(harness)
-            harness.upstream().behaviour = second == .hangs ? .hangs : second == .refused ? .refuses : .accepts
+            harness.upstream().behaviour = second == .hangs ? .hangs : second == .rejected ? .rejects : .accepts
             let other = harness.http2Caller()
             for stream in [1, 3, 5] {
                 other.send(.say(stream, "text/plain", end: true))
@@ -246,11 +246,11 @@ import Testing
             upstream.send(.response(1))
             _ = caller.next()
             for _ in 0..<2 { harness.pass(.milliseconds(60_050)) }
-            harness.stopTelling()
+            harness.stopReporting()
             upstream.send(.data(1, [UInt8](repeating: 0x61, count: 8192)))
             upstream.peer.move()
             harness.clock.now += 60_050_000_000
-            harness.startTelling()
+            harness.startReporting()
             harness.until { caller.bodyBytes(1) == 8192 }
             #expect(caller.bodyBytes(1) == 8192)
             #expect(hits(harness, "slow_reader") == " 0")
@@ -287,8 +287,8 @@ import Testing
             caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
             harness.settle()
             #expect(harness.livingCalls == 0)
-            #expect(harness.eventLog.take().last == "probe finished permission_denied by upstream")
-            caller.expectRefusal(1)
+            #expect(harness.eventLog.drain().last == "probe finished permission_denied by upstream")
+            caller.expectRejection(1)
         }
     }
 

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `what is under way when the time to drain is over is told so`(_ transport: Transport) {
+    func `what is under way when the time to drain is over is reported so`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
             caller.send(.say(3, "application/json"), .data(3, "{"))

@@ -13,7 +13,7 @@ import Testing
 
     private func expectCanceled(_ harness: ProxyHarness, sourceLocation: SourceLocation = #_sourceLocation) {
         harness.settle()
-        let ends = harness.eventLog.take().filter { $0.contains("finished") }
+        let ends = harness.eventLog.drain().filter { $0.contains("finished") }
         #expect(ends == ["probe finished canceled by caller"], sourceLocation: sourceLocation)
         #expect(harness.livingCalls == 0, sourceLocation: sourceLocation)
     }

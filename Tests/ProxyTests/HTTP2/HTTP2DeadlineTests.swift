@@ -29,8 +29,8 @@ import Testing
             let status = "grpc-status: 4 | grpc-message: \(text)"
             let head = ":status: 200 | content-type: application/grpc | \(status) | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")
-            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
-            caller.expectRefusal(1)
+            #expect(harness.eventLog.drain().last == "probe finished deadline_exceeded by martlet")
+            caller.expectRejection(1)
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
             harness.pass(.milliseconds(1020))
             caller.expect("1 RST_STREAM CANCEL")
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
             #expect(caller.next().hasPrefix("1 HEADERS :status: 504 "))
             caller.expect("1 DATA/end {\"code\":\"deadline_exceeded\",\"message\":\"\(Self.text)\"}")
             upstream.expect("1 RST_STREAM CANCEL")
-            caller.expectRefusal(1)
+            caller.expectRejection(1)
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
         ("application/json", "connect-timeout-ms", "1000", "connect-timeout-ms: 700"),
         ("application/grpc-web", "grpc-timeout", "1000m", "grpc-timeout: 700m"),
     ])
-    func `the upstream is told what is left`(type: String, name: String, value: String, told: String) {
+    func `the upstream is reported what is left`(type: String, name: String, value: String, reported: String) {
         runProxy(http2Plain) { harness in
             harness.upstream().behaviour = .hangs
             let caller = harness.http2Caller()
@@ -167,7 +167,7 @@ import Testing
             harness.pass(.milliseconds(300))
             harness.upstream().admit()
             let head = harness.upstream().acceptHTTP2(in: harness).next()
-            #expect(head.contains(" | \(told) | "), "\(head)")
+            #expect(head.contains(" | \(reported) | "), "\(head)")
         }
     }
 
@@ -190,7 +190,7 @@ import Testing
             caller.send(.say(1, type, (name, value), end: true))
             #expect(caller.rest().contains { $0.contains("request exceeded allowed timeout") })
             harness.upstream().expectNobody()
-            #expect(harness.eventLog.take().last == "probe finished deadline_exceeded by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished deadline_exceeded by martlet")
         }
     }
 
@@ -198,7 +198,7 @@ import Testing
         ("application/grpc", "grpc-timeout", ["", "S", "1", "1s", "-1S", "123456789S", "1.5S", "1 S"]),
         ("application/json", "connect-timeout-ms", ["", "1s", "-1", "12345678901", "0x1"]),
     ])
-    func `a malformed time-out is refused`(type: String, name: String, values: [String]) {
+    func `a malformed time-out is rejected`(type: String, name: String, values: [String]) {
         for value in values {
             runProxy(http2Plain) { harness in
                 let caller = harness.http2Caller()
@@ -206,13 +206,13 @@ import Testing
                 let came = caller.rest()
                 #expect(came.contains { $0.contains(name) }, "\(value): \(came)")
                 harness.upstream().expectNobody()
-                #expect(harness.eventLog.take().last == "probe finished invalid_argument by martlet")
+                #expect(harness.eventLog.drain().last == "probe finished invalid_argument by martlet")
             }
         }
     }
 
     /// Some servers take the first, others the last.
-    @Test func `a time-out that comes twice is refused`() {
+    @Test func `a time-out that comes twice is rejected`() {
         runProxy(http2Plain) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", ("grpc-timeout", "1S"), ("grpc-timeout", "1H"), end: true))

@@ -24,7 +24,7 @@ import Testing
             caller.expectNothing()
             upstream.expectNothing()
             #expect(
-                harness.eventLog.take() == [
+                harness.eventLog.drain() == [
                     "probe request", "probe response", "probe trailers", "probe finished ok by upstream",
                 ]
             )
@@ -45,7 +45,7 @@ import Testing
             let head = ":status: 200 | content-type: application/grpc+proto | grpc-status: 5"
             caller.expect("1 HEADERS/end \(head) | grpc-message: no such thing | x-trace: probe")
             harness.settle()
-            #expect(harness.eventLog.take().last == "probe finished not_found by upstream")
+            #expect(harness.eventLog.drain().last == "probe finished not_found by upstream")
         }
     }
 
@@ -135,7 +135,7 @@ import Testing
             _ = caller.head()
             caller.expect(Array("15\r\n".utf8) + end.latin1 + Array("\r\n0\r\n\r\n".utf8))
             harness.settle()
-            #expect(harness.eventLog.take().last == "probe finished permission_denied by upstream")
+            #expect(harness.eventLog.drain().last == "probe finished permission_denied by upstream")
         }
     }
 
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `gRPC to an upstream that speaks only HTTP 1 is refused in words`(_ transport: Transport) {
+    func `gRPC to an upstream that speaks only HTTP 1 is rejected in words`(_ transport: Transport) {
         runProxy(transport, plain) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/grpc", end: true))

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a connection that gives none is ended, and its calls are told`(_ transport: Transport) {
+    func `a connection that gives none is ended, and its calls are reported`(_ transport: Transport) {
         runProxy(transport, Self.every("10s")) { harness in
             let (caller, upstream) = begin(harness)
             harness.pass(.seconds(11))

@@ -37,7 +37,7 @@ import Testing
             let status = "grpc-status: 8 | grpc-message: \(Self.request) | x-trace: probe"
             caller.expect("1 HEADERS/end :status: 200 | content-type: application/grpc | \(status)")
             upstream.expect("1 RST_STREAM CANCEL")
-            caller.expectRefusal(1)
+            caller.expectRejection(1)
             #expect(
                 harness.metrics(#"martlet_limit_hits_total{limit="request_message"}"#).first?.hasSuffix(" 1") == true
             )
@@ -56,7 +56,7 @@ import Testing
             #expect(caller.next().hasPrefix("1 HEADERS :status: 200 | content-type: application/grpc-web-text"))
             upstream.expect("1 RST_STREAM CANCEL")
             _ = caller.rest()
-            #expect(harness.eventLog.take().last == "probe finished invalid_argument by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished invalid_argument by martlet")
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
             #expect(caller.next().hasPrefix("1 HEADERS :status: 429 | content-type: application/json | "))
             caller.expect("1 DATA/end {\"code\":\"resource_exhausted\",\"message\":\"\(Self.request)\"}")
             harness.upstream().expectNobody()
-            caller.expectRefusal(1)
+            caller.expectRejection(1)
         }
     }
 
@@ -101,7 +101,7 @@ import Testing
                 "1 HEADERS/end grpc-status: 8 | grpc-message: \(Self.response)"
             )
             upstream.expect("1 RST_STREAM CANCEL")
-            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished resource_exhausted by martlet")
         }
     }
 
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a response that is announced too large is told in its stead`(_ transport: Transport) {
+    func `a response that is announced too large is reported in its stead`(_ transport: Transport) {
         runProxy(transport, Self.limited("response_message: 10B")) { harness in
             let caller = harness.http2Caller()
             caller.send(.say(1, "application/json", end: true))

@@ -21,20 +21,20 @@ import Testing
         }
     }
 
-    private func expectFailure(_ type: String, _ lines: String...) {
+    private func expectError(_ type: String, _ lines: String...) {
         expect(.say(1, type, end: true), by: reject("code: unknown, message: auth token fetch failed"), lines)
     }
 
     @Test func `a Connect unary call gets the error as JSON`() {
         for type in ["application/json", "application/proto"] {
             let head = "1 HEADERS :status: 500 | content-type: application/json | content-length: 54"
-            expectFailure(type, head, "1 DATA/end \(Self.json)")
+            expectError(type, head, "1 DATA/end \(Self.json)")
         }
     }
 
     @Test func `a Connect stream gets the error in its last envelope`() {
         let head = "1 HEADERS :status: 200 | content-type: application/connect+json | content-length: 69"
-        expectFailure(
+        expectError(
             "application/connect+json",
             head,
             "1 DATA/end \(envelope("{\"error\":\(Self.json)}", flags: 2))"
@@ -44,20 +44,20 @@ import Testing
     @Test func `a gRPC call gets the error in a single head without a length`() {
         let status = "grpc-status: 2 | grpc-message: auth token fetch failed"
         for type in ["application/grpc", "application/grpc+proto"] {
-            expectFailure(type, "1 HEADERS/end :status: 200 | content-type: \(type) | \(status)")
+            expectError(type, "1 HEADERS/end :status: 200 | content-type: \(type) | \(status)")
         }
     }
 
     @Test func `a gRPC-Web call gets the error in the frame of its trailers`() {
         let trailers = "grpc-status: 2\r\ngrpc-message: auth token fetch failed\r\n"
         let head = "1 HEADERS :status: 200 | content-type: application/grpc-web+proto | content-length: 60"
-        expectFailure("application/grpc-web+proto", head, "1 DATA/end \(envelope(trailers, flags: 0x80))")
+        expectError("application/grpc-web+proto", head, "1 DATA/end \(envelope(trailers, flags: 0x80))")
     }
 
     @Test func `a gRPC-Web call in text gets the same in base64`() {
         let body = "gAAAADdncnBjLXN0YXR1czogMg0KZ3JwYy1tZXNzYWdlOiBhdXRoIHRva2VuIGZldGNoIGZhaWxlZA0K"
         let head = "1 HEADERS :status: 200 | content-type: application/grpc-web-text | content-length: 80"
-        expectFailure("application/grpc-web-text", head, "1 DATA/end \(body)")
+        expectError("application/grpc-web-text", head, "1 DATA/end \(body)")
     }
 
     @Test func `a plain call gets the mapped status and the same JSON`() {
@@ -112,7 +112,7 @@ import Testing
         )
     }
 
-    @Test func `what is left of a request that was answered is not wanted`() {
+    @Test func `what is left of a request that was answered is not expected`() {
         for transport in Transport.allCases {
             runProxy(transport, reject("code: not_found, message: no")) { harness in
                 let caller = harness.http2Caller()
@@ -120,7 +120,7 @@ import Testing
                 caller.expect(
                     "1 HEADERS/end :status: 200 | content-type: application/grpc | grpc-status: 5 | grpc-message: no"
                 )
-                caller.expectRefusal(1)
+                caller.expectRejection(1)
             }
         }
     }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `a head that is too large is refused in the protocol of the call`() {
+    @Test func `a head that is too large is rejected in the protocol of the call`() {
         runProxy("listeners: [{address: \"127.0.0.1:8080\", limits: {head: 1KiB}}]\nupstream: h2c://127.0.0.1:9000") {
             harness in
             let caller = harness.http2Caller()

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `more waiting calls than the limit lets are refused`(_ transport: Transport) {
+    func `more waiting calls than the limit lets are rejected`(_ transport: Transport) {
         runProxy(transport, Self.limited("limits: {streams: 1, connections: 1, waiting: 1}")) { harness in
             let caller = caller(harness, calls: 3)
             let head = caller.next()
@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: Transport.allCases)
     func `all calls that wait for a connection fail with it`(_ transport: Transport) {
         runProxy(transport, Self.limited("limits: {streams: 100}")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = caller(harness, calls: 5)
             harness.until { caller.frames.filter { $0.kind == .headers }.count == 5 }
             let came = caller.rest()
@@ -118,7 +118,7 @@ import Testing
             let caller = caller(harness, calls: 1)
             let first = harness.upstream().acceptHTTP2(in: harness, [.streams: 1])
             #expect(first.next().contains("/0"))
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             caller.send(.request(3, "GET", "/1", end: true), .request(5, "GET", "/2", end: true))
             caller.expectNothing()
             #expect(harness.upstream().connects == 2)
@@ -148,7 +148,7 @@ import Testing
             let caller = caller(harness, calls: 1)
             let first = harness.upstream().acceptHTTP2(in: harness, [.streams: 1])
             _ = first.next()
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             caller.send(.request(3, "GET", "/1", end: true))
             caller.expectNothing()
             harness.upstream().behaviour = .accepts
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `an upstream that does not speak HTTP 2 is told of`(_ transport: Transport) {
+    func `an upstream that does not speak HTTP 2 is reported of`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let caller = caller(harness, calls: 1)
             let upstream = harness.upstream().accept()

@@ -15,10 +15,10 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call that is refused is retried with its body`(_ transport: Transport) {
+    func `a call that is rejected is retried with its body`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             upstream.expect("3 \(Self.head)", "3 DATA/end {}")
             upstream.send(.response(3, end: true))
             caller.expect("1 HEADERS/end :status: 200 | x-trace: probe")
@@ -27,15 +27,15 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a call that is refused again and again fails`(_ transport: Transport) {
+    func `a call that is rejected again and again fails`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness)
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             _ = (upstream.next(), upstream.next())
-            upstream.send(.reset(3, .refused))
+            upstream.send(.reset(3, .rejected))
             _ = (upstream.next(), upstream.next())
-            upstream.send(.reset(5, .refused))
-            let text = "upstream default: the call was refused before it was processed"
+            upstream.send(.reset(5, .rejected))
+            let text = "upstream default: the call was rejected before it was processed"
             let body = #"{"code":"unavailable","message":"\#(text)"}"#
             let length = "content-length: \(body.utf8.count)"
             caller.expect(
@@ -53,7 +53,7 @@ import Testing
             caller.send(.say(1, "application/json"), .data(1, "abc"))
             let upstream = harness.upstream().acceptHTTP2(in: harness)
             upstream.expect("1 \(Self.head)", "1 DATA abc")
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             upstream.expect("3 \(Self.head)", "3 DATA abc")
             caller.send(.data(1, "def"), .headers(1, ["t": "1"], end: true))
             upstream.expect("3 DATA def", "3 HEADERS/end t: 1")
@@ -72,19 +72,19 @@ import Testing
             caller.send(body: 70_000, on: 1)
             harness.until { upstream.bodyBytes(1) == 70_000 }
             #expect(upstream.bodyBytes(1) == 70_000)
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(caller.next().hasPrefix("1 HEADERS :status: 503 "))
             #expect(upstream.frames.filter { $0.kind == .headers }.count == 1)
         }
     }
 
     @Test(arguments: Transport.allCases)
-    func `a refusal behind the head of a response is no refusal`(_ transport: Transport) {
+    func `a rejection behind the head of a response is no rejection`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
             let (caller, upstream) = begin(harness, type: "application/grpc")
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]))
             _ = caller.next()
-            upstream.send(.reset(1, .refused))
+            upstream.send(.reset(1, .rejected))
             #expect(caller.next().hasPrefix("1 HEADERS/end grpc-status: 14 | "))
             upstream.expectNothing()
         }

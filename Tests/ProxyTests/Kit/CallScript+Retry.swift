@@ -17,7 +17,7 @@ extension CallScript {
     }
 
     /// The upstream does not know the caller, and says no more: in envelopes the first frame is the end.
-    func refuse() {
+    func reject() {
         if style != .connectUnary { respond() }
         fail("unauthenticated", "old", 16, status: 401)
     }
@@ -31,8 +31,8 @@ extension CallScript {
         expectSilence()
     }
 
-    /// The caller hears the refusal, and nothing else.
-    func callerHearsRefusal() {
+    /// The caller hears the rejection, and nothing else.
+    func callerSeesRejection() {
         callerReceives("head", "end unauthenticated old")
         expectSilence()
     }

@@ -148,7 +148,7 @@ final class CallScript {
     private func receives(_ decoder: FrameDecoder, _ lines: [String], _ sourceLocation: SourceLocation) {
         if lines.isEmpty { harness.settle() } else { harness.until { decoder.received.count >= lines.count } }
         let came = lines.isEmpty ? decoder.received : Array(decoder.received.prefix(lines.count))
-        decoder.take(came.count)
+        decoder.remove(came.count)
         let isExpected =
             came.count == lines.count
             && zip(came, lines).allSatisfy { $1.hasSuffix("…") ? $0.hasPrefix($1.dropLast()) : $0 == $1 }

@@ -27,12 +27,12 @@ final class FrameDecoder {
 
     /// What has been heard and not been taken.
     var received: [String] {
-        for line in peer.takeLines(of: stream) { read(line) }
+        for line in peer.receiveLines(of: stream) { read(line) }
         return lines
     }
 
     /// Takes what comes first.
-    func take(_ count: Int) {
+    func remove(_ count: Int) {
         lines.removeFirst(min(count, lines.count))
     }
 

@@ -78,7 +78,7 @@ final class HTTP2Peer {
     }
 
     private func read() {
-        reader.read(peer.takeAll())
+        reader.read(peer.receiveAll())
     }
 
     /// Exactly this comes next.
@@ -105,7 +105,7 @@ final class HTTP2Peer {
     }
 
     /// Takes what has come on a stream.
-    func takeLines(of stream: Int) -> [String] {
+    func receiveLines(of stream: Int) -> [String] {
         read()
         return reader.take(of: stream)
     }
@@ -124,8 +124,8 @@ final class HTTP2Peer {
         #expect(peer.end == nil, sourceLocation: sourceLocation)
     }
 
-    /// What is still to come of a request is refused, a second after its response and not before.
-    func expectRefusal(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    /// What is still to come of a request is rejected, a second after its response and not before.
+    func expectRejection(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         harness.pass(.milliseconds(980))
         expectNothing(sourceLocation: sourceLocation)
         harness.pass(.milliseconds(40))

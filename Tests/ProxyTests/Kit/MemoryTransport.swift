@@ -12,14 +12,14 @@ final class MemoryTransport: Events.Transport {
     /// How many bytes that nobody has read yet this end takes; fewer make its peer stuck.
     var room = Int.max
     var connect = Connect.done
-    var wantsRead = false
-    var wantsWrite = false
+    var watchesRead = false
+    var watchesWrite = false
     var resetsOnClose = false
 
     private var arrived: [UInt8] = []
     private var hasEnded = false
     private var isLate = false
-    private var failure: Int32?
+    private var error: Int32?
     private(set) var isClosed = false
     private weak var other: MemoryTransport?
     private weak var watcher: (any Watcher)?
@@ -38,12 +38,12 @@ final class MemoryTransport: Events.Transport {
     }
 
     /// Tells the watcher what it wants to know.
-    func tell() {
+    func report() {
         guard let loop, !isClosed else { return }
         loop.timers.touch(loop.clock.now)
-        if wantsRead, !isLate, !arrived.isEmpty || hasEnded || failure != nil { watcher?.readable() }
+        if watchesRead, !isLate, !arrived.isEmpty || hasEnded || error != nil { watcher?.readable() }
         isLate = false
-        guard wantsWrite, !isClosed else { return }
+        guard watchesWrite, !isClosed else { return }
         switch connect {
         case .pending: return
         case .failed: watcher?.writable()
@@ -55,18 +55,18 @@ final class MemoryTransport: Events.Transport {
     func reset() {
         isClosed = true
         other?.arrived = []
-        other?.failure = ECONNRESET
+        other?.error = ECONNRESET
     }
 
     /// Lets the next write of the other end fail before it notices what this end has sent, which it can still read.
-    func refuseMore() {
+    func rejectMore() {
         isClosed = true
         other?.hasEnded = true
         other?.isLate = true
     }
 
     private var canSend: Bool {
-        guard let other, !other.isClosed, failure == nil else { return true }
+        guard let other, !other.isClosed, error == nil else { return true }
         return other.arrived.count < other.room
     }
 
@@ -75,7 +75,7 @@ final class MemoryTransport: Events.Transport {
     func start(on loop: EventLoop, watcher: any Watcher) {
         self.loop = loop
         self.watcher = watcher
-        wantsRead = true
+        watchesRead = true
         started(watcher)
     }
 
@@ -86,12 +86,12 @@ final class MemoryTransport: Events.Transport {
             arrived.removeFirst(count)
             return .bytes(count)
         }
-        if let failure { return .failed(failure) }
+        if let error { return .failed(error) }
         return hasEnded || other == nil ? .end : .notNow
     }
 
     func send(_ bytes: Span<UInt8>) -> Transfer {
-        if let failure { return .failed(failure) }
+        if let error { return .failed(error) }
         guard let other, !other.isClosed else { return .failed(EPIPE) }
         let count = min(bytes.count, max(0, other.room - other.arrived.count))
         guard count > 0 else { return .notNow }
@@ -99,7 +99,7 @@ final class MemoryTransport: Events.Transport {
         return .bytes(count)
     }
 
-    var isHungUp: Bool { hasEnded || failure != nil }
+    var isHungUp: Bool { hasEnded || error != nil }
 
     func endSending() {
         other?.hasEnded = true
@@ -109,7 +109,7 @@ final class MemoryTransport: Events.Transport {
         guard !isClosed else { return }
         if resetsOnClose { return reset() }
         isClosed = true
-        if arrived.isEmpty { other?.hasEnded = true } else { other?.failure = ECONNRESET }
+        if arrived.isEmpty { other?.hasEnded = true } else { other?.error = ECONNRESET }
     }
 
     var connectError: Int32 {

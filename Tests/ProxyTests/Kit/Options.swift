@@ -12,6 +12,6 @@ func options(_ yaml: String, _ table: [Option], into diagnostics: Diagnostics = 
 func problems(_ item: String) -> [String] {
     let diagnostics = Diagnostics()
     let yaml = "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors: [{ \(item) }]\n"
-    _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+    _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
     return diagnostics.sorted.map(\.message)
 }

@@ -13,7 +13,7 @@ final class EventLog: @unchecked Sendable {
     var instances = 0
 
     /// The events until now; the event log is empty afterwards.
-    func take() -> [String] {
+    func drain() -> [String] {
         defer { events = [] }
         return events
     }

@@ -20,7 +20,7 @@ final class ProxyHarness {
     let gates = SuspensionGates()
     let lineWriters = LineWriters()
     /// What the worker has ordered from the keeper of credentials.
-    let orders = Orders()
+    let credentialRequests = CredentialRequests()
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
     private let leaks = LeakTracker()
@@ -53,7 +53,7 @@ final class ProxyHarness {
             memory: memory,
             network: network,
             kinds: kinds,
-            orders: { [orders] in orders.note($0) },
+            credentialRequests: { [credentialRequests] in credentialRequests.note($0) },
             discard: { [unowned self] _, _ in discardedTables += 1 },
             askForDescriptors: { [unowned self] in callsForDescriptors += 1 }
         )
@@ -143,7 +143,7 @@ final class ProxyHarness {
     }
 
     /// Forgets the connections that are closed on both sides, which cost each turn a little.
-    func forgetClosed() {
+    func removeClosed() {
         peers.removeAll { $0.isClosed }
         ends.removeAll { $0.isClosed }
     }
@@ -154,26 +154,26 @@ final class ProxyHarness {
             let parts = address.split(separator: ":")
             return SocketAddress.ipv4(parts[0].split(separator: ".").map { UInt8($0)! }, port: UInt16(parts[1])!)
         }
-        worker.generation.upstreams[name]?.addressBook.take(known, until: .max)
+        worker.generation.upstreams[name]?.dnsCache.store(known, until: .max)
     }
 
     // MARK: Time
 
-    private var isTold = true
+    private var isReported = true
 
     /// Lets the worker notice nothing, so that several things happen to it at once.
-    func stopTelling() { isTold = false }
+    func stopReporting() { isReported = false }
 
     /// Lets the worker notice things again.
-    func startTelling() {
-        isTold = true
+    func startReporting() {
+        isReported = true
         turn()
     }
 
     /// Takes a turn of the loop, and moves the bytes on both sides of it.
     func turn() {
-        guard isTold else { return }
-        for end in ends { end.tell() }
+        guard isReported else { return }
+        for end in ends { end.report() }
         loop.turn(waiting: false)
         network.move()
         for peer in peers { peer.move() }

@@ -55,9 +55,9 @@ final class ScriptedPeer {
     }
 
     /// Takes nothing more, while what it has sent can still be read; in memory only.
-    func refuseMore() {
+    func rejectMore() {
         isClosed = true
-        (transport as? MemoryTransport)?.refuseMore()
+        (transport as? MemoryTransport)?.rejectMore()
     }
 
     func reset() {
@@ -122,7 +122,7 @@ final class ScriptedPeer {
 
     /// Exactly these bytes come next.
     func expect(_ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(take(bytes.count) == bytes, sourceLocation: sourceLocation)
+        #expect(receive(bytes.count) == bytes, sourceLocation: sourceLocation)
     }
 
     /// Nothing comes.
@@ -149,14 +149,14 @@ final class ScriptedPeer {
     func head(sourceLocation: SourceLocation = #_sourceLocation) -> String {
         var text: String?
         harness.until {
-            text = takeHead()
+            text = acquireHead()
             return text != nil || end != nil
         }
         if text == nil { Issue.record("no head came", sourceLocation: sourceLocation) }
         return text ?? ""
     }
 
-    private func takeHead() -> String? {
+    private func acquireHead() -> String? {
         let end = Array("\r\n\r\n".utf8)
         guard let last = received.indices.first(where: { received[$0...].starts(with: end) }) else { return nil }
         defer { received.removeFirst(last + 4) }
@@ -164,13 +164,13 @@ final class ScriptedPeer {
     }
 
     /// All that has come.
-    func takeAll() -> [UInt8] {
+    func receiveAll() -> [UInt8] {
         defer { received = [] }
         return received
     }
 
     /// The next `count` bytes.
-    func take(_ count: Int) -> [UInt8] {
+    func receive(_ count: Int) -> [UInt8] {
         harness.until { received.count >= count || end != nil }
         defer { received.removeFirst(min(count, received.count)) }
         return Array(received.prefix(count))

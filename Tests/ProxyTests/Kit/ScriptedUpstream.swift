@@ -7,7 +7,7 @@ import Testing
 
 /// An upstream's address, and what becomes of those who connect to it.
 final class ScriptedUpstream {
-    enum Behaviour { case accepts, refuses, hangs, isUnreachable, lacksDescriptors }
+    enum Behaviour { case accepts, rejects, hangs, isUnreachable, lacksDescriptors }
 
     var behaviour = Behaviour.accepts
     /// How many times somebody has begun to connect.
@@ -67,7 +67,7 @@ final class ScriptedUpstream {
         case .hangs:
             hanging.append(harness.watched(.pending))
             return .success(hanging.last!)
-        case .refuses: return .success(harness.watched(.failed(ECONNREFUSED)))
+        case .rejects: return .success(harness.watched(.failed(ECONNREFUSED)))
         case .accepts:
             if let listener { return Socket.connect(to: listener.address).map { $0 } }
             let near = harness.watched(.done)

@@ -94,12 +94,12 @@ final class TaskGate: Sendable {
             }
         } onCancel: {
             state.withLock { $0.canceled += 1 }
-            give()
+            release()
         }
     }
 
     /// Gives the signal, once and for all.
-    func give() {
+    func release() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             state.isGiven = true

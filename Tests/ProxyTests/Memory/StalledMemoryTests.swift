@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Has a peer take all of the output, which fills again: the frame that finds no room in it has begun already.
-    private func takeSome(_ peer: HTTP2Peer, _ harness: ProxyHarness) {
+    private func receiveSome(_ peer: HTTP2Peer, _ harness: ProxyHarness) {
         peer.peer.stopReading(room: 400 * 1024)
         harness.settle()
     }
@@ -48,7 +48,7 @@ import Testing
             harness.settle()
             #expect(harness.held == 0)
             #expect(harness.livingCalls == 0)
-            #expect(harness.eventLog.take().last == "probe finished resource_exhausted by martlet")
+            #expect(harness.eventLog.drain().last == "probe finished resource_exhausted by martlet")
             #expect(harness.memoryHits == "\(Self.streams.count)")
         }
     }
@@ -103,7 +103,7 @@ import Testing
             for stream in Self.streams { caller.send(body: 200_000, on: stream) }
             harness.settle()
             #expect(harness.held > Self.mebibyte)
-            takeSome(upstream, harness)
+            receiveSome(upstream, harness)
             for stream in Self.streams { caller.send(.reset(stream, .cancel)) }
             harness.settle()
             #expect(harness.livingCalls == 0)
@@ -111,7 +111,7 @@ import Testing
             upstream.peer.startReading()
             harness.settle()
             for stream in Self.streams {
-                #expect(upstream.takeLines(of: stream).last == "\(stream) RST_STREAM CANCEL")
+                #expect(upstream.receiveLines(of: stream).last == "\(stream) RST_STREAM CANCEL")
             }
             #expect(harness.held == 0)
         }
@@ -122,7 +122,7 @@ import Testing
             let (caller, upstream) = begin(harness, end: true)
             caller.peer.stopReading(room: 1024)
             respond(upstream, 200_000)
-            takeSome(caller, harness)
+            receiveSome(caller, harness)
             for stream in Self.streams { upstream.send(.reset(stream, .internalError)) }
             harness.settle()
             #expect(harness.livingCalls == 0)
@@ -130,7 +130,7 @@ import Testing
             caller.peer.startReading()
             harness.settle()
             for stream in Self.streams {
-                #expect(caller.takeLines(of: stream).last?.hasPrefix("\(stream) RST_STREAM ") == true)
+                #expect(caller.receiveLines(of: stream).last?.hasPrefix("\(stream) RST_STREAM ") == true)
             }
             #expect(harness.held == 0)
         }
@@ -182,7 +182,7 @@ import Testing
             upstream.send(.response(1, 403, end: true))
             caller.expect("1 HEADERS/end :status: 403 | x-trace: probe")
             #expect(harness.held == 0)
-            caller.expectRefusal(1)
+            caller.expectRejection(1)
         }
     }
 

@@ -77,8 +77,8 @@ struct CallerView {
     /// Whether the messages are whole, and nothing is compressed without a word.
     private var isReadable: Bool {
         guard let frames else { return false }
-        let isToldHow = fields.keys.contains { $0.hasSuffix("-encoding") && $0 != "transfer-encoding" }
-        return isToldHow || frames.allSatisfy { $0.flags & 1 == 0 }
+        let isAskedHow = fields.keys.contains { $0.hasSuffix("-encoding") && $0 != "transfer-encoding" }
+        return isAskedHow || frames.allSatisfy { $0.flags & 1 == 0 }
     }
 
     private var end: [UInt8]? {

@@ -34,14 +34,14 @@ final class OutcomeCall {
         (self.harness, self.trouble, self.usesHTTP2) = (harness, trouble, usesHTTP2)
         spoken = Spoken(rpcProtocol)
         accepted = harness.upstream().connects
-        if case .refuses = trouble.script {
-            harness.upstream().behaviour = .refuses
+        if case .rejects = trouble.script {
+            harness.upstream().behaviour = .rejects
         } else {
             harness.upstream().behaviour = .accepts
         }
         caller2 = version == .http2 ? harness.http2Caller() : nil
         caller = caller2?.peer ?? harness.caller()
-        _ = harness.eventLog.take()
+        _ = harness.eventLog.drain()
     }
 
     /// Makes the call and waits until it is over on both sides.
@@ -55,7 +55,7 @@ final class OutcomeCall {
         for upstream in upstreams { upstream.peer.close() }
         caller.close()
         for _ in 0..<4 { harness.turn() }
-        harness.forgetClosed()
+        harness.removeClosed()
     }
 
     private var isOver: Bool { record != nil && (view.isWhole || view.isBroken) }
@@ -68,13 +68,13 @@ final class OutcomeCall {
         for upstream in upstreams { upstream.step() }
         harness.turn()
         if let caller2 {
-            view.read(caller2.takeLines(of: 1))
+            view.read(caller2.receiveLines(of: 1))
             if caller.end != nil, !view.isWhole { view.isBroken = true }
         } else {
-            bytes += caller.takeAll()
+            bytes += caller.receiveAll()
             view = CallerView(bytes, hasEnded: caller.end != nil)
         }
-        for line in harness.eventLog.take() where line.hasPrefix("w finished ") {
+        for line in harness.eventLog.drain() where line.hasPrefix("w finished ") {
             let words = line.dropFirst("w finished ".count).split(separator: " ", maxSplits: 2)
             record = (RPCCode(name: String(words[0])) ?? .ok, String(words[2]))
         }
@@ -121,13 +121,13 @@ private final class UpstreamSide {
         guard let peer2 else { return stepHTTP1() }
         let ends = peer2.frames.filter { ($0.kind == .data || $0.kind == .headers) && $0.has(Frame.Flag.end) }
         for stream in ends.map(\.stream) where responded.insert(stream).inserted {
-            heads += peer2.takeLines(of: stream).filter { $0.contains(" HEADERS") }
+            heads += peer2.receiveLines(of: stream).filter { $0.contains(" HEADERS") }
             respond(stream)
         }
     }
 
     private func stepHTTP1() {
-        bytes += peer.takeAll()
+        bytes += peer.receiveAll()
         let text = bytes.latin1
         guard let head = text.firstRange(of: "\r\n\r\n") else { return }
         let fields = String(text[..<head.lowerBound])
@@ -144,7 +144,7 @@ private final class UpstreamSide {
         let good = spoken.good
         let (pieces, breaks): ([Spoken.Piece], Bool)
         switch script {
-        case .good, .refuses: (pieces, breaks) = (good, false)
+        case .good, .rejects: (pieces, breaks) = (good, false)
         case .error: (pieces, breaks) = (spoken.error(behindMessage: true), false)
         case .errorOnly: (pieces, breaks) = (spoken.error(behindMessage: false), false)
         case .garbled: (pieces, breaks) = (spoken.garbled, false)

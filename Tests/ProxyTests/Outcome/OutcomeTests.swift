@@ -35,7 +35,7 @@ import Testing
         "validate-status": "validate: {rules: [{when: {status: [503]}, fail: {code: data_loss}}]}",
         "validate-json": "validate: {rules: [{when: {json: {/zzz: present}}, fail: {}}]}",
         "validate-trailer": "validate: {rules: [{when: {trailer: {x-zzz: present}}, fail: {}}]}",
-        "validate-failure": "validate: {rules: [{when: {failure: [connect, reset]}, fail: {code: data_loss}}]}",
+        "validate-failure": "validate: {rules: [{when: {error: [connect, reset]}, fail: {code: data_loss}}]}",
         "validate-replace": "validate: {rules: [{when: {status: 200}, replace: {headers: {set: {x-r: '1'}}}}]}",
         "validate-replace-status": "validate: {rules: [{when: {status: 409}, replace: {status: 410}}]}",
         "validate-message": "validate: {rules: [{when: {status: 200}, replace: {json: {a: 1}}}]}",
@@ -91,9 +91,9 @@ import Testing
     private static func problem(_ call: OutcomeCall, _ trouble: Trouble, _ rpcProtocol: RPCProtocol) -> String? {
         guard let record = call.record else { return "the call is not over; the caller has \(call.view)" }
         guard call.view.isWhole || call.view.isBroken else { return "the caller waits; \(record)" }
-        let told = call.view.code(rpcProtocol)
-        let seen = "told \(told.map { "\($0)" } ?? "broken off"), record \(record), got \(call.view.shown)"
-        if !trouble.mayBeOK(rpcProtocol), record.code == .ok || told == .ok {
+        let reported = call.view.code(rpcProtocol)
+        let seen = "told \(reported.map { "\($0)" } ?? "broken off"), record \(record), got \(call.view.shown)"
+        if !trouble.mayBeOK(rpcProtocol), record.code == .ok || reported == .ok {
             return "a failure looks like success: \(seen)"
         }
         if ["reject", "fault", "limit", "broken-reject-response-end"].contains(trouble.name),
@@ -103,8 +103,8 @@ import Testing
                 return "somebody else has decided: \(seen)"
             }
         }
-        guard let told else { return record.code == .ok ? "a broken response counts as a success: \(seen)" : nil }
-        let agrees = trouble.isMalformed ? (told == .ok) == (record.code == .ok) : told == record.code
+        guard let reported else { return record.code == .ok ? "a broken response counts as a success: \(seen)" : nil }
+        let agrees = trouble.isMalformed ? (reported == .ok) == (record.code == .ok) : reported == record.code
         return agrees ? nil : "caller and record differ: \(seen)"
     }
 
@@ -153,12 +153,12 @@ import Testing
     /// What is wrong with an end that has come through the rules of the test above.
     private static func unheard(_ call: OutcomeCall, _ trouble: Trouble, _ rpcProtocol: RPCProtocol) -> String? {
         guard Trouble.received.contains(trouble.name), let record = call.record else { return nil }
-        guard let told = call.view.code(rpcProtocol) else {
+        guard let reported = call.view.code(rpcProtocol) else {
             return record.code == .resourceExhausted ? nil : "\(record)"
         }
         let trailers = call.view.allTrailers(rpcProtocol)
-        let isRight = (told == .ok ? record.code == .ok : told == .resourceExhausted && trailers["x-m"] == "1")
-        return isRight && trailers["x-cost"] == "1" ? nil : "told \(told), record \(record), got \(call.view.shown)"
+        let isRight = (reported == .ok ? record.code == .ok : reported == .resourceExhausted && trailers["x-m"] == "1")
+        return isRight && trailers["x-cost"] == "1" ? nil : "told \(reported), record \(record), got \(call.view.shown)"
     }
 
     @Test(arguments: RPCProtocol.allCases)

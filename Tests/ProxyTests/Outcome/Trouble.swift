@@ -5,7 +5,7 @@ import RPC
 struct Trouble: CustomStringConvertible {
     /// What the upstream does.
     enum Script {
-        case good, error, errorOnly, refuses, garbled, endless, cut, large, page(Int)
+        case good, error, errorOnly, rejects, garbled, endless, cut, large, page(Int)
         /// It says so many pieces of a good response, and then breaks off; -1 counts from the end.
         case breaks(Int)
         /// Likewise, and then says no more.
@@ -49,7 +49,7 @@ struct Trouble: CustomStringConvertible {
         Trouble(name: "none", harmless: everywhere),
         Trouble(name: "error", script: .error),
         Trouble(name: "error-only", script: .errorOnly),
-        Trouble(name: "refuses", script: .refuses),
+        Trouble(name: "rejects", script: .rejects),
         Trouble(name: "breaks-before", script: .breaks(0)),
         Trouble(name: "breaks-behind-head", script: .breaks(1)),
         Trouble(name: "breaks-behind-message", script: .breaks(2)),
@@ -83,7 +83,7 @@ struct Trouble: CustomStringConvertible {
         Trouble(name: "code-ok", item: rule("code: ok")),
         Trouble(name: "json", item: rule("json: {/a: 1}")),
         Trouble(name: "code-error", item: rule("code: aborted"), script: .error),
-        Trouble(name: "failure", item: rule("failure: [connect, reset]"), script: .refuses),
+        Trouble(name: "failure", item: rule("error: [connect, reset]"), script: .rejects),
         Trouble(name: "request-message", item: "message: {on: request, require: {max: 1B}}", harmless: [.http]),
         Trouble(name: "response-message", item: "message: {on: response, require: {max: 1B}}", harmless: [.http]),
         Trouble(name: "suspended", item: "fault: {delay: 10s}"),
@@ -164,7 +164,7 @@ struct Trouble: CustomStringConvertible {
 extension Trouble {
     /// Those whose end comes back through the whole chain before anything of it has gone out that would stand in its way.
     static let received = [
-        "none", "error", "error-only", "refuses", "breaks-before", "breaks-behind-message", "breaks-before-end",
+        "none", "error", "error-only", "rejects", "breaks-before", "breaks-behind-message", "breaks-before-end",
         "status",
         "field", "trailer", "code-ok", "json", "code-error", "failure", "cut-0", "cut-1", "response-message",
         "fault-response", "reject-unwind", "limit", "limit-message", "respond", "bad-page", "large",

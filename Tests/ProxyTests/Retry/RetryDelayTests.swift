@@ -35,7 +35,7 @@ import Testing
         #expect(times == seconds.map { Nanoseconds($0 * 1e9) })
     }
 
-    @Test func `a delay says no more than it is told`() {
+    @Test func `a delay says no more than it is reported`() {
         #expect(read("{fibonacci: {}}") == RetryDelay(.fibonacci))
         #expect(
             read("{exponential: 2, unit: 1ms, cap: 1m, jitter: 0.5}")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    // MARK: What is refused
+    // MARK: What is rejected
 
     @Test(arguments: [
         ("{}", "give exactly one of them"),
@@ -108,7 +108,7 @@ import Testing
         ("{immediate: {}, jitter: -0.5}", #""jitter" cannot be "-0.5""#),
         ("{immediate: {after: 1s}}", "unknown key"),
     ])
-    func `what makes no sense is told`(_ yaml: String, _ problem: String) {
+    func `what makes no sense is reported`(_ yaml: String, _ problem: String) {
         let problems = problems(yaml)
         #expect(problems.count == 1)
         #expect(problems.first?.contains(problem) == true, "\(problems)")

@@ -17,7 +17,7 @@ import Testing
     func `a dropped response is not seen by the caller, nor by those before`(_ event: String) {
         runCall(chain("\(event): 1")) { call in
             call.ask()
-            call.refuse()
+            call.reject()
             call.askedAgain()
             call.settleWell()
             let good = ["response head", "response message 1 new", "response end ok"]
@@ -61,13 +61,13 @@ import Testing
             call.ask()
             var received = [call.upstreamFrames.head["grpc-previous-rpc-attempts"]]
             for stream in [3, 5] {
-                call.refuse()
+                call.reject()
                 call.askedAgain(stream: stream)
                 received.append(call.upstreamFrames.head["grpc-previous-rpc-attempts"])
             }
             #expect(received == (call.style == .grpc ? [nil, "1", "2"] : [nil, nil, nil]))
-            call.refuse()
-            call.callerHearsRefusal()
+            call.reject()
+            call.callerSeesRejection()
             #expect(call.harness.retries("rule") == 2)
         }
     }
@@ -76,11 +76,11 @@ import Testing
         runCall("{gate: {retry: {response end: 100}}}", on: [.memory]) { call in
             call.ask()
             for attempt in 2...32 {
-                call.refuse()
+                call.reject()
                 call.askedAgain(stream: 2 * attempt - 1)
             }
-            call.refuse()
-            call.callerHearsRefusal()
+            call.reject()
+            call.callerSeesRejection()
             #expect(call.harness.retries("rule") == 31)
             #expect(call.harness.skippedRetries("attempts") == 1)
             #expect(call.harness.eventLog.events.filter { $0.contains("finished") }.count == 1)
@@ -113,9 +113,9 @@ import Testing
             call.upstream.send(.window(0, 100_000), .window(1, 100_000))
             for count in 2...6 { call.say(piece, end: count == 6) }
             call.harness.until { call.upstreamFrames.received.last == "end" }
-            call.upstreamFrames.take(call.upstreamFrames.received.count)
-            call.refuse()
-            call.callerHearsRefusal()
+            call.upstreamFrames.remove(call.upstreamFrames.received.count)
+            call.reject()
+            call.callerSeesRejection()
             #expect(call.harness.skippedRetries("buffer") == 1)
         }
     }
@@ -129,11 +129,11 @@ import Testing
                 call.say("hello", end: true)
                 call.accept()
                 call.harness.until { call.upstreamFrames.received.last == "end" }
-                call.upstreamFrames.take(call.upstreamFrames.received.count)
-                call.refuse()
+                call.upstreamFrames.remove(call.upstreamFrames.received.count)
+                call.reject()
                 if isKept { call.askedAgain(stream: 3) }
-                if isKept { call.refuse() }
-                call.callerHearsRefusal()
+                if isKept { call.reject() }
+                call.callerSeesRejection()
                 #expect(call.harness.skippedRetries("buffer") == (isKept ? 0 : 1))
             }
         }
@@ -170,7 +170,7 @@ import Testing
                 let call = CallScript(harness, style)
                 call.ask()
                 harness.pass(.milliseconds(500))
-                call.refuse()
+                call.reject()
                 call.askedAgain()
                 harness.pass(.milliseconds(520))
                 harness.until { call.callerFrames.received.count >= 2 }
@@ -185,10 +185,10 @@ import Testing
     }
 
     @Test(arguments: ["reset", "deadline"])
-    func `what goes wrong with another try is told as ever`(_ fault: String) {
+    func `what goes wrong with another try is reported as ever`(_ fault: String) {
         runCall("{name: a, gate: {}}, {gate: {sees: [response end], retry: {response end: 1}}}") { call in
             call.ask(call.style.timeoutField)
-            call.refuse()
+            call.reject()
             call.askedAgain()
             if fault == "reset" {
                 call.upstream.send(.reset(3, .internalError))

@@ -43,7 +43,7 @@ import Testing
             call.say("1")
             call.accept()
             call.upstreamReceives("head", "message 1")
-            call.refuse()
+            call.reject()
             call.harness.settle()
             call.say("2")
             call.hangUp()
@@ -77,7 +77,7 @@ import Testing
     @Test func `the caller's time is over while the response waits`() {
         runCall(Self.gate) { call in
             call.ask(call.style.timeoutField)
-            call.refuse()
+            call.reject()
             call.harness.settle()
             call.harness.pass(.milliseconds(1020))
             call.harness.until { call.callerFrames.received.count >= 2 }
@@ -91,12 +91,12 @@ import Testing
         let chain = "{name: b, gate: {sees: [response head], hold: [response head], retry: {response head: 0}}}"
         runCall(chain, on: [.memory]) { call in
             call.ask(call.style.timeoutField)
-            call.refuse()
+            call.reject()
             call.harness.settle()
             // The clock has gone on within a turn, and the alarm has not rung yet.
-            call.harness.stopTelling()
+            call.harness.stopReporting()
             call.harness.clock.now += 2_000_000_000
-            call.harness.startTelling()
+            call.harness.startReporting()
             gate(call).release(nil, .retry(.rule))
             call.harness.settle()
             #expect(call.callerFrames.received.last?.hasPrefix("end deadline_exceeded") == true, "\(call.style)")
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `a call whose upstream cannot be reached is retried`() {
         runCall(Self.gate) { call in
-            call.harness.upstream().behaviour = .refuses
+            call.harness.upstream().behaviour = .rejects
             call.begin()
             call.say("hello", end: true)
             call.harness.settle()

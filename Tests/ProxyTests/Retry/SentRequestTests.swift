@@ -24,7 +24,7 @@ import Testing
                             .connectTimeout, .firstByteTimeout, .attemptTimeout, .callTimeout, .tooManyWaiting, .cutOff,
                             .needsHTTP2, .reset(HTTP2Code(rawValue: 2)), .badResponse(.statusLine),
                         ]
-                        for failure in others { #expect(!sent.canRetry(after: failure), "\(failure)") }
+                        for error in others { #expect(!sent.canRetry(after: error), "\(error)") }
                     }
                 }
             }

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `the time of an attempt is told as such, and the body has its own`() {
+    @Test func `the time of an attempt is reported as such, and the body has its own`() {
         runProxy(Self.limited()) { harness in
             let caller = harness.caller()
             caller.send(say)
@@ -56,7 +56,7 @@ import Testing
             caller.expect(Self.attempt)
         }
         runProxy(Self.limited(", connect_wait: 5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             harness.pass(.seconds(2))

@@ -14,12 +14,12 @@ import Testing
         """
     }
 
-    private static let refused =
+    private static let rejected =
         #"{"code":"unavailable","message":"upstream default: cannot connect to 127.0.0.1:9000: Connection refused"}"#
 
-    @Test func `R37 a call waits until the upstream is there, and is sent once`() {
+    @Test func `a call waits until the upstream is there, and is sent once`() {
         runProxy(Self.waiting("5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             harness.pass(.seconds(2))
@@ -39,9 +39,9 @@ import Testing
         }
     }
 
-    @Test func `R37 connecting is retried after 50 ms, and after twice that each time, up to a second`() {
+    @Test func `connecting is retried after 50 ms, and after twice that each time, up to a second`() {
         runProxy(Self.waiting("60s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             harness.caller().send(get)
             harness.settle()
             var connects = harness.upstream().connects
@@ -56,27 +56,27 @@ import Testing
         }
     }
 
-    @Test func `R37 when the wait is over the call fails with the last cause`() {
+    @Test func `when the wait is over the call fails with the last cause`() {
         runProxy(Self.waiting("5s")) { harness in
             harness.upstream().behaviour = .isUnreachable
             let caller = harness.caller()
             caller.send(say)
             harness.settle()
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             for _ in 0..<49 { harness.pass(.milliseconds(100)) }
             caller.expectNothing()
             harness.pass(.milliseconds(110))
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
-            caller.expect(Self.refused)
+            caller.expect(Self.rejected)
             let connects = harness.upstream().connects
             harness.pass(.seconds(30))
             #expect(harness.upstream().connects == connects)
         }
     }
 
-    @Test func `R37 a connection that is only being made does not keep a call longer`() {
+    @Test func `a connection that is only being made does not keep a call longer`() {
         runProxy(Self.waiting("5s", "timeouts: {connect: none}")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             harness.settle()
@@ -85,11 +85,11 @@ import Testing
             caller.expectNothing()
             harness.pass(.milliseconds(1010))
             _ = caller.head()
-            caller.expect(Self.refused)
+            caller.expect(Self.rejected)
         }
     }
 
-    @Test func `R37 a connection that is not made in time is waited for as well`() {
+    @Test func `a connection that is not made in time is waited for as well`() {
         runProxy(Self.waiting("5s", "timeouts: {connect: 1s}")) { harness in
             harness.upstream().behaviour = .hangs
             let caller = harness.caller()
@@ -102,19 +102,19 @@ import Testing
         }
     }
 
-    @Test func `R37 without it a call fails at once`() {
+    @Test func `without it a call fails at once`() {
         runProxy(plain) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             _ = caller.head()
-            caller.expect(Self.refused)
+            caller.expect(Self.rejected)
         }
     }
 
-    @Test func `R37 the caller's deadline ends the wait`() {
+    @Test func `the caller's deadline ends the wait`() {
         runProxy(Self.waiting("5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             let head = [
                 "POST /a.B/C HTTP/1.1", "host: app", "content-type: application/json", "connect-timeout-ms: 700",
@@ -130,9 +130,9 @@ import Testing
         }
     }
 
-    @Test func `R37 a caller that goes, or takes its call back, ends the wait`() {
+    @Test func `a caller that goes, or takes its call back, ends the wait`() {
         runProxy(Self.waiting("5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(get)
             let other = harness.http2Caller()
@@ -152,9 +152,9 @@ import Testing
     }
 
     @Test(arguments: ["http", "h2c"])
-    func `R37 calls that wait are limited, and all go when the upstream is there`(_ scheme: String) {
+    func `calls that wait are limited, and all go when the upstream is there`(_ scheme: String) {
         runProxy(Self.waiting("5s", "limits: {waiting: 2}", url: "\(scheme)://127.0.0.1:9000")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let callers = (0..<3).map { _ in harness.caller() }
             for caller in callers {
                 caller.send(get)
@@ -182,19 +182,19 @@ import Testing
         }
     }
 
-    @Test func `R37 where no call may wait, none does`() {
+    @Test func `where no call may wait, none does`() {
         runProxy(Self.waiting("5s", "limits: {waiting: 0}")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             _ = caller.head()
-            caller.expect(Self.refused)
+            caller.expect(Self.rejected)
         }
     }
 
-    @Test func `R37 one connection is tried for all that wait, and each has its own time`() {
+    @Test func `one connection is tried for all that wait, and each has its own time`() {
         runProxy(Self.waiting("5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let first = harness.caller()
             first.send(say)
             for _ in 0..<20 { harness.pass(.milliseconds(100)) }
@@ -208,13 +208,13 @@ import Testing
             second.expectNothing()
             for _ in 0..<20 { harness.pass(.milliseconds(100)) }
             _ = second.head()
-            second.expect(Self.refused)
+            second.expect(Self.rejected)
         }
     }
 
-    @Test func `R37 a call that waits goes on when its configuration has been replaced`() {
+    @Test func `a call that waits goes on when its configuration has been replaced`() {
         runProxy(Self.waiting("5s")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             harness.settle()
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func `R37 pauses double only for connections that were begun behind them`() {
+    @Test func `pauses double only for connections that were begun behind them`() {
         var backoff = ConnectBackoff(after: .connectTimeout, at: 0)
         backoff.failed(.lost, at: 10 * .millisecond)
         #expect(backoff.retryAt == 50 * .millisecond)

@@ -49,7 +49,7 @@ import Testing
         ("a=1;;;", "a=1"), ("a=1; unknown=2; httponly", "a=1"), ("a", ""), ("=1", ""), ("; a=1", ""), ("", ""),
         ("a=\u{1}", ""), ("a=\u{e9}", "a=\u{e9}"),
     ])
-    func `R29 a cookie is a name and a value`(_ field: String, _ expected: String) {
+    func `a cookie is a name and a value`(_ field: String, _ expected: String) {
         #expect(sent([field], "http://a.example/") == expected)
     }
 
@@ -63,7 +63,7 @@ import Testing
         ("a=1; Domain=b.example; Domain=a.example", "http://a.example/", true),
         ("a=1; Domain=a.example", "http://ba.example/", false),
     ])
-    func `R29 a cookie goes to its host, or to a domain above that and what is below it`(
+    func `a cookie goes to its host, or to a domain above that and what is below it`(
         _ field: String,
         _ to: String,
         _ isSent: Bool
@@ -71,7 +71,7 @@ import Testing
         #expect(sent([field], "http://a.example/", to: to) == (isSent ? "a=1" : ""))
     }
 
-    @Test func `R29 a name without a dot, or an address, is a domain for itself alone`() {
+    @Test func `a name without a dot, or an address, is a domain for itself alone`() {
         #expect(sent(["a=1; Domain=localhost"], "http://localhost/") == "a=1")
         #expect(sent(["a=1; Domain=localhost"], "http://localhost/", to: "http://b.localhost/") == "")
         #expect(sent(["a=1; Domain=10.0.0.1"], "http://10.0.0.1/") == "a=1")
@@ -84,17 +84,17 @@ import Testing
         // No path, or what is none: the folder of the request, /f.
         ("", "/f", true), ("", "/f/h", true), ("", "/", false), ("x", "/f/g", true), ("x", "/x", false),
     ])
-    func `R29 a cookie goes to its path and what is below it`(_ path: String, _ to: String, _ isSent: Bool) {
+    func `a cookie goes to its path and what is below it`(_ path: String, _ to: String, _ isSent: Bool) {
         let came = sent(["a=1; Path=\(path)"], "http://a.example/f/g", to: "http://a.example\(to)")
         #expect(came == (isSent ? "a=1" : ""))
     }
 
     @Test(arguments: [("/", "/"), ("/a", "/"), ("/a/", "/a"), ("/a/b", "/a"), ("*", "/"), ("", "/")])
-    func `R29 the folder of a request`(_ path: String, _ folder: String) {
+    func `the folder of a request`(_ path: String, _ folder: String) {
         #expect(CookieJar.defaultPath(of: Array(path.utf8)) == Array(folder.utf8))
     }
 
-    @Test func `R29 a secure cookie goes only where nobody can read it`() {
+    @Test func `a secure cookie goes only where nobody can read it`() {
         #expect(sent(["a=1; Secure"], "https://a.example/") == "a=1")
         #expect(sent(["a=1; secure=no"], "https://a.example/", to: "http://a.example/") == "")
     }
@@ -106,18 +106,18 @@ import Testing
         ("Expires=soon", 99, true), ("Expires=Sun, 06 Nov 1994 08:49:47 GMT; Max-Age=20", 19, true),
         ("Max-Age=20; Expires=Sun, 06 Nov 1994 08:49:47 GMT", 20, false), ("Max-Age=5; Max-Age=20", 19, true),
     ])
-    func `R29 a cookie ends in time, and Max-Age goes before Expires`(_ life: String, _ after: Int64, _ lives: Bool) {
+    func `a cookie ends in time, and Max-Age goes before Expires`(_ life: String, _ after: Int64, _ lives: Bool) {
         #expect(sent(["a=1; \(life)"], "http://a.example/", after: after) == (lives ? "a=1" : ""))
     }
 
-    @Test func `R29 a cookie replaces the one of its name, domain and path, and may end it`() {
+    @Test func `a cookie replaces the one of its name, domain and path, and may end it`() {
         let from = "http://a.example/"
         #expect(sent(["a=1", "b=2", "a=3"], from) == "a=3; b=2")
         #expect(sent(["a=1", "b=2", "a=; Max-Age=0"], from) == "b=2")
         #expect(sent(["a=1", "a=2; Domain=a.example"], from) == "a=2")
     }
 
-    @Test func `R29 longer paths come first, then what was made first`() {
+    @Test func `longer paths come first, then what was made first`() {
         let fields = ["a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/x", "d=4; Path=/z"]
         #expect(sent(fields, "http://a.example/x/y") == "b=2; c=3; a=1")
         #expect(sent(["a=1", "b=2", "c=3", "a=4"], "http://a.example/") == "a=4; b=2; c=3")
@@ -125,13 +125,13 @@ import Testing
 
     // MARK: Bounds
 
-    @Test func `R29 a cookie of more than 4 KiB is not kept`() {
+    @Test func `a cookie of more than 4 KiB is not kept`() {
         let value = String(repeating: "x", count: CookieJar.maxLength - 2)
         #expect(sent(["a=\(value)"], "http://a.example/") == "a=\(value)")
         #expect(sent(["a=\(value)x"], "http://a.example/") == "")
     }
 
-    @Test func `R29 of a domain those go that were not used for the longest time`() {
+    @Test func `of a domain those go that were not used for the longest time`() {
         var jar = CookieJar()
         let (from, most) = (Self.origin("http://a.example/"), CookieJar.maxPerDomain)
         for index in 0..<most {
@@ -145,7 +145,7 @@ import Testing
         #expect(sent(by: &jar, "http://a.example/new") == "new=")
     }
 
-    @Test func `R29 those that are over go before others`() {
+    @Test func `those that are over go before others`() {
         var jar = CookieJar()
         let from = Self.origin("http://a.example/")
         for index in 0..<CookieJar.maxPerDomain {
@@ -157,7 +157,7 @@ import Testing
         #expect(sent(by: &jar, "http://a.example/7", at: Self.now) == "new=")
     }
 
-    @Test func `R29 a jar has 300 cookies at most`() {
+    @Test func `a jar has 300 cookies at most`() {
         var jar = CookieJar()
         for index in 0...CookieJar.maxCookies {
             jar.store(Array("c=\(index)".utf8).span, from: Self.origin("http://\(index).example/"), at: Self.now)

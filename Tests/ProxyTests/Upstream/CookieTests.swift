@@ -21,7 +21,7 @@ import Testing
     private static let bare = http("HTTP/1.1 200 OK", "x-a: b", "content-length: 0")
 
     @Test(arguments: Transport.allCases)
-    func `R29 cookies are kept and sent back, and the caller does not see them`(_ transport: Transport) {
+    func `cookies are kept and sent back, and the caller does not see them`(_ transport: Transport) {
         runProxy(transport, Self.keeping("jar")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// HTTP/2 lets a caller send each of its cookies in a field of its own (RFC 9113 §8.2.3).
-    @Test func `R29 all cookies of a caller go on beside those that are kept`() {
+    @Test func `all cookies of a caller go on beside those that are kept`() {
         runProxy(Self.keeping("jar")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `R29 a caller may be shown the cookies that are kept`() {
+    @Test func `a caller may be shown the cookies that are kept`() {
         runProxy(Self.keeping("expose")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `R29 without a jar cookies are the caller's own`() {
+    @Test func `without a jar cookies are the caller's own`() {
         runProxy(plain) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `R29 a call that is retried has the cookies of then, and each once`() {
+    @Test func `a call that is retried has the cookies of then, and each once`() {
         runProxy(Self.keeping("jar").replacing("http:", with: "h2c:")) { harness in
             let caller = harness.http2Caller()
             caller.send(.get(1, "/a"), .get(3, "/a"))
@@ -122,14 +122,14 @@ import Testing
             upstream.expect("1 \(head)", "3 \(head)")
             upstream.send(.response(1, 200, ["set-cookie": "a=1"], end: true))
             caller.expect("1 HEADERS/end :status: 200")
-            upstream.send(.reset(3, .refused))
+            upstream.send(.reset(3, .rejected))
             upstream.expect("5 \(head) | cookie: a=1")
-            upstream.send(.reset(5, .refused))
+            upstream.send(.reset(5, .rejected))
             upstream.expect("7 \(head) | cookie: a=1")
         }
     }
 
-    @Test func `R29 an interim response and an error set cookies as well, and show none`() {
+    @Test func `an interim response and an error set cookies as well, and show none`() {
         runProxy(Self.keeping("jar")) { harness in
             let caller = harness.caller()
             caller.send(get)

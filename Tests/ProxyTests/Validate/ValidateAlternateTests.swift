@@ -6,7 +6,7 @@ import Testing
 /// Calls that are retried when something else was done first.
 @Suite struct ValidateAlternateTests {
     private static let login = "login: {url: 'http://127.0.0.1:9100/login'}"
-    private static let refused = bare("401 Unauthorized")
+    private static let rejected = bare("401 Unauthorized")
 
     private static func afterLogin(_ more: String = "", retries: Int = 1) -> String {
         validating(
@@ -32,13 +32,13 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `R35 a refused call goes again with what another call has brought`(_ transport: Transport) {
+    func `a rejected call goes again with what another call has brought`(_ transport: Transport) {
         runProxy(transport, Self.afterLogin()) { harness in
             let caller = harness.caller()
             caller.send(say)
             let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             loggedIn(harness, token("t2"))
             let head = upstream.head()
             #expect(head.contains("\r\nauthorization: Bearer t2\r\n"), "\(head)")
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `R35 an error of gRPC is answered by another call likewise`() {
+    @Test func `an error of gRPC is answered by another call likewise`() {
         let yaml = Self.afterLogin().replacing("{status: 401}", with: "{code: unauthenticated}")
             .replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")
         runProxy(yaml) { harness in
@@ -70,29 +70,29 @@ import Testing
         }
     }
 
-    @Test func `R35 a status that is no success does not stop the request, and the last response passes`() {
+    @Test func `a status that is no success does not stop the request, and the last response passes`() {
         runProxy(Self.afterLogin(retries: 2)) { harness in
             let caller = harness.caller()
             caller.send(get)
             let upstream = harness.upstream().accept()
             for _ in 0..<2 {
                 upstream.expect(gotUpstream)
-                upstream.send(Self.refused)
+                upstream.send(Self.rejected)
                 loggedIn(harness, bare("500 Internal Server Error"))
             }
             upstream.expect(gotUpstream)
-            upstream.send(Self.refused)
-            caller.expect(Self.refused)
+            upstream.send(Self.rejected)
+            caller.expect(Self.rejected)
         }
     }
 
-    @Test func `R35 another call that gets no response fails the call`() {
+    @Test func `another call that gets no response fails the call`() {
         runProxy(Self.afterLogin()) { harness in
             let caller = harness.caller()
             caller.send(say)
             let upstream = harness.upstream().accept()
             upstream.expect(saidUpstream)
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             let login = harness.upstream("127.0.0.1:9100").accept()
             _ = login.head()
             login.reset()
@@ -101,22 +101,22 @@ import Testing
         }
     }
 
-    @Test func `R35 max_alt bounds the other calls, and then the call fails`() {
+    @Test func `max_alt bounds the other calls, and then the call fails`() {
         runProxy(Self.afterLogin(", max_alt: 1", retries: 5)) { harness in
             let caller = harness.caller()
             caller.send(get)
             let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             loggedIn(harness, token("t2"))
             #expect(upstream.head().contains("Bearer t2"))
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 "))
             harness.upstream("127.0.0.1:9100").expectNobody()
         }
     }
 
-    @Test func `R35 calls that wait for the same call share it`() {
+    @Test func `calls that wait for the same call share it`() {
         runProxy(Self.afterLogin().replacing("http://127.0.0.1:9000", with: "h2c://127.0.0.1:9000")) { harness in
             let callers = [harness.caller(), harness.caller()]
             for caller in callers { caller.send(get) }
@@ -135,13 +135,13 @@ import Testing
         }
     }
 
-    @Test func `R35 a caller that goes away has the other call given up`() {
+    @Test func `a caller that goes away has the other call given up`() {
         runProxy(Self.afterLogin()) { harness in
             let caller = harness.caller()
             caller.send(get)
             let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             let login = harness.upstream("127.0.0.1:9100").accept()
             _ = login.head()
             caller.reset()
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [("/bin/echo, t9", true), ("/bin/false", false)])
-    func `R36 a program runs first, and the request goes again whatever becomes of it`(
+    func `a program runs first, and the request goes again whatever becomes of it`(
         _ command: String,
         _ succeeds: Bool
     ) {
@@ -165,7 +165,7 @@ import Testing
             caller.send(get)
             let upstream = harness.upstream().accept()
             upstream.expect(gotUpstream)
-            upstream.send(Self.refused)
+            upstream.send(Self.rejected)
             #expect(upstream.head().contains("x-t: v=t9\r\n") == succeeds)
             upstream.send(fine)
             caller.expect(fine)

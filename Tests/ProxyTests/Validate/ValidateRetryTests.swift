@@ -7,7 +7,7 @@ import Testing
 @Suite struct ValidateRetryTests {
     private static let down = bare("503 Service Unavailable")
 
-    @Test func `R32 the rules of Martlet let 429 wait for three seconds`() {
+    @Test func `the rules of Martlet let 429 wait for three seconds`() {
         runProxy(validating("rules: [{use: default}], max_retries: 1")) { harness in
             let caller = harness.caller()
             caller.send(say)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `R32 another time for a status, and none for others`() {
+    @Test func `another time for a status, and none for others`() {
         runProxy(validating("rules: [{use: default, retriable_status: {503: 1s}}], max_retries: 1")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -37,9 +37,9 @@ import Testing
         }
     }
 
-    @Test func `R32 an upstream that refuses connections is tried at once, also with POST`() {
+    @Test func `an upstream that rejects connections is tried at once, also with POST`() {
         runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
-            harness.upstream().behaviour = .refuses
+            harness.upstream().behaviour = .rejects
             let caller = harness.caller()
             caller.send(say)
             // Connections are made with growing pauses.
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `R32 a connection that breaks is retried where that is safe`() {
+    @Test func `a connection that breaks is retried where that is safe`() {
         runProxy(validating("rules: [{use: default}], max_retries: 2")) { harness in
             let caller = harness.caller()
             caller.send(get)
@@ -77,7 +77,7 @@ import Testing
         ("fibonacci: {}", [0, 1000, 1000, 2000, 3000, 5000, 8000, 13000]),
         ("fibonacci: {}, unit: 10ms", [0, 10, 10, 20, 30, 50]),
     ])
-    func `R33 a request goes again after exactly the time of its strategy`(_ strategy: String, _ times: [Int]) {
+    func `a request goes again after exactly the time of its strategy`(_ strategy: String, _ times: [Int]) {
         let rules = "rules: [{when: {status: 503}, retry: {\(strategy)}}], max_retries: \(times.count)"
         runProxy(validating(rules, upstream: "h2c://127.0.0.1:9000", more: "timeouts: {keepalive: none}")) { harness in
             let caller = harness.caller()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `R33 an error of RPC is retried after its time, and its success is the response`() {
+    @Test func `an error of RPC is retried after its time, and its success is the response`() {
         let rules = """
             rules: [{when: {code: unavailable}, retry: {delayed: 1s, methods: [pkg.Service/Say]}}], max_retries: 2
             """
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `R34 when retries are used up the last response passes as it is`(_ transport: Transport) {
+    func `when retries are used up the last response passes as it is`(_ transport: Transport) {
         runProxy(transport, validating("rules: [{when: {status: 504}, retry: {}}], max_retries: 1")) { harness in
             let late = http("HTTP/1.1 504 Gateway Timeout", "x-a: b", "content-length: 4", body: "late")
             let caller = harness.caller()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `R34 the last error of RPC passes as it is`() {
+    @Test func `the last error of RPC passes as it is`() {
         let rules = "rules: [{when: {code: unavailable}, retry: {allow_non_idempotent: true}}], max_retries: 1"
         runCall("{validate: {\(rules)}}", in: [.connectUnary, .grpc], on: [.memory]) { call in
             call.begin()
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `a retry that comes to nothing is told as the first would be`(_ transport: Transport) {
+    func `a retry that comes to nothing is reported as the first would be`(_ transport: Transport) {
         runProxy(transport, validating("rules: [{when: {status: 503}, retry: {delayed: 1s}}], max_retries: 1")) {
             harness in
             let caller = harness.caller()

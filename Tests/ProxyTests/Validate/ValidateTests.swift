@@ -7,7 +7,7 @@ import Testing
     private static let legacy =
         "rules: [{when: {json: {/code: {not: 0}}}, fail: {code: failed_precondition, message: 'no: {json:/errorMsg}'}}]"
 
-    @Test func `R31 an error within a message becomes an error of RPC`() {
+    @Test func `an error within a message becomes an error of RPC`() {
         runCall("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc]) { call in
             call.begin()
             call.say("{}", end: true)
@@ -72,7 +72,7 @@ import Testing
             let caller = harness.caller()
             caller.send(http("GET /page HTTP/1.1", "host: app"))
             #expect(caller.head().hasPrefix("HTTP/1.1 500 "))
-            #expect(String(decoding: caller.takeAll(), as: UTF8.self).hasPrefix(#"{"code":"data_loss""#))
+            #expect(String(decoding: caller.receiveAll(), as: UTF8.self).hasPrefix(#"{"code":"data_loss""#))
         }
         runCall("{\(rules)}, {unwind: true, reject: {code: aborted}}") { call in
             call.begin()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `R31 a message without an error passes as it is`() {
+    @Test func `a message without an error passes as it is`() {
         runCall("{validate: {\(Self.legacy)}}", in: [.connectUnary, .grpc], gzip: true) { call in
             call.begin()
             call.say("{}", end: true)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func `R31 an error within a body of plain HTTP becomes one`(_ transport: Transport) {
+    func `an error within a body of plain HTTP becomes one`(_ transport: Transport) {
         runProxy(transport, validating(Self.legacy)) { harness in
             let caller = harness.caller()
             caller.send(get + get + get)
@@ -107,7 +107,7 @@ import Testing
             let head = caller.head()
             #expect(head.hasPrefix("HTTP/1.1 400 "), "\(head)")
             let length = head.components("content-length: ").last!.prefix { $0.isNumber }
-            #expect(String(decoding: caller.take(Int(length)!), as: UTF8.self).contains("no: sold out"))
+            #expect(String(decoding: caller.receive(Int(length)!), as: UTF8.self).contains("no: sold out"))
             upstream.expect(gotUpstream)
             upstream.send(fine)
             caller.expect(fine)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `R31 the first rule that does not pass a response on decides, and continue asks those behind`() {
+    @Test func `the first rule that does not pass a response on decides, and continue asks those behind`() {
         let rules = """
             rules: [{when: {header: {x-a: '1'}}, next: {}}, {when: {status: 200}, continue: true, \
             replace: {headers: {set: {x-b: '2'}}}}, {when: {header: {x-b: '2'}}, fail: {code: aborted, message: b}}]
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `R31 a rule replaces the message and the head`() {
+    @Test func `a rule replaces the message and the head`() {
         let rules = "rules: [{when: {json: {/old: present}}, replace: {json: {new: 1}, headers: {set: {x-n: y}}}}]"
         runCall("{validate: {\(rules)}}", in: [.connectUnary]) { call in
             call.begin()
@@ -169,8 +169,8 @@ import Testing
                 == ["{b} is not captured; add it to \"capture\""]
         )
         #expect(
-            problems("validate: {rules: [{when: {failure: reset, status: 500}, fail: {}}]}")
-                == ["a failure is no response; make a rule of its own for \"failure\""]
+            problems("validate: {rules: [{when: {error: reset, status: 500}, fail: {}}]}")
+                == ["\"error\" is for calls without a whole response; write a rule of its own for it"]
         )
     }
 }

@@ -53,7 +53,7 @@ struct TokenBounds {
     /// The headers whose values nobody may see, beside that of the token.
     var secretHeaders: [FieldName] { phantom.map { [$0.header] } ?? [] }
 
-    func objection(to upstream: UpstreamSettings) -> String? {
+    func rejection(of upstream: UpstreamSettings) -> String? {
         if !allows(upstream) {
             return "the token does not go to \(upstream.url), which is not among its hosts"
         }
@@ -73,9 +73,9 @@ struct TokenBounds {
     /// What is done with a call; a token of the caller's that shall not go on is taken out.
     func ruling(on call: Call) -> Ruling {
         let request = call.request
-        let obstacle = obstacle(to: call)
+        let rejection = rejection(of: call)
         // Where no token goes the phantom does not either, and nobody has to show it.
-        if let phantom, let error = phantom.swap(in: request), obstacle == nil { return .reject(error) }
+        if let phantom, let error = phantom.swap(in: request), rejection == nil { return .reject(error) }
         if request.first(header) != nil {
             switch ofCaller {
             case .keep: return .leave
@@ -86,10 +86,10 @@ struct TokenBounds {
             case .replace: break
             }
         }
-        return obstacle.map { .withhold($0) } ?? .proceed
+        return rejection.map { .withhold($0) } ?? .proceed
     }
 
-    private func obstacle(to call: Call) -> String? {
+    private func rejection(of call: Call) -> String? {
         guard let upstream = call.route.upstream else { return nil }
         let name = upstream.settings.name
         if !upstream.isConfidential, !allowsClearText { return "the token does not go to \(name) in clear text" }

@@ -5,7 +5,7 @@ extension TokenInterceptor {
         name: "token",
         summary:
             "Puts a token into a request header: one that a file, a program, an OAuth 2.0 server or another place gives. "
-            + "It is fetched once for all calls and anew before it ends; a call whose token the upstream refuses is retried "
+            + "It is fetched once for all calls and anew before it ends; a call whose token the upstream rejects is retried "
             + "with a fresh one.",
         isPerAttempt: true,
         rewrites: true,
@@ -51,12 +51,12 @@ extension TokenInterceptor {
                 "retry",
                 .bool,
                 default: "true",
-                "Whether a call whose token is refused as unauthenticated is retried with a fresh one."
+                "Whether a call whose token is rejected as unauthenticated is retried with a fresh one."
             ),
             Option(
-                "on_failure",
+                "on_error",
                 .node,
-                shape: .either([.value(.choice(["continue"])), .value(.section(OnFailure.options))]),
+                shape: .either([.value(.choice(["continue"])), .value(.section(OnError.options))]),
                 "What a call gets while there is no token: continue sends it without one; {code: …, message: …} rejects it."
             ),
         ],

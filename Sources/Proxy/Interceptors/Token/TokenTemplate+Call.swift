@@ -12,7 +12,7 @@ extension TokenTemplate {
     ]
 
     init?(call section: Section, _ calls: NamedCalls) {
-        guard let entry = calls.entry(section, "name"), let places = Self.places(section, value: "value") else {
+        guard let entry = calls.entry(section, "name"), let fields = Self.fields(section, value: "value") else {
             return nil
         }
         let settings = entry.call.settings
@@ -24,7 +24,7 @@ extension TokenTemplate {
                     request: request,
                     form: [],
                     authentication: .none,
-                    response: .json(places),
+                    response: .json(fields),
                     timeout: settings.timeout.map { Nanoseconds($0) }
                 )
             )

@@ -61,18 +61,18 @@ extension TokenTemplate {
         switch section.string("format") {
         case "kubernetes": return .execCredential
         case "aws": return .aws(value: pointer(section, "pointer") ?? CredentialResponse.sessionToken)
-        case "json": return places(section, value: "pointer").map { .json($0) }
+        case "json": return fields(section, value: "pointer").map { .json($0) }
         default: return .text
         }
     }
 
     /// Where JSON has the token, and its end.
-    static func places(_ section: Section, value key: String) -> CredentialPlaces? {
+    static func fields(_ section: Section, value key: String) -> CredentialFields? {
         guard let value = pointer(section, key) else {
             if !section.has(key) { section.report("\"\(key)\" has to say where the token is", at: key) }
             return nil
         }
-        return CredentialPlaces(
+        return CredentialFields(
             value: value,
             expiresIn: pointer(section, "expires_in"),
             expiresAt: pointer(section, "expires_at")

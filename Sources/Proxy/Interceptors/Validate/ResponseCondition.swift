@@ -28,9 +28,9 @@ struct ResponseCondition {
             "What is in the places of the message that JSON Pointers name: a value, { not: … }, present or absent."
         ),
         Option(
-            "failure",
-            .choices(FailureKind.allCases.map(\.rawValue)),
-            "Why there was no whole response, or a list; without it, and without a code, failures are no matter."
+            "error",
+            .choices(ErrorKind.allCases.map(\.rawValue)),
+            "Why there was no whole response, or a list. Without it and without `code`, the rule ignores such errors."
         ),
     ]
 
@@ -38,15 +38,15 @@ struct ResponseCondition {
     private var codes: [RPCCode] = []
     private var headers: [HeaderCondition] = []
     private var trailers: [HeaderCondition] = []
-    private var places: [JSONCondition] = []
-    private var failures: [FailureKind] = []
+    private var jsonConditions: [JSONCondition] = []
+    private var errors: [ErrorKind] = []
     private var mustBeEmpty = false
 
     /// A response with a status.
     init(status: Int) { statuses = [status] }
 
-    /// A failure.
-    init(failures: [FailureKind]) { self.failures = failures }
+    /// An error that took the place of the response.
+    init(errors: [ErrorKind]) { self.errors = errors }
 
     private init() {}
 
@@ -61,17 +61,20 @@ struct ResponseCondition {
     init(_ section: Section) {
         statuses = section.integers("status")
         codes = section.strings("code").compactMap { RPCCode(name: $0) }
-        failures = section.strings("failure").compactMap { FailureKind(rawValue: $0) }
+        errors = section.strings("error").compactMap { ErrorKind(rawValue: $0) }
         headers = Self.fields("header", section)
         trailers = Self.fields("trailer", section)
-        places = Self.places(section)
-        for key in ["status", "code", "failure"] {
+        jsonConditions = Self.jsonConditions(section)
+        for key in ["status", "code", "error"] {
             guard case .sequence([])? = section.node(key)?.content else { continue }
             section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
         }
-        let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || !places.isEmpty
-        if !failures.isEmpty, asksResponse {
-            section.report("a failure is no response; make a rule of its own for \"failure\"", at: "failure")
+        let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || !jsonConditions.isEmpty
+        if !errors.isEmpty, asksResponse {
+            section.report(
+                "\"error\" is for calls without a whole response; write a rule of its own for it",
+                at: "error"
+            )
         }
     }
 
@@ -88,7 +91,7 @@ struct ResponseCondition {
         }
     }
 
-    private static func places(_ section: Section) -> [JSONCondition] {
+    private static func jsonConditions(_ section: Section) -> [JSONCondition] {
         guard let node = section.node("json") else { return [] }
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
             let advice = "write a mapping from places to values, like { /code: { not: 0 } }"
@@ -99,19 +102,19 @@ struct ResponseCondition {
     }
 
     /// Whether it asks about the message.
-    var asksMessage: Bool { !places.isEmpty || mustBeEmpty }
+    var asksMessage: Bool { !jsonConditions.isEmpty || mustBeEmpty }
 
     /// Whether it asks about what may be known at the end only.
     var asksEnd: Bool { asksMessage || !codes.isEmpty || !trailers.isEmpty }
 
     /// Whether it may be for calls that got no whole response.
-    var asksFailure: Bool { !failures.isEmpty || !codes.isEmpty }
+    var asksError: Bool { !errors.isEmpty || !codes.isEmpty }
 
     /// Whether what it asks about the head, or about the failure, holds.
-    func holds(for head: HTTPHead?, failure: UpstreamError?) -> Bool {
+    func holds(for head: HTTPHead?, error: UpstreamError?) -> Bool {
         let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || asksMessage
-        if let failure { return asksFailure && !asksResponse && (failures.isEmpty || failures.contains(failure.kind)) }
-        guard failures.isEmpty else { return false }
+        if let error { return asksError && !asksResponse && (errors.isEmpty || errors.contains(error.kind)) }
+        guard errors.isEmpty else { return false }
         guard let head else { return statuses.isEmpty && headers.isEmpty }
         return (statuses.isEmpty || statuses.contains(head.status)) && headers.allSatisfy { $0.holds(for: head) }
     }
@@ -122,9 +125,9 @@ struct ResponseCondition {
             guard let code = facts.code else { return nil }
             guard codes.contains(code) else { return false }
         }
-        if !places.isEmpty {
+        if !jsonConditions.isEmpty {
             guard facts.isMessageKnown else { return nil }
-            guard let json = facts.json, places.allSatisfy({ $0.holds(for: json) }) else { return false }
+            guard let json = facts.json, jsonConditions.allSatisfy({ $0.holds(for: json) }) else { return false }
         }
         if mustBeEmpty {
             guard let isEmpty = facts.isEmpty else { return nil }
@@ -170,8 +173,8 @@ struct JSONCondition {
         return switch test {
         case .present: found != nil
         case .absent: found == nil
-        case .value(let wanted): found == wanted
-        case .other(let unwanted): found != nil && found != unwanted
+        case .value(let expected): found == expected
+        case .other(let unexpected): found != nil && found != unexpected
         }
     }
 }

@@ -25,8 +25,8 @@ struct ResponseFacts {
     /// The head has come.
     init(head: HTTPHead, _ call: Call) {
         phase = .head
-        code = call.failure == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
-        isMessageKnown = call.failure != nil
+        code = call.error == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
+        isMessageKnown = call.error != nil
         trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
     }
 

@@ -62,15 +62,15 @@ final class RetryWait {
             timeout: settings.timeout.map { Nanoseconds($0) }
         ) { [weak self] result in
             switch result {
-            case .success(let response): self?.take(response, of: settings.name)
-            case .failure(let failure):
-                self?.note(settings.name, failure.text)
-                self?.fail("call \(settings.name): \(failure.text)")
+            case .success(let response): self?.receive(response, of: settings.name)
+            case .failure(let error):
+                self?.note(settings.name, error.text)
+                self?.fail("call \(settings.name): \(error.text)")
             }
         }
     }
 
-    private func take(_ response: FetchedResponse, of name: String) {
+    private func receive(_ response: FetchedResponse, of name: String) {
         guard 200...299 ~= response.status else {
             note(name, "it was answered with the status \(response.status)")
             return done { _ in nil }
@@ -79,7 +79,7 @@ final class RetryWait {
     }
 
     private func note(_ name: String, _ reason: String) {
-        call.worker.notices.note("a call failed", about: name, ("call", name), ("reason", reason))
+        call.worker.logLimiter.note("a call failed", about: name, ("call", name), ("reason", reason))
     }
 
     private func run(_ command: [String]) {
@@ -87,7 +87,7 @@ final class RetryWait {
             guard let self else { return }
             if case .ended(0, let output) = outcome { return done { $0.value(in: output) } }
             let words = Self.words(outcome)
-            call.worker.notices.note("a task failed", about: command[0], ("task", command[0]), ("reason", words))
+            call.worker.logLimiter.note("a task failed", about: command[0], ("task", command[0]), ("reason", words))
             done { _ in nil }
         }
         self.process = process
@@ -110,7 +110,7 @@ final class RetryWait {
         for capture in plan.captures {
             values[capture.name] = value(capture)
             guard values[capture.name] == nil else { continue }
-            call.worker.notices.note("nothing to capture", about: capture.name, ("capture", capture.name))
+            call.worker.logLimiter.note("nothing to capture", about: capture.name, ("capture", capture.name))
         }
         captured(values)
         sleep()

@@ -50,7 +50,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             events.formUnion([.responseMessages, .plainBodies, .responseEnd])
         }
         if rules.contains(where: { $0.condition.asksEnd }) { events.insert(.responseEnd) }
-        if rules.contains(where: { $0.condition.asksFailure }) { events.insert(.responseErrors) }
+        if rules.contains(where: { $0.condition.asksError }) { events.insert(.responseErrors) }
         let plans = rules.compactMap { if case .retry(let plan) = $0.outcome { plan } else { nil } }
         if !plans.isEmpty, maxRetries > 0 { events.insert(.retries) }
         if plans.contains(where: { !$0.set.isEmpty }) { events.insert(.requestHead) }
@@ -86,10 +86,10 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
         position = rules.count
-        guard isJudged(call) else { return .next }
+        guard isEvaluated(call) else { return .next }
         (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
         retryAfter = 0
-        if call.failure == nil { readWishes(head) }
+        if call.error == nil { readWishes(head) }
         findCandidates(from: 0, head, call)
         return decide(ResponseFacts(head: head, call), call, head: head)
     }
@@ -103,9 +103,9 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        guard isJudged(call) else { return .next }
+        guard isEvaluated(call) else { return .next }
         // A response that broke off is another thing than the one whose head has come.
-        if call.failure != nil, call.hasUpstreamResponse {
+        if call.error != nil, call.hasUpstreamResponse {
             position = 0
             findCandidates(from: 0, nil, call)
         }
@@ -117,8 +117,8 @@ final class ValidateInterceptor: Interceptor, Redacting {
 
     /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
     /// failure to get one; not about errors that other interceptors have made.
-    private func isJudged(_ call: Call) -> Bool {
-        call.failure != nil || call.ownOutcome?.isError != true
+    private func isEvaluated(_ call: Call) -> Bool {
+        call.error != nil || call.ownOutcome?.isError != true
     }
 
     private static let retryAfterField = FieldName("retry-after")
@@ -137,7 +137,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
         for index in start..<rules.count {
             let bit: UInt64 = 1 << UInt64(index)
-            let holds = rules[index].condition.holds(for: head, failure: call.failure)
+            let holds = rules[index].condition.holds(for: head, error: call.error)
             candidates = holds ? candidates | bit : candidates & ~bit
         }
     }
@@ -170,10 +170,10 @@ final class ValidateInterceptor: Interceptor, Redacting {
             position = rules.count
             switch rule.outcome {
             case .next: return .next
-            case .fail(let failure):
+            case .fail(let error):
                 // The text goes into logs.
                 let json = facts.json.map(call.run.chain.redactions.masked)
-                return .failing(failure.error(status: status, json: json), end)
+                return .failing(error.error(status: status, json: json), end)
             case .replace(let replacement, _):
                 replace(replacement, head, message, call)
                 return .next
@@ -208,10 +208,10 @@ final class ValidateInterceptor: Interceptor, Redacting {
         }
         if plan.alternate != nil { alternates += 1 }
         guard plan.alternate != nil || plan.task != nil || delay > 0 else {
-            take([:], plan)
+            use([:], plan)
             return .retry(.rule)
         }
-        let wait = RetryWait(call, plan, delay: delay) { [unowned self] values in take(values, plan) }
+        let wait = RetryWait(call, plan, delay: delay) { [unowned self] values in use(values, plan) }
         self.wait = wait
         wait.begin()
         return .suspend(wait.suspension)
@@ -221,8 +221,8 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetrySkipReason?) {
         if call.retries >= maxRetries { return (0, .attempts) }
         if let skipReason = call.retrySkipReason { return (0, skipReason) }
-        if call.failure?.endsCall == true { return (0, .deadline) }
-        let status = call.failure == nil ? status : 0
+        if call.error?.endsCall == true { return (0, .deadline) }
+        let status = call.error == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (0, .notIdempotent) }
         let chance = Double(call.worker.random.next() >> 11) * 0x1p-53
         var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
@@ -237,7 +237,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     /// Keeps what goes into the request when it is retried; what has no value leaves what was there before.
-    private func take(_ captured: [String: [UInt8]], _ plan: RetryPlan) {
+    private func use(_ captured: [String: [UInt8]], _ plan: RetryPlan) {
         for (name, text) in plan.set {
             guard let value = text.filled({ captured[$0] }) else { continue }
             headers.removeAll { $0.name == name }

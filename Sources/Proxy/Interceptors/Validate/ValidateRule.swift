@@ -13,7 +13,7 @@ struct ValidateRule {
         /// It passes as it is.
         case next
         case fail(ValidateError)
-        case replace(ValidateReplacement, goesOn: Bool)
+        case replace(ValidateReplacement, continues: Bool)
         case retry(RetryPlan)
     }
 
@@ -23,7 +23,7 @@ struct ValidateRule {
     /// Whether it can be applied only when the message has come.
     var needsMessage: Bool {
         switch outcome {
-        case .fail(let failure): failure.needsMessage
+        case .fail(let error): error.needsMessage
         case .replace(let replacement, _): replacement.body != nil
         case .next, .retry: false
         }
@@ -67,8 +67,8 @@ struct ValidateRule {
         }
         if section.has("replace") {
             let replacement = ValidateReplacement(section.section("replace"))
-            let goesOn = section.bool("continue")
-            return [ValidateRule(condition: condition, outcome: .replace(replacement, goesOn: goesOn))]
+            let continues = section.bool("continue")
+            return [ValidateRule(condition: condition, outcome: .replace(replacement, continues: continues))]
         }
         if section.has("retry") {
             return [ValidateRule(condition: condition, outcome: .retry(shared.plan(section, "retry")))]
@@ -104,7 +104,7 @@ struct ValidateRule {
         var rules = statuses.map { status, time in
             ValidateRule(condition: ResponseCondition(status: status), outcome: .retry(shared.plan(.delayed(time))))
         }
-        let transient = ResponseCondition(failures: [.dns, .connect, .timeout, .reset])
+        let transient = ResponseCondition(errors: [.dns, .connect, .timeout, .reset])
         rules.append(ValidateRule(condition: transient, outcome: .retry(shared.plan(.immediate))))
         if !section.bool("allow_empty") { rules.append(ValidateRule(condition: .empty, outcome: .fail(.empty))) }
         return rules

@@ -1,5 +1,5 @@
 /// Why there was no whole response, in the words that rules have for it.
-enum FailureKind: String, CaseIterable {
+enum ErrorKind: String, CaseIterable {
     /// The name of the upstream could not be looked up.
     case dns
     /// Nobody could be connected to, or not in time.
@@ -18,7 +18,7 @@ enum FailureKind: String, CaseIterable {
 
 extension UpstreamError {
     /// What rules call it.
-    var kind: FailureKind {
+    var kind: ErrorKind {
         switch self {
         case .unknownHost: .dns
         case .connect, .connectTimeout, .noRoom: .connect

@@ -1,7 +1,7 @@
 internal import Events
 
 /// Something that a person who runs the proxy should know, for the log of the daemon.
-package struct Notice: Sendable {
+package struct LogMessage: Sendable {
     /// What has happened.
     package let text: String
     /// What it concerns: where, who, why.
@@ -10,32 +10,32 @@ package struct Notice: Sendable {
 
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
 /// thousand times a second is told once, and how often it was.
-final class Notices {
+final class LogLimiter {
     private static let pause = 10 * Nanoseconds.second
     /// The most subjects that are remembered.
     private static let maxSubjects = 256
 
     private let loop: EventLoop
-    private let tell: @Sendable (Notice) -> Void
-    private var told: [String: (until: Nanoseconds, more: Int)] = [:]
+    private let log: @Sendable (LogMessage) -> Void
+    private var logged: [String: (until: Nanoseconds, more: Int)] = [:]
 
-    init(loop: EventLoop, tell: @escaping @Sendable (Notice) -> Void) {
+    init(loop: EventLoop, log: @escaping @Sendable (LogMessage) -> Void) {
         self.loop = loop
-        self.tell = tell
+        self.log = log
     }
 
     /// Passes a notice on, unless one like it about `subject` has just been.
     func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
         let key = "\(text) \(subject)"
-        let last = told[key]
+        let last = logged[key]
         if let last, loop.now < last.until {
-            told[key] = (last.until, last.more + 1)
+            logged[key] = (last.until, last.more + 1)
             return
         }
-        if told.count >= Self.maxSubjects { told.removeAll() }
-        told[key] = (loop.now + Self.pause, 0)
+        if logged.count >= Self.maxSubjects { logged.removeAll() }
+        logged[key] = (loop.now + Self.pause, 0)
         var fields = fields
         if let more = last?.more, more > 0 { fields.append(("more", "\(more)")) }
-        tell(Notice(text: text, fields: fields))
+        log(LogMessage(text: text, fields: fields))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct BlueprintTests {
     private func errors(_ yaml: String) -> [String] {
         let diagnostics = Diagnostics()
-        _ = Blueprint(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         return diagnostics.lines(file: "f")
     }
 
@@ -25,7 +25,7 @@ struct BlueprintTests {
         #"reject: { code: internal, metadata: { x-a: "one\ntwo" } }"#,
         #"token: { env: HOME, format: "Bearer\n{token}" }"#,
     ])
-    func `a value that would split a header is refused`(_ chain: String) {
+    func `a value that would split a header is rejected`(_ chain: String) {
         unsafe setenv("BLUEPRINT_SPLIT", "one\r\nx-b: two", 1)
         let found = errors(chain: chain)
         #expect(found.count == 1)
@@ -62,7 +62,7 @@ struct BlueprintTests {
         #expect(errors(chain: "token: { env: HOME }", upstream: "http://localhost") == [])
     }
 
-    @Test func `a kind that does not exist is told from one that is meant`() {
+    @Test func `a kind that does not exist is reported from one that is meant`() {
         #expect(errors(chain: "heders: {}") == [#"f:4:5: unknown kind "heders"; did you mean "headers"?"#])
     }
 

@@ -2,7 +2,7 @@ internal import Configuration
 internal import Telemetry
 
 /// A generation that is being made on its worker's thread, in steps between which calls have their turns.
-final class ComingGeneration {
+final class GenerationBuilder {
     let settings: Settings
     let tls: TLSContexts
     private let number: Int

@@ -4,7 +4,7 @@ internal import Events
 internal import Resolver
 
 /// The addresses of one upstream: where a name stands behind them, for as long as its TTL says.
-final class AddressBook {
+final class DNSCache {
     typealias Completion = (Result<[SocketAddress], ResolverError>) -> Void
 
     private let endpoint: UpstreamURL.Endpoint
@@ -27,7 +27,7 @@ final class AddressBook {
         guard addresses.isEmpty || expires <= loop.now else { return completion(.success(inTurn)) }
         switch endpoint {
         case .unix(let path):
-            take(SocketAddress.unix(path: path).map { [$0] } ?? [], until: .max)
+            store(SocketAddress.unix(path: path).map { [$0] } ?? [], until: .max)
             completion(.success(addresses))
         case .tcp(let address):
             waiting.append(completion)
@@ -50,7 +50,7 @@ final class AddressBook {
         waiting = []
         switch result {
         case .success(let resolution):
-            take(resolution.addresses, until: loop.now + Nanoseconds(resolution.timeToLive) * .second)
+            store(resolution.addresses, until: loop.now + Nanoseconds(resolution.timeToLive) * .second)
         case .failure(let error):
             // Addresses that are too old are better than none while the name service is away.
             guard !addresses.isEmpty else { return completions.forEach { $0(.failure(error)) } }
@@ -60,7 +60,7 @@ final class AddressBook {
     }
 
     /// Knows these addresses until then.
-    func take(_ found: [SocketAddress], until time: Nanoseconds) {
+    func store(_ found: [SocketAddress], until time: Nanoseconds) {
         if found != addresses { first = 0 }
         addresses = found
         expires = time

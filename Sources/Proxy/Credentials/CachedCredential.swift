@@ -4,7 +4,7 @@ internal import TLS
 internal import Telemetry
 
 /// One credential as a worker knows it.
-final class CredentialSlot {
+final class CachedCredential {
     let source: CredentialSource
     /// Whether the configuration names it.
     var isNamed = false
@@ -19,27 +19,27 @@ final class CredentialSlot {
     /// The upstreams that have rejected the value, until it is known whether there is another.
     private var rejectedBy: [String] = []
     /// Why the last fetch has brought none.
-    private(set) var failure: CredentialError?
+    private(set) var error: CredentialError?
     private let loop: EventLoop?
-    private let order: (CredentialOrder) -> Void
+    private let send: (CredentialRequest) -> Void
     /// Until when the value is used, and from when on another is ordered, by the loop's clock.
     private var end = Nanoseconds.max
     private var refresh = Nanoseconds.max
     private var retry = Nanoseconds.min
     /// The wall time at which the value ends, if that is known.
     private var expiry: Nanoseconds?
-    private var isOrdered = false
+    private var isRequested = false
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
 
     private static let maxFormer = 4
 
-    init(_ source: CredentialSource, on loop: EventLoop?, order: @escaping (CredentialOrder) -> Void) {
+    init(_ source: CredentialSource, on loop: EventLoop?, send: @escaping (CredentialRequest) -> Void) {
         self.source = source
         self.loop = loop
-        self.order = order
+        self.send = send
         if case .fixed(let value) = source {
-            take(CredentialState(Credential(value: value, expiry: JWT.expiry(of: value)), at: 0))
+            update(CredentialState(Credential(value: value, expiry: JWT.expiry(of: value)), at: 0))
         }
     }
 
@@ -55,27 +55,29 @@ final class CredentialSlot {
     private var isGood: Bool {
         guard let loop, value != nil else { return value != nil }
         guard loop.now < end else { return false }
-        if loop.now >= refresh, !isOrdered { want() }
+        if loop.now >= refresh, !isRequested { request() }
         return true
     }
 
     /// Whether to wait so long would be in vain: nobody fetches it, or not so soon, and it is not a file whose content is to
     /// change.
-    func isHopeless(within patience: Nanoseconds) -> Bool {
+    func cannotSucceed(within timeout: Nanoseconds) -> Bool {
         guard source.isFetched else { return value == nil || !source.mayChange }
-        guard let failure else { return false }
+        guard let error else { return false }
         let now = loop?.now ?? 0
-        return retry > (failure.isRejection ? now : now.addingSaturated(patience))
+        return retry > (error.isRejection ? now : now.addingSaturated(timeout))
     }
 
     /// What is wrong where there is no value that may be used, in words.
     var lack: String {
-        var place = ""
-        if case .file(let path) = source { place = " in \(path)" }
-        let reason = failure.map { ": \($0.text)" } ?? ""
-        guard value != nil, let expiry, let loop, loop.now >= end else { return "there is no token\(place)\(reason)" }
+        var description = ""
+        if case .file(let path) = source { description = " in \(path)" }
+        let reason = error.map { ": \($0.text)" } ?? ""
+        guard value != nil, let expiry, let loop, loop.now >= end else {
+            return "there is no token\(description)\(reason)"
+        }
         let verb = Clock.wall < expiry ? "expires" : "expired"
-        return "the token\(place) \(verb) at \(TimestampFormatter.text(Int(expiry)))\(reason)"
+        return "the token\(description) \(verb) at \(TimestampFormatter.text(Int(expiry)))\(reason)"
     }
 
     /// Whether calls wait for it.
@@ -88,24 +90,24 @@ final class CredentialSlot {
     }
 
     /// Orders the credential.
-    func want() {
-        guard source.isFetched, !isOrdered else { return }
-        isOrdered = true
-        order(.want(source))
+    func request() {
+        guard source.isFetched, !isRequested else { return }
+        isRequested = true
+        send(.fetch(source))
     }
 
     /// An upstream has rejected this value.
-    func refused(_ value: [UInt8], by upstream: Upstream?) {
+    func rejected(_ value: [UInt8], by upstream: Upstream?) {
         guard self.value == value, source.mayChange, !isRejected(by: upstream) else { return }
         rejectedBy.append(upstream.name)
-        isOrdered = true
-        order(.refused(source, value: value, by: upstream.name))
+        isRequested = true
+        send(.rejected(source, value: value, by: upstream.name))
     }
 
     /// An upstream has accepted the value, having rejected the one before.
     func accepted(by upstream: Upstream?) {
         guard source.isFetched else { return }
-        order(.accepted(source, by: upstream.name))
+        send(.accepted(source, by: upstream.name))
     }
 
     private func change(_ new: [UInt8]?) {
@@ -115,14 +117,14 @@ final class CredentialSlot {
     }
 
     /// Takes what is known of it now, and tells those that wait.
-    func take(_ state: CredentialState) {
-        isOrdered = false
-        if !state.isDoubted || value != state.credential?.value { rejectedBy = [] }
-        failure = state.failure
+    func update(_ state: CredentialState) {
+        isRequested = false
+        if !state.isSuspect || value != state.credential?.value { rejectedBy = [] }
+        error = state.error
         expiry = state.credential?.expiry
         end = .max
         refresh = .max
-        retry = state.failure?.isRejection == true ? .max : .min
+        retry = state.error?.isRejection == true ? .max : .min
         if value != state.credential?.value {
             change(state.credential?.value)
         }
@@ -134,7 +136,7 @@ final class CredentialSlot {
         if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }
         // One that is told may end another that waits: that is not to be told then.
         for number in waiting.keys.sorted() { waiting[number]?() }
-        if isAwaited, !isGood || !rejectedBy.isEmpty { want() }
+        if isAwaited, !isGood || !rejectedBy.isEmpty { request() }
     }
 
     /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.

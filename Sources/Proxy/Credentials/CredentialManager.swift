@@ -4,12 +4,12 @@ package import Events
 ///
 /// Those that the configuration names are fetched at once and kept fresh; others are while calls want them. A fetch that
 /// fails is retried with growing pauses, and the credential before is good until its end. Belongs to one thread.
-package final class CredentialKeeper {
+package final class CredentialManager {
     private let loop: EventLoop
     private let fetcher: Fetcher
     private let publish: (CredentialSource, CredentialState) -> Void
-    private let tell: (Notice) -> Void
-    private var kept: [CredentialSource: KeptCredential] = [:]
+    private let log: (LogMessage) -> Void
+    private var kept: [CredentialSource: ManagedCredential] = [:]
     private var names: [CredentialSource: [String]] = [:]
     private var random = Xoshiro256()
     private let fetches = FetchTurns(256)
@@ -29,12 +29,12 @@ package final class CredentialKeeper {
         loop: EventLoop,
         fetcher: Fetcher,
         publish: @escaping (CredentialSource, CredentialState) -> Void,
-        tell: @escaping (Notice) -> Void
+        log: @escaping (LogMessage) -> Void
     ) {
         self.loop = loop
         self.fetcher = fetcher
         self.publish = publish
-        self.tell = tell
+        self.log = log
     }
 
     /// Goes over to the credentials of a configuration: those of before that nobody names are kept while they are wanted.
@@ -59,13 +59,13 @@ package final class CredentialKeeper {
     }
 
     /// Does what a worker asks for.
-    package func take(_ order: CredentialOrder) {
-        switch order {
-        case .want(let source) where source.isFetched: keep(source)?.want() ?? turnAway(source)
-        case .refused(let source, let value, let upstream) where source.isFetched:
-            keep(source)?.refused(value, by: upstream) ?? turnAway(source)
+    package func handle(_ request: CredentialRequest) {
+        switch request {
+        case .fetch(let source) where source.isFetched: keep(source)?.request() ?? turnAway(source)
+        case .rejected(let source, let value, let upstream) where source.isFetched:
+            keep(source)?.rejected(value, by: upstream) ?? turnAway(source)
         case .accepted(let source, let upstream): kept[source]?.accepted(by: upstream)
-        case .want, .refused: break
+        case .fetch, .rejected: break
         }
     }
 
@@ -99,26 +99,26 @@ package final class CredentialKeeper {
     /// There are too many to keep this one, too.
     private func turnAway(_ source: CredentialSource) {
         var state = CredentialState()
-        state.failure = CredentialError("too many tokens are asked for at once", isRejection: true)
+        state.error = CredentialError("too many tokens are asked for at once", isRejection: true)
         state.retry = Clock.wall + .second
         publish(source, state)
     }
 
-    private func keep(_ source: CredentialSource) -> KeptCredential? {
+    private func keep(_ source: CredentialSource) -> ManagedCredential? {
         if let known = kept[source] { return known }
-        if names[source] == nil, kept.count >= Self.maxCredentials + names.count, !dropOldest() { return nil }
+        if names[source] == nil, kept.count >= Self.maxCredentials + names.count, !removeOldest() { return nil }
         let name = names[source]?.first ?? source.kind
-        let credential = KeptCredential(
+        let credential = ManagedCredential(
             source,
-            refreshAhead: KeptCredential.refreshAhead,
+            refreshAhead: ManagedCredential.refreshAhead,
             loop: loop,
             fetcher: fetcher,
             random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },
             turns: source.kind == "exec" ? programs : fetches,
-            changed: { [unowned self] state, failure in
+            changed: { [unowned self] state, error in
                 publish(source, state)
-                guard let failure else { return }
-                tell(Notice(text: "no credential", fields: [("credential", name), ("reason", failure.text)]))
+                guard let error else { return }
+                log(LogMessage(text: "no credential", fields: [("credential", name), ("reason", error.text)]))
             }
         )
         kept[source] = credential
@@ -126,14 +126,14 @@ package final class CredentialKeeper {
     }
 
     /// Lets go of the one that nobody has wanted for the longest time; false if all are in use, or named.
-    private func dropOldest() -> Bool {
+    private func removeOldest() -> Bool {
         let idle = kept.filter { names[$0.key] == nil && !$0.value.isInUse }
-        guard let oldest = idle.min(by: { $0.value.wanted < $1.value.wanted }) else { return false }
+        guard let oldest = idle.min(by: { $0.value.lastNeeded < $1.value.lastNeeded }) else { return false }
         drop(oldest.key, oldest.value)
         return true
     }
 
-    private func drop(_ source: CredentialSource, _ credential: KeptCredential) {
+    private func drop(_ source: CredentialSource, _ credential: ManagedCredential) {
         kept[source] = nil
         credential.end()
     }

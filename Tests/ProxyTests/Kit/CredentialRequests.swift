@@ -3,26 +3,26 @@ import Events
 
 @testable import Proxy
 
-/// The orders of a worker, in words: `want oauth2`, `refused oauth2 one`, `accepted oauth2 default`; nobody carries them out but the test.
-final class Orders: @unchecked Sendable {
+/// The orders of a worker, in words: `fetch oauth2`, `rejected oauth2 one`, `accepted oauth2 default`; nobody carries them out but the test.
+final class CredentialRequests: @unchecked Sendable {
     private var lines: [String] = []
     /// The source that was ordered last.
     private(set) var source: CredentialSource?
 
-    func note(_ order: CredentialOrder) {
+    func note(_ order: CredentialRequest) {
         switch order {
-        case .want(let source):
+        case .fetch(let source):
             self.source = source
-            lines.append("want \(source.kind)")
-        case .refused(let source, let value, _):
+            lines.append("fetch \(source.kind)")
+        case .rejected(let source, let value, _):
             self.source = source
-            lines.append("refused \(source.kind) \(value.span.string)")
+            lines.append("rejected \(source.kind) \(value.span.string)")
         case .accepted(let source, let upstream): lines.append("accepted \(source.kind) \(upstream)")
         }
     }
 
     /// The orders until now; there are none afterwards.
-    func take() -> [String] {
+    func drain() -> [String] {
         defer { lines = [] }
         return lines
     }
@@ -41,8 +41,8 @@ extension ProxyHarness {
         _ value: String?,
         lifetime: Nanoseconds? = nil,
         refresh: Nanoseconds? = nil,
-        failure: CredentialError? = nil,
-        isDoubted: Bool = false
+        error: CredentialError? = nil,
+        isSuspect: Bool = false
     ) {
         var state = CredentialState()
         let now = Clock.wall
@@ -51,9 +51,9 @@ extension ProxyHarness {
             state = CredentialState(credential, at: now)
         }
         state.refresh = refresh.map { now + $0 }
-        state.failure = failure
-        state.isDoubted = isDoubted
-        if let source = orders.source { worker.update(source, state) }
+        state.error = error
+        state.isSuspect = isSuspect
+        if let source = credentialRequests.source { worker.update(source, state) }
         turn()
     }
 }

@@ -1,7 +1,7 @@
 internal import Events
 
 /// One credential as its keeper has it: at most one fetch is under way, and it has its time.
-final class KeptCredential {
+final class ManagedCredential {
     static let refreshAhead = 30 * Nanoseconds.second
     /// How long before its end it is fetched anew; counts from the next fetch on.
     var refreshAhead: Nanoseconds {
@@ -23,7 +23,7 @@ final class KeptCredential {
     private let changed: (CredentialState, CredentialError?) -> Void
     private(set) var state = CredentialState()
     /// When it was last asked for.
-    private(set) var wanted: Nanoseconds = 0
+    private(set) var lastNeeded: Nanoseconds = 0
     private(set) var succeeded = 0
     private(set) var failed = 0
     private var schedule: RefreshSchedule
@@ -32,7 +32,7 @@ final class KeptCredential {
     /// Before that nobody is asked again.
     private var restUntil: Nanoseconds = 0
     /// Somebody waits for another fetch.
-    private var isWanted = false
+    private var isNeeded = false
     private var rejections = RejectionBudget()
 
     init(
@@ -60,12 +60,12 @@ final class KeptCredential {
     var isFetching: Bool { fetch != nil }
 
     /// Whether it is being fetched, or waits for that.
-    var isInUse: Bool { isFetching || isWanted }
+    var isInUse: Bool { isFetching || isNeeded }
 
     /// Fetches nothing any more.
     func end() {
         timer?.cancel()
-        if fetch != nil { turns.give() }
+        if fetch != nil { turns.release() }
         fetch?.cancel()
         (timer, fetch) = (nil, nil)
     }
@@ -76,29 +76,29 @@ final class KeptCredential {
     }
 
     /// Somebody needs it, or will soon.
-    func want() {
-        wanted = loop.now
+    func request() {
+        lastNeeded = loop.now
         let now = Clock.wall
         // Whoever asks is told when the fetch is over.
-        guard state.credential != nil, !state.isDoubted else { return fetchForSomebody() }
+        guard state.credential != nil, !state.isSuspect else { return fetchForSomebody() }
         let refresh = state.refresh ?? .max
         if now >= refresh { return fetchForSomebody() }
         guard now >= state.usableUntil else { return changed(state, nil) }
         // It ends before it may be fetched again.
-        isWanted = true
+        isNeeded = true
         arm(at: loop.now + (refresh - now))
     }
 
     /// An upstream has rejected a value of it.
     ///
     /// The value stays until the fetch is over: other upstreams may accept it.
-    func refused(_ value: [UInt8], by upstream: String) {
-        wanted = loop.now
+    func rejected(_ value: [UInt8], by upstream: String) {
+        lastNeeded = loop.now
         guard let credential = state.credential else { return fetchForSomebody() }
         guard credential.value == value else { return changed(state, nil) }
-        if state.isDoubted { return fetchForSomebody() }
+        if state.isSuspect { return fetchForSomebody() }
         guard loop.now >= restUntil, rejections.spend(upstream, at: loop.now) else { return changed(state, nil) }
-        state.isDoubted = true
+        state.isSuspect = true
         fetchForSomebody()
     }
 
@@ -108,15 +108,15 @@ final class KeptCredential {
     }
 
     private func fetchForSomebody() {
-        isWanted = true
+        isNeeded = true
         start()
     }
 
     private func start() {
         guard fetch == nil else { return }
         guard loop.now >= restUntil else { return arm(at: restUntil) }
-        guard turns.take(always: isNamed) else { return arm(at: loop.now + FetchTurns.pause) }
-        isWanted = false
+        guard turns.acquire(always: isNamed) else { return arm(at: loop.now + FetchTurns.pause) }
+        isNeeded = false
         let fetch = CredentialFetch(source, with: fetcher, on: loop) { [unowned self] in ended($0) }
         self.fetch = fetch
         fetch.start()
@@ -125,12 +125,12 @@ final class KeptCredential {
     private func ended(_ result: Result<Credential, CredentialError>) {
         if let fetch { loop.keep(fetch) }
         fetch = nil
-        turns.give()
+        turns.release()
         let now = Clock.wall
         switch result {
         case .success(let credential):
             succeeded += 1
-            isWanted = false
+            isNeeded = false
             schedule.succeeded()
             restUntil = 0
             state = CredentialState(credential, at: now)
@@ -139,24 +139,24 @@ final class KeptCredential {
                 if isNamed { arm(at: loop.now + pause) }
             }
             changed(state, nil)
-        case .failure(let failure):
+        case .failure(let error):
             failed += 1
-            state.failure = failure
-            if state.isDoubted {
-                state.isDoubted = false
-                isWanted = true
+            state.error = error
+            if state.isSuspect {
+                state.isSuspect = false
+                isNeeded = true
             }
             if let expiry = state.credential?.expiry, expiry <= now { state.credential = nil }
-            let pause = schedule.failed(random: random(), retryAfter: failure.retryAfter)
+            let pause = schedule.failed(random: random(), retryAfter: error.retryAfter)
             restUntil = loop.now + pause
             state.retry = now + pause
-            if isNamed || isWanted { arm(at: restUntil) }
-            changed(state, failure)
+            if isNamed || isNeeded { arm(at: restUntil) }
+            changed(state, error)
         }
     }
 
     private func arm(at time: Nanoseconds) {
-        let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in if isNamed || isWanted { start() } }
+        let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in if isNamed || isNeeded { start() } }
         self.timer = timer
         timer.arm(at: time)
     }
@@ -175,12 +175,12 @@ final class FetchTurns {
     }
 
     /// Takes a turn, if there is one or it is taken anyway.
-    func take(always: Bool) -> Bool {
+    func acquire(always: Bool) -> Bool {
         guard always || taken < maxCount else { return false }
         taken += 1
         return true
     }
 
     /// Gives a turn back.
-    func give() { taken -= 1 }
+    func release() { taken -= 1 }
 }

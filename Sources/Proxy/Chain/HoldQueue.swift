@@ -3,9 +3,9 @@ internal import Events
 internal import Protocols
 
 /// An interceptor that has suspended an event, and all that waits behind it there, in the order of arrival.
-final class Gate {
+final class HoldQueue {
     /// One event that waits.
-    struct Slot {
+    struct HeldEvent {
         enum State {
             /// It waits for its suspension.
             case suspended(Suspension)
@@ -37,29 +37,29 @@ final class Gate {
         }
     }
 
-    /// The interceptor's place in the chain.
-    let place: Int
-    var slots: [Slot] = []
+    /// The interceptor's index in the chain.
+    let index: Int
+    var events: [HeldEvent] = []
     /// Whether what waits is leaving just now.
     var isDraining = false
 
-    init(place: Int) {
-        self.place = place
+    init(index: Int) {
+        self.index = index
     }
 
     /// When the first event began to wait for its suspension.
     fileprivate var began: Nanoseconds {
-        slots.first?.state.suspension?.began ?? .min
+        events.first?.state.suspension?.began ?? .min
     }
 }
 
 /// What is held in a chain in one direction of a call; nothing, mostly.
-struct Lane {
-    private var gates: [Gate] = [] {
-        didSet { gated = gates.reduce(0) { $0 | 1 << UInt64($1.place) } }
+struct DirectionQueues {
+    private var queues: [HoldQueue] = [] {
+        didSet { heldIndexes = queues.reduce(0) { $0 | 1 << UInt64($1.index) } }
     }
     /// The places of the gates, a bit each.
-    private(set) var gated: UInt64 = 0
+    private(set) var heldIndexes: UInt64 = 0
     /// The events that wait.
     private(set) var events = 0
     /// Their bytes.
@@ -70,12 +70,12 @@ struct Lane {
     private var lastLeft = Nanoseconds.min
 
     /// Whether nothing is held.
-    var isEmpty: Bool { gated == 0 }
+    var isEmpty: Bool { heldIndexes == 0 }
 
     /// Since when nothing has left; `.max` if nothing waits.
     var waitsSince: Nanoseconds {
-        gates.reduce(.max) { since, gate in
-            let left = max(gate.began, lastLeft)
+        queues.reduce(.max) { since, queue in
+            let left = max(queue.began, lastLeft)
             // What waits for no suspension is leaving just now.
             return left == .min ? since : min(since, left)
         }
@@ -83,60 +83,60 @@ struct Lane {
 
     /// The bytes that suspensions hold beside those of their events.
     var heldBySuspensions: Int {
-        gates.reduce(0) { $1.slots.reduce($0) { $0 + ($1.state.suspension?.heldBytes() ?? 0) } }
+        queues.reduce(0) { $1.events.reduce($0) { $0 + ($1.state.suspension?.heldBytes() ?? 0) } }
     }
 
     /// Whether bytes wait that may be a part of a message.
-    var holdsBytes: Bool { gates.contains { $0.slots.contains { $0.bytes != nil } } }
+    var holdsBytes: Bool { queues.contains { $0.events.contains { $0.bytes != nil } } }
 
     /// The gate at a place, if there is one.
-    func gate(at place: Int) -> Gate? {
-        gates.isEmpty ? nil : gates.first { $0.place == place }
+    func queue(at index: Int) -> HoldQueue? {
+        queues.isEmpty ? nil : queues.first { $0.index == index }
     }
 
     /// Lets an event wait at a place, behind those that wait there.
-    mutating func hold(_ slot: Gate.Slot, at place: Int) {
-        let gate = gate(at: place) ?? Gate(place: place)
-        if gate.slots.isEmpty, self.gate(at: place) == nil { gates.append(gate) }
-        gate.slots.append(slot)
+    mutating func hold(_ held: HoldQueue.HeldEvent, at index: Int) {
+        let queue = queue(at: index) ?? HoldQueue(index: index)
+        if queue.events.isEmpty, self.queue(at: index) == nil { queues.append(queue) }
+        queue.events.append(held)
         events += 1
-        bytes += slot.size
+        bytes += held.size
     }
 
     /// Takes the first event out of a gate, which goes with its last one.
-    mutating func takeFirst(of gate: Gate, at now: Nanoseconds) -> Gate.Slot {
+    mutating func removeFirst(of queue: HoldQueue, at now: Nanoseconds) -> HoldQueue.HeldEvent {
         lastLeft = now
-        let slot = gate.slots.removeFirst()
+        let held = queue.events.removeFirst()
         events -= 1
-        bytes -= slot.size
-        return slot
+        bytes -= held.size
+        return held
     }
 
     /// Forgets a gate at which nothing waits any more.
-    mutating func remove(_ gate: Gate) {
-        gates.removeAll { $0 === gate }
+    mutating func remove(_ queue: HoldQueue) {
+        queues.removeAll { $0 === queue }
     }
 
     /// Forgets what waits at a place and at those behind it, and hands it out.
-    mutating func removeAll(from place: Int) -> [Gate.Slot] {
-        let slots = gates.filter { $0.place >= place }.flatMap { gate in
-            defer { gate.slots = [] }
-            return gate.slots
+    mutating func removeAll(from index: Int) -> [HoldQueue.HeldEvent] {
+        let removed = queues.filter { $0.index >= index }.flatMap { queue in
+            defer { queue.events = [] }
+            return queue.events
         }
-        gates.removeAll { $0.place >= place }
-        events -= slots.count
-        for slot in slots { bytes -= slot.size }
-        return slots
+        queues.removeAll { $0.index >= index }
+        events -= removed.count
+        for held in removed { bytes -= held.size }
+        return removed
     }
 }
 
 /// What is held in a chain in both directions of a call.
-struct Lanes {
-    var request = Lane()
-    var response = Lane()
+struct HoldQueues {
+    var request = DirectionQueues()
+    var response = DirectionQueues()
 
     /// One of them; not for the way of every call.
-    subscript(direction: Direction) -> Lane {
+    subscript(direction: Direction) -> DirectionQueues {
         get { direction == .request ? request : response }
         _modify {
             switch direction {
@@ -147,7 +147,7 @@ struct Lanes {
     }
 
     /// The places in a direction at which something is held, a bit each.
-    func gated(_ direction: Direction) -> UInt64 {
-        direction == .request ? request.gated : response.gated
+    func heldIndexes(_ direction: Direction) -> UInt64 {
+        direction == .request ? request.heldIndexes : response.heldIndexes
     }
 }

@@ -3,7 +3,7 @@ internal import Telemetry
 
 /// Reads a configuration as a whole: what every part of it can check by itself, and what only the proxy can, which
 /// knows the kinds of interceptors.
-package struct Blueprint {
+package struct Plan {
     /// The settings; good for use only if nothing was reported.
     package let settings: Settings
     /// What the workers need that was read and made meanwhile.
@@ -38,7 +38,7 @@ package struct Blueprint {
             if let match = route.match { _ = Condition(match, into: diagnostics) }
             guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }) else { continue }
             let chain = route.chain.flatMap { chains.named[$0] } ?? chains.default
-            chain.reportObjections(to: upstream, of: settings.items(of: route), into: diagnostics)
+            chain.reportRejections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
         for upstream in settings.upstreams { _ = RequestDefaults(upstream.defaults, into: diagnostics) }
         self.settings = settings
@@ -52,15 +52,15 @@ package struct Blueprint {
 
 extension CompiledChain {
     /// Reports what the links without a condition have against an upstream.
-    fileprivate func reportObjections(
+    fileprivate func reportRejections(
         to upstream: UpstreamSettings,
         of items: [ChainItem],
         into diagnostics: Diagnostics
     ) {
         for link in links where link.condition == nil {
-            guard let objection = link.interceptor.objection(to: upstream) else { continue }
+            guard let rejection = link.interceptor.rejection(of: upstream) else { continue }
             let mark = items.first { $0.name == link.name }?.kindMark ?? upstream.mark
-            diagnostics.report(objection, at: mark)
+            diagnostics.report(rejection, at: mark)
         }
     }
 }

@@ -1,7 +1,7 @@
 package import Documents
 
 /// Where a response in JSON has a credential, and when that ends.
-package struct CredentialPlaces: Equatable, Sendable {
+package struct CredentialFields: Equatable, Sendable {
     /// The value, a string.
     package var value: JSONPointer
     /// For how many seconds it is good, a number or a string.

@@ -2,8 +2,8 @@ internal import Configuration
 internal import RPC
 
 /// What a call gets when its token cannot be had.
-enum OnFailure {
-    case goOn
+enum OnError {
+    case proceed
     case reject(RPCCode, message: String?)
 
     static let options = [
@@ -12,12 +12,12 @@ enum OnFailure {
     ]
 
     init(_ section: Section) {
-        guard let node = section.node("on_failure") else {
+        guard let node = section.node("on_error") else {
             self = .reject(.unavailable, message: nil)
             return
         }
         if node.text == "continue" {
-            self = .goOn
+            self = .proceed
             return
         }
         let options = Section(node, Self.options, into: section.diagnostics)
@@ -29,7 +29,7 @@ enum OnFailure {
 
     func verdict(_ cause: String) -> Verdict {
         switch self {
-        case .goOn: .next
+        case .proceed: .next
         case .reject(let code, let message): .reject(RPCError(code, message ?? cause))
         }
     }

@@ -1,0 +1,194 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+internal import Protocols
+internal import RPC
+internal import Telemetry
+
+/// What happens where an interceptor has suspended an event: it waits there, and what comes later waits behind it, until it
+/// is resumed.
+extension Call {
+    func suspend(
+        _ suspension: Suspension,
+        _ index: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ direction: Direction
+    ) {
+        guard suspension.claim() else { return rejected(reuseError(index), at: index, event, direction) }
+        hold(event, bytes, direction, at: index, .suspended(suspension))
+        begin(suspension, index, direction)
+    }
+
+    /// Lets the end of a response wait for its head, which was shown late.
+    func suspendHead(_ suspension: Suspension, _ index: Int, _ end: ChainEvent) {
+        guard suspension.claim() else { return rejected(reuseError(index), at: index, end, .response) }
+        hold(end, Span(), .response, at: index, .headSuspended(suspension))
+        begin(suspension, index, .response)
+    }
+
+    private func reuseError(_ index: Int) -> RPCError {
+        RPCError(.internal, "interceptor \(run.chain.links[index].name) used one suspension for two events")
+    }
+
+    private func begin(_ suspension: Suspension, _ index: Int, _ direction: Direction) {
+        let (counters, counter) = (worker.counters, run.chain.links[index].counter)
+        counters.verdict(counter, .suspend)
+        suspension.resumedAgain = { counters.verdict(counter, .late) }
+        guard !suspension.isResumed else { return wasResumed(direction, index) }
+        suspension.resumed = { [unowned self] in wasResumed(direction, index) }
+        let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
+            worker.counters.limitHit(.suspension)
+            let name = run.chain.links[index].name
+            fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
+        }
+        timer.arm(after: listener.suspensionTimeout)
+        ledger.wait(index, at: worker.context.loop.now)
+        suspension.begin(timer, at: worker.context.loop.now, worker.tasks)
+    }
+
+    func hold(
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ direction: Direction,
+        at index: Int,
+        _ state: HoldQueue.HeldEvent.State
+    ) {
+        var kept: ByteQueue?
+        switch event {
+        case .message(let message):
+            message.hold(bytes)
+            lostMessage(message, direction)
+        case .bytes:
+            let queue = worker.acquireQueue()
+            queue.append(bytes)
+            kept = queue
+        case .requestHead: measureWaitingRequest()
+        default: break
+        }
+        holdQueues[direction].hold(HoldQueue.HeldEvent(event: event, bytes: kept, state: state), at: index)
+        if holdQueues[direction].events > listener.heldEventLimit
+            || holdQueues[direction].bytes > listener.heldByteLimit
+        {
+            pauseSource(of: direction)
+        }
+    }
+
+    /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
+    private func wasResumed(_ direction: Direction, _ index: Int) {
+        guard hooksUnderWay == 0 else { return resumedInHook.append((direction, index)) }
+        drain(direction, index)
+    }
+
+    func leaveHook() {
+        hooksUnderWay -= 1
+        guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
+        let resumed = resumedInHook
+        resumedInHook = []
+        for (direction, index) in resumed { drain(direction, index) }
+    }
+
+    /// Lets go on what waits at an interceptor, in order, as far as it can.
+    private func drain(_ direction: Direction, _ index: Int) {
+        guard let queue = holdQueues[direction].queue(at: index) else { return }
+        // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
+        hooksUnderWay += 1
+        queue.isDraining = true
+        while !isOver, let held = queue.events.first {
+            guard let verdict = verdict(on: held, index, direction) else { break }
+            if case .suspend(let suspension) = verdict, suspension.claim() {
+                queue.events[0].state = .suspended(suspension)
+                begin(suspension, index, direction)
+                guard suspension.isResumed else { break }
+                continue
+            }
+            _ = holdQueues[direction].removeFirst(of: queue, at: worker.context.loop.now)
+            let bytes = held.bytes
+            if case .headSuspended = held.state {
+                headHasWaited(verdict, index, held.event)
+            } else if let bytes {
+                proceed(verdict, index, held.event, bytes.readable, direction)
+                worker.release(bytes)
+            } else {
+                proceed(verdict, index, held.event, Span(), direction)
+            }
+        }
+        queue.isDraining = false
+        if queue.events.isEmpty { holdQueues[direction].remove(queue) }
+        leaveHook()
+        if !isOver { resumeSource(of: direction) }
+    }
+
+    private func proceed(
+        _ verdict: Verdict,
+        _ index: Int,
+        _ event: ChainEvent,
+        _ bytes: Span<UInt8>,
+        _ direction: Direction
+    ) {
+        if settle(verdict, index, event, bytes, direction) {
+            pass(event, bytes, direction, from: index + direction.step)
+        }
+    }
+
+    /// What the interceptor says of an event that waits and is the first; none as long as it says nothing.
+    private func verdict(on held: HoldQueue.HeldEvent, _ index: Int, _ direction: Direction) -> Verdict? {
+        switch held.state {
+        case .ready: .next
+        case .suspended(let suspension): verdict(suspension, on: held.event, index, direction)
+        case .headSuspended(let suspension): verdict(suspension, on: heldHeadEvent ?? held.event, index, direction)
+        case .undelivered: askNoting(index, held.event, Span(), direction)
+        }
+    }
+
+    private func verdict(_ suspension: Suspension, on event: ChainEvent, _ index: Int, _ direction: Direction)
+        -> Verdict?
+    {
+        let edits = editCount(of: event)
+        run.call(index)
+        guard let verdict = suspension.verdict(on: Suspended(self, event)) else { return nil }
+        hasResumed(suspension, index, event, direction)
+        note(verdict, index, event, direction, from: edits, time: nil)
+        return verdict
+    }
+
+    /// What waits at a link and at those behind it is nobody's any more.
+    func releaseHeld(_ direction: Direction, from index: Int) {
+        guard !holdQueues[direction].isEmpty else { return }
+        // What of the request has waited does not go with a retry.
+        if direction == .request { discardRetryBuffer(.incomplete) }
+        for held in holdQueues[direction].removeAll(from: index) {
+            held.state.suspension?.cancel()
+            if case .responseHead(let head, _) = held.event { release(head) }
+            if let bytes = held.bytes { worker.release(bytes) }
+        }
+    }
+
+    private func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
+        let time = suspension.began > 0 ? worker.context.loop.clock.now - suspension.began : 0
+        worker.counters.interceptorTook(run.chain.links[index].counter, Int(time))
+        trace?.resumed(index, event.label(direction), after: time)
+        let phase: TimeLedger.Phase = attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
+        ledger.enter(phase, at: worker.context.loop.now)
+    }
+
+    // MARK: The source
+
+    /// So much waits in the chain that no more is taken in.
+    private func pauseSource(of direction: Direction) {
+        guard !holdQueues[direction].isPaused else { return }
+        holdQueues[direction].isPaused = true
+        direction == .request ? caller.pause(.held) : attempt?.pause(.held)
+    }
+
+    private func resumeSource(of direction: Direction) {
+        guard holdQueues[direction].isPaused else { return }
+        guard holdQueues[direction].events <= listener.heldEventLimit,
+            holdQueues[direction].bytes <= listener.heldByteLimit
+        else { return }
+        holdQueues[direction].isPaused = false
+        readRest(direction)
+        guard !isOver, !holdQueues[direction].isPaused else { return }
+        direction == .request ? caller.resume(.held) : attempt?.resume(.held)
+    }
+}
