@@ -1,4 +1,4 @@
-"""docs/operating.md has every metric of the catalogue with its labels, and no other; Prometheus finds nothing to say."""
+"""docs/observability.md has every metric of the catalogue with its labels, and no other; Prometheus finds nothing to say."""
 
 import re
 import shutil
@@ -19,9 +19,9 @@ KNOWN = {found["name"]: tuple(re.findall(r"\w+", found["labels"] or "")) for fou
 
 def documented():
     """The metrics of the table with their labels."""
-    text = (ROOT / "docs/operating.md").read_text()
+    text = (ROOT / "docs/observability.md").read_text()
     section = text.split("\n## Metrics\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (`.*?) \| (.*?) ?\|$", section.split("| label | values |")[0], re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \| (.*?) ?\|$", section.split("\n### Labels\n")[0], re.MULTILINE)
     names = r"`((?:martlet|process)_\w+)`"
     return {name: tuple(re.findall(r"`(\w+)`", labels)) for cell, labels in rows for name in re.findall(names, cell)}
 

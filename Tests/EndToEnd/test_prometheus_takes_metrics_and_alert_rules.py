@@ -78,7 +78,7 @@ def test_the_rules_load():
 
 
 def test_each_metric_of_the_rules_is_one_of_martlet():
-    documented = (ROOT / "docs/operating.md").read_text()
+    documented = (ROOT / "docs/observability.md").read_text()
     for name in set(re.findall(r"\b(?:martlet|process)_\w+", RULES.read_text())):
         assert f"`{name}`" in documented, name
 
