@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from calling import say
-from support.recorder import JSON, Recorder
+from support.http1.recorder import JSON, Recorder
 
 DOCKER_STOP = 10
 

@@ -5,7 +5,7 @@ import socket
 from contextlib import ExitStack, suppress
 
 import pod
-from support.patience import eventually
+from support.wait import eventually
 
 CONNECTIONS = pod.CONFIGURATION["workers"] * pod.CONFIGURATION["listeners"][0]["limits"]["connections"]
 # A little less than limits.head allows.

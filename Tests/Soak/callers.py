@@ -12,9 +12,10 @@ from collections import Counter
 
 import grpc
 
-from support import protocol, h2_peer
-from support.grpc_service import GrpcChannel, path
-from support.peer import connect
+from support import protocol
+from support.http1.peer import connect
+from support.http2 import h2_peer
+from support.servers.grpc_service import GrpcChannel, path
 
 SERVICE = "/soak.v1.Soak/"
 BIG = 200_000

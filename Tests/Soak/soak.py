@@ -24,8 +24,8 @@ sys.path[:0] = [str(HERE), str(END_TO_END)]
 
 from callers import Callers  # noqa: E402
 from support.martlet import Martlet  # noqa: E402
-from support.patience import eventually  # noqa: E402
 from support.program import Program  # noqa: E402
+from support.wait import eventually  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
 MOST_KIB = float(os.environ.get("SOAK_KIB", 48))

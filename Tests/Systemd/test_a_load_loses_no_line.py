@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from machine.service import responses
-from support.patience import eventually
+from support.wait import eventually
 
 REFUSALS = 20
 CLIENTS = 16

@@ -5,7 +5,7 @@ import time
 
 from machine.callers import call
 from machine.service import responses
-from support.patience import eventually
+from support.wait import eventually
 
 
 def test_the_port_becomes_free(service):

@@ -6,8 +6,8 @@ import pytest
 
 from machine.callers import call
 from machine.service import responses
-from support.patience import eventually
 from support.stopped_thread import StoppedThread
+from support.wait import eventually
 
 WALL = 0x40000000
 

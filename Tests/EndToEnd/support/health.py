@@ -1,7 +1,7 @@
 """Whether a daemon is what it was, after all that was done to it."""
 
-from support.asking import WAYS, Asking
-from support.patience import eventually, settled
+from support.raw_call import WAYS, Asking
+from support.wait import eventually, settled
 
 SLACK = 2 << 20
 

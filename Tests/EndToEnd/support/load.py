@@ -4,7 +4,7 @@ import http.client
 import threading
 import time
 
-from support.patience import eventually
+from support.wait import eventually
 
 
 class Load:

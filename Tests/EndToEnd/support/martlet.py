@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support import h2_peer
+from support.http1.peer import connect
+from support.http2 import h2_peer
 from support.metrics import Metrics
-from support.patience import eventually
-from support.peer import connect
 from support.program import Program
+from support.wait import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()

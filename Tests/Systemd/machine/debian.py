@@ -7,7 +7,7 @@ from pathlib import Path
 
 from machine.network import network_of
 from support.martlet import BINARY, ROOT
-from support.patience import eventually
+from support.wait import eventually
 
 NAMESPACES = ["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}

@@ -4,7 +4,7 @@ import re
 import time
 
 from machine.callers import call
-from support.patience import eventually
+from support.wait import eventually
 
 ADDRESS = ("127.0.0.1", 8080)
 

@@ -1,0 +1,57 @@
+"""Where every connection has a call under way and none can be given up, new callers are told; when some go, others are served."""
+
+from resources.descriptors import limited_to
+from support.wait import eventually
+
+LIMIT = 256
+CALLERS = LIMIT - 64  # and half of the reserve in need
+CONFIGURATION = """
+listeners: [ {{ address: "127.0.0.1:0", timeouts: {{ head: 5m }} }} ]
+upstream: {url}
+workers: {workers}
+"""
+REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
+PART = b"GET / HTTP/1.1\r\nhost:"
+FULL = b'{"code":"resource_exhausted","message":"no file descriptor is left for another connection"}'
+
+
+def test_exhaustion(martlet, recorder):
+    proxy = martlet(CONFIGURATION.format(url=recorder().url, workers=1), **limited_to(LIMIT))
+    crowd = []
+
+    def refused():
+        crowd.append(proxy.connect())
+        crowd[-1].send(PART)
+        return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
+
+    eventually(refused, within=60, what="the first refusal")
+    assert proxy.metrics().total("martlet_connections_evicted_total") == 0
+    assert len(crowd) == CALLERS + 32 + 1
+    response = crowd[-1].response()
+    assert (response.status, response.body) == (503, FULL)
+    assert crowd[-1].has_ended()
+    proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; refusing callers callers=224 limit=256")
+    assert proxy.admin("/healthz").status_code == 200
+    # The calls that are under way go on.
+    for caller in crowd[:5]:
+        caller.send(b" a.example\r\n\r\n")
+        assert caller.response().status == 200
+    for caller in crowd[5:]:
+        caller.close()
+    for _ in range(3):
+        caller = proxy.connect()
+        caller.send(REQUEST)
+        assert caller.response().status == 200
+
+
+def test_two_workers(martlet, recorder):
+    """A worker that has no idle connection gets those of the other closed."""
+    proxy = martlet(CONFIGURATION.format(url=recorder().url, workers=2), **limited_to(LIMIT))
+    idle = [proxy.connect() for _ in range(120)]
+    busy = []
+    while proxy.metrics().total("martlet_connections_evicted_total") < 120:
+        busy.append(proxy.connect())
+        busy[-1].send(PART)
+        assert len(busy) < 230
+    assert all(caller.has_ended() for caller in idle)
+    assert proxy.metrics().total("martlet_limit_hits_total") == 0

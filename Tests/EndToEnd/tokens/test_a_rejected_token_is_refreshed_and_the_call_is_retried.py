@@ -1,0 +1,145 @@
+"""An upstream that refuses a token is asked again with a new one, if the call can be retried; the caller sees success."""
+
+import json
+
+import pytest
+
+from support.concurrency import at_once
+from support.servers.identity_provider import ENVIRONMENT
+from tokens.token_callers import PROTOCOLS, WAYS, expected
+from tokens.token_services import NO
+
+RETRY_BUFFER = 64 << 10
+# What stands in the way of a retry: the label of its metric, and what the log says.
+TOO_LARGE = ("buffer", "the request is larger than what is kept of it")
+DELIVERED = ("delivered", "part of the response has gone out")
+
+
+class Stage:
+    """A daemon that has a token, its provider, services and callers."""
+
+    def __init__(self, martlet, provider, services, callers, **token):
+        self.provider = provider
+        self.ledger = services.ledger
+        text = services.configuration({"oauth2": provider.oauth2()} | token)
+        self.proxy = martlet(text, environment=ENVIRONMENT)
+        self.callers = callers(self.proxy)
+        assert [self.callers[name].call().code for name in PROTOCOLS] == ["ok"] * len(PROTOCOLS)
+        assert len(provider.fetches()) == 1
+
+    def check_skipped(self, obstacle):
+        label, text = obstacle
+        line = json.loads(self.proxy.stdout.wait('"code":"unauthenticated"').string)
+        assert text in json.dumps(line["trace"]) and line["attempts"] == 1
+        assert line["decided_by"] == "upstream"
+        assert self.proxy.metrics().counted("martlet_retries_total", "result") == {label}
+
+
+@pytest.fixture
+def stage(martlet, identity_provider, token_services, callers):
+    def start(**token):
+        provider = identity_provider()
+        return Stage(martlet, provider, token_services(provider), callers, **token)
+
+    return start
+
+
+@pytest.mark.parametrize("name, kind", WAYS)
+@pytest.mark.parametrize("refusal", ["early", "late"])
+def test_retried(stage, name, kind, refusal):
+    stage = stage()
+    stage.provider.revoke()
+    outcome = stage.callers[name].call(kind, headers={"x-refusal": refusal})
+    assert (outcome.code, outcome.heard, outcome.text) == ("ok", expected(kind), "")
+    assert stage.ledger.of(outcome.call) == ["revoked", "processed"]
+    assert len(stage.provider.fetches()) == 2
+    assert stage.proxy.metrics().total("martlet_retries_total", reason="unauthenticated", result="sent") == 1
+    stage.proxy.stdout.wait('"attempts":2')
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_body_just_below_the_limit(stage, name):
+    stage = stage()
+    stage.provider.revoke()
+    text = "x" * (RETRY_BUFFER - 100)
+    outcome = stage.callers[name].call(text=text)
+    assert (outcome.code, outcome.heard) == ("ok", [text])
+    assert stage.ledger.of(outcome.call) == ["revoked", "processed"]
+
+
+def test_one_refresh_for_all(stage):
+    stage = stage()
+    for fetches in (2, 3):
+        stage.provider.set(latency=0.3)
+        stage.provider.revoke()
+        outcomes = at_once(40, lambda number: stage.callers[PROTOCOLS[number % 4]].call())
+        assert [outcome for outcome in outcomes if outcome.code != "ok"] == []
+        assert {tuple(stage.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
+        assert all(stage.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
+        assert all(len(stage.ledger.of(outcome.call)) <= 2 for outcome in outcomes)
+        assert len(stage.provider.fetches()) == fetches
+
+
+@pytest.mark.parametrize("name, kind", [*((name, "unary") for name in PROTOCOLS), ("connect", "converse")])
+def test_a_body_above_the_limit(stage, name, kind):
+    stage = stage()
+    stage.provider.revoke()
+    outcome = stage.callers[name].call(kind, text="x" * (RETRY_BUFFER + 10000))
+    assert (outcome.code, outcome.heard) == ("unauthenticated", [])
+    assert NO in outcome.text  # the upstream's own words
+    assert name != "http" or outcome.headers["www-authenticate"] == "Bearer"
+    assert stage.ledger.of(outcome.call) == ["revoked"]
+    stage.check_skipped(TOO_LARGE)
+    assert stage.callers[name].call().code == "ok"  # it was of use to those who come after
+
+
+@pytest.mark.parametrize("name, kind", [way for way in WAYS if way[1] in ("download", "converse")])
+def test_a_message_that_has_been_delivered(stage, name, kind):
+    stage = stage()
+    outcome = stage.callers[name].call(kind, headers={"x-refusal": "after-one"})
+    assert (outcome.code, outcome.heard, outcome.text) == ("unauthenticated", expected(kind)[:1], NO)
+    assert stage.ledger.of(outcome.call) == ["ended early"]
+    stage.check_skipped(DELIVERED)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_services, callers):
+    """One retry, then the upstream's response; and the provider is not asked for each call."""
+    provider = identity_provider()
+    services = token_services(provider)
+    text = services.configuration({"oauth2": provider.oauth2(audience="others")})
+    caller = callers(martlet(text, environment=ENVIRONMENT))[name]
+    for _ in range(10):
+        outcome = caller.call()
+        assert outcome.code == "unauthenticated" and NO in outcome.text
+        assert 1 <= len(services.ledger.of(outcome.call)) <= 2
+    assert 2 <= len(provider.fetches()) <= 6
+
+
+def test_a_provider_that_is_away(stage):
+    """Without a new token the upstream's response stands."""
+    stage = stage()
+    stage.provider.revoke()
+    stage.provider.die()
+    outcome = stage.callers["grpc"].call()
+    assert outcome.code in ("unauthenticated", "unavailable")
+    assert stage.ledger.of(outcome.call) == ["revoked"]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_it_can_be_turned_off(stage, name):
+    stage = stage(retry=False)
+    stage.provider.revoke()
+    outcome = stage.callers[name].call()
+    assert outcome.code == "unauthenticated" and stage.ledger.of(outcome.call) == ["revoked"]
+    assert stage.proxy.metrics().total("martlet_retries_total", result="sent") == 0
+
+
+def test_the_callers_own_token_is_its_own_business(stage):
+    stage = stage(caller="keep")
+    own = stage.provider.fetch()["access_token"]
+    stage.provider.revoke()
+    fetches = len(stage.provider.fetches())
+    outcome = stage.callers["http"].call(token=own)
+    assert outcome.code == "unauthenticated" and stage.ledger.of(outcome.call) == ["revoked"]
+    assert len(stage.provider.fetches()) == fetches
