@@ -94,7 +94,7 @@ def test_a_stop_does_not_wait_for_it_for_ever(martlet, recorder, running):
     assert proxy.exit_code() == 1
 
 
-def test_a_process_that_was_stopped_as_a_whole_accuses_no_worker(martlet, recorder):
+def test_a_stopped_process_blames_no_worker(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(recorder().url), environment={"WATCHDOG_USEC": "400000"})
     proxy.signal(signal.SIGSTOP)
     until = time.monotonic() + 1.0

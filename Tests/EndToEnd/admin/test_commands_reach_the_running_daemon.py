@@ -29,7 +29,7 @@ def test_healthcheck(martlet, command, by):
     assert 'unknown key "listn"' in refused.stderr.text + refused.stdout.text
 
 
-def test_status_says_what_a_refused_reload_was_refused_for(martlet, command):
+def test_status_shows_why_a_reload_was_rejected(martlet, command):
     proxy = martlet(CONFIGURATION)
     proxy.write("listn: 1\n" * 12)
     assert command("reload", "-c", proxy.file, "--admin", f"unix:{proxy.admin_socket}").code == 1
@@ -59,7 +59,7 @@ def test_a_draining_daemon_is_not_healthy_for_long(martlet, command):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="root alone can become another user")
-def test_a_user_who_may_not_ask_is_told_so(martlet, command):
+def test_a_user_without_permission_gets_an_error(martlet, command):
     proxy = martlet(CONFIGURATION)
     for directory in [proxy.directory, *proxy.directory.parents]:
         directory.chmod(directory.stat().st_mode | 0o111)
@@ -67,7 +67,7 @@ def test_a_user_who_may_not_ask_is_told_so(martlet, command):
     assert result.code == 1 and f"permission denied at unix:{proxy.admin_socket}" in result.stderr.text
 
 
-def test_a_change_that_takes_a_restart_is_told(martlet, command):
+def test_a_change_that_needs_a_restart_is_reported(martlet, command):
     proxy = martlet(CONFIGURATION + "workers: 1\n")
     proxy.write(CONFIGURATION + "workers: 2\n")
     assert command("reload", "-c", proxy.file).stdout.text == '{"generation":2,"needs_restart":["workers"]}'
@@ -75,7 +75,7 @@ def test_a_change_that_takes_a_restart_is_told(martlet, command):
     assert "last reload: good; a restart is needed for the change of workers\n" in told
 
 
-def test_nobody_there(command, tmp_path):
+def test_no_daemon_runs(command, tmp_path):
     for name in ("healthcheck", "status", "reload"):
         result = command(name, "--admin", f"unix:{tmp_path}/none.sock")
         assert result.code == 1 and result.stderr.text
@@ -149,7 +149,7 @@ def test_a_command_does_not_reach_the_daemon_of_another_file(martlet, command, t
     assert " reloaded " not in other.stderr.text
 
 
-def test_a_reload_that_is_slow_is_asked_for_once(command, tmp_path):
+def test_a_slow_reload_is_requested_once(command, tmp_path):
     path = tmp_path / "admin.sock"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -170,7 +170,7 @@ def test_a_reload_that_is_slow_is_asked_for_once(command, tmp_path):
             listener.accept()
 
 
-def test_an_admin_socket_that_nobody_asked_for_may_be_missing(martlet, recorder, tmp_path):
+def test_a_default_admin_socket_may_be_missing(martlet, recorder, tmp_path):
     environment = {"RUNTIME_DIRECTORY": str(tmp_path / "none")}
     proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {recorder().url}\n", environment=environment, admin=False)
     proxy.stderr.wait(r" warn no admin socket reason=.*/none/admin\.sock: the directory does not exist")
@@ -180,7 +180,7 @@ def test_an_admin_socket_that_nobody_asked_for_may_be_missing(martlet, recorder,
     assert "a change of admin takes a restart" not in proxy.stderr.text
 
 
-def test_a_file_that_is_no_yaml_is_told_so(command, tmp_path):
+def test_a_file_that_is_not_yaml_is_an_error(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION + "\tx: 1\n")
     result = command("healthcheck", "-c", file)
@@ -188,7 +188,7 @@ def test_a_file_that_is_no_yaml_is_told_so(command, tmp_path):
     assert "names no admin socket" not in result.stderr.text
 
 
-def test_an_admin_socket_that_is_not_the_one_that_runs_is_told_of(martlet, tmp_path):
+def test_a_changed_admin_socket_is_reported(martlet, tmp_path):
     proxy = martlet(CONFIGURATION + f"admin: unix:{tmp_path}/a.sock\n")
     warning = "a change of admin takes a restart"
     for generation, name in enumerate("bba", start=2):
@@ -205,6 +205,6 @@ def test_a_file_that_is_not_there(command, tmp_path):
 
 
 @pytest.mark.parametrize("address", ["nonsense", "example.test:9901", "abstract:martlet", "unix:" + "x" * 200])
-def test_an_address_that_is_none(command, address):
+def test_an_invalid_address(command, address):
     result = command("status", "--admin", address)
     assert result.code == 2 and f"{address} is not an admin address" in result.stderr.text

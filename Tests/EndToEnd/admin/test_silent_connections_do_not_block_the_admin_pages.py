@@ -11,7 +11,7 @@ MORE_THAN_THE_LIMIT = 100
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /healthz HTTP/1.1\r\nhost: "], ids=["silent", "half a head"])
-def test_who_says_nothing_makes_room(martlet, said):
+def test_silent_connections_make_room(martlet, said):
     proxy = martlet(CONFIGURATION)
     crowd = []
     for _ in range(MORE_THAN_THE_LIMIT):

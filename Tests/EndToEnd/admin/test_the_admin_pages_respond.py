@@ -128,13 +128,13 @@ admin:
         ("{ address: '127.0.0.1:9901', group: app }", '"group" is for Unix sockets'),
     ],
 )
-def test_what_admin_cannot_be(command, tmp_path, admin, error):
+def test_invalid_admin_settings(command, tmp_path, admin, error):
     (tmp_path / "martlet.yaml").write_text(f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\nadmin: {admin}\n")
     result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 78 and error in result.stderr.text and "martlet.yaml:3:" in result.stderr.text
 
 
-def test_a_body_that_never_comes_holds_nobody_up(proxy):
+def test_a_missing_body_blocks_no_other_request(proxy):
     request = b"POST /drain HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n"
     caller = connect(str(proxy.admin_socket))
     caller.send(request)
@@ -144,7 +144,7 @@ def test_a_body_that_never_comes_holds_nobody_up(proxy):
 @pytest.mark.parametrize(
     "field", [{"host": "evil.example"}, {"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}]
 )
-def test_web_pages_are_refused(martlet, field):
+def test_web_pages_are_rejected(martlet, field):
     proxy = martlet("admin: 127.0.0.1:0\n" + CONFIGURATION, environment={"SECRET": "s3cret"}, wait=False)
     proxy.stderr.wait(r"\bready\b")
     url = next(f"http://{a}" for a in (m[1] for m in proxy.stderr.matches(r"address=(\S+) for=admin")))

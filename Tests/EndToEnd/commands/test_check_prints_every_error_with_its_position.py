@@ -59,14 +59,14 @@ def test_all_in_one_run(command, tmp_path, arguments):
         assert any(first <= int(match[2]) <= last and text in match[3] for match in of_line), (line, result.stderr.text)
 
 
-def test_what_is_no_yaml(command, tmp_path):
+def test_a_file_that_is_not_yaml(command, tmp_path):
     (tmp_path / "martlet.yaml").write_text("listen: 127.0.0.1:0\nupstream: [\n")
     result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 78
     assert re.match(r"martlet\.yaml:\d+:\d+: ", result.stderr.text)
 
 
-def test_a_key_given_twice(command, tmp_path):
+def test_a_duplicate_key(command, tmp_path):
     (tmp_path / "martlet.yaml").write_text(
         "upstream: http://127.0.0.1:1\nlisten: 127.0.0.1:0\nupstream: http://127.0.0.1:2\n"
     )
@@ -75,7 +75,7 @@ def test_a_key_given_twice(command, tmp_path):
     assert result.stderr.text.startswith("martlet.yaml:3:1: ")
 
 
-def test_run_refuses_the_same_file(command, tmp_path):
+def test_run_rejects_the_same_file(command, tmp_path):
     (tmp_path / "martlet.yaml").write_text("upstream: http://127.0.0.1:80\nlisten: 127.0.0.1:0\nlog_level: loud\n")
     result = command("run", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 78
@@ -89,13 +89,13 @@ def test_a_missing_file(command, tmp_path):
 
 
 @pytest.mark.parametrize("make, words", [(os.mkdir, "Is a directory"), (os.mkfifo, "Not a regular file")])
-def test_a_file_that_is_none(command, tmp_path, make, words):
+def test_a_path_that_is_not_a_file(command, tmp_path, make, words):
     make(tmp_path / "martlet.yaml")
     result = command("check", "-c", tmp_path / "martlet.yaml")
     assert result.code == 78 and f"martlet.yaml: cannot be read: {words}" in result.stderr.text
 
 
-def test_what_this_machine_lacks(command, tmp_path):
+def test_a_file_for_another_machine(command, tmp_path):
     """The file is good, as it may be for another machine."""
     (tmp_path / "martlet.yaml").write_text(
         """\

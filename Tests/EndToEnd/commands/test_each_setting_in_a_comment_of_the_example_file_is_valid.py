@@ -33,7 +33,7 @@ CHAINS = next((first, end) for first, end in (setting.values for setting in sett
 
 
 @pytest.mark.parametrize("first, end", list(settings()))
-def test_a_setting_counts_without_its_mark(first, end, tmp_path):
+def test_a_setting_is_valid_without_its_mark(first, end, tmp_path):
     text = unmarked(CHAINS, (first, end)) if (first, end) != CHAINS else unmarked(CHAINS)
     if "# for https://" in LINES[first]:
         text = text.replace("http://127.0.0.1:3000", "https://127.0.0.1:3000")

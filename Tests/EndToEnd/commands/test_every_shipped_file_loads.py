@@ -7,7 +7,7 @@ import pytest
 from support.martlet import ROOT, SHIPPED
 
 
-def test_there_are_some():
+def test_there_are_shipped_files():
     assert ROOT / "etc/martlet.yaml" in SHIPPED and len(SHIPPED) > 1
 
 

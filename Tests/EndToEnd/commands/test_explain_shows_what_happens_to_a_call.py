@@ -74,14 +74,14 @@ def test_a_request_that_is_rejected(explain):
     assert "grpc-status: 7" in lines and "grpc-message: no deletes" in lines
 
 
-def test_a_request_that_is_answered(explain):
+def test_a_request_that_the_chain_responds_to(explain):
     lines = explain("GET", "/nowhere")
     assert deed(lines, "route") == "0, chain empty"
     assert deed(lines, "respond").startswith("request_head: respond")
     assert lines[-1] == "here"
 
 
-def test_an_interceptor_that_waits_is_waited_for(explain):
+def test_explain_waits_for_an_interceptor(explain):
     lines = explain("POST", "/shop.v1.Orders/Get", "-H", "x-slow: 1")
     event, time = deed(lines, "slow").removesuffix(" ms)").split(" (")
     assert event == "request_head: suspend" and float(time) >= 20

@@ -113,22 +113,22 @@ def test_defaults_and_examples_are_good_values(schema):
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
-def test_every_shipped_file_is_taken(objections, file):
+def test_every_shipped_file_is_valid(objections, file):
     assert objections(file.read_text()) == []
 
 
-def test_every_setting_of_the_default_file_is_taken(objections):
+def test_every_setting_of_the_default_file_is_valid(objections):
     text = re.sub(r"^( *)#(?=\S|  )", r"\1", (ROOT / "etc/martlet.yaml").read_text(), flags=re.MULTILINE)
     assert "\nroutes:" in text and objections(text) == []
 
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
-def test_both_take(objections, is_good, text):
+def test_both_accept(objections, is_good, text):
     assert is_good(whole(text))
     assert objections(whole(text)) == []
 
 
 @pytest.mark.parametrize("text", BAD.values(), ids=BAD.keys())
-def test_both_refuse(objections, is_good, text):
+def test_both_reject(objections, is_good, text):
     assert not is_good(whole(text))
     assert objections(whole(text)) != []

@@ -115,7 +115,7 @@ def test_each_connection_is_served_once_more(start, kind):
     assert proxy.exit_code() == 0
 
 
-def test_a_call_under_way_is_told_too(start):
+def test_a_call_under_way_gets_it_too(start):
     go_on = threading.Event()
 
     def response(request):
@@ -132,7 +132,7 @@ def test_a_call_under_way_is_told_too(start):
     assert peer.has_ended()
 
 
-def test_a_response_that_has_begun_keeps_its_promise(start, recorder, martlet):
+def test_a_response_that_has_begun_keeps_its_connection(start, recorder, martlet):
     """Its head said nothing of a close, so the connection takes one more call."""
     go_on = threading.Event()
 
@@ -158,7 +158,7 @@ def test_a_response_that_has_begun_keeps_its_promise(start, recorder, martlet):
 
 
 @pytest.mark.parametrize("request_, status", [(b"GET /\xff HTTP/1.1\r\n\r\n", 400), (b"GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n", 200)])
-def test_errors_and_old_callers_are_told_too(start, request_, status):
+def test_errors_and_http_1_0_callers_get_it_too(start, request_, status):
     proxy, caller, _ = start("tcp", "{ min: 10s, max: 30s }")
     peer = caller()
     begin_stop(proxy)

@@ -48,7 +48,7 @@ def test_a_call_in_flight_finishes(martlet, waiting):
     assert proxy.stderr.matches(r" stopped\b")
 
 
-def test_calls_are_still_taken_for_the_minimum(martlet, recorder):
+def test_calls_are_accepted_during_the_minimum(martlet, recorder):
     proxy = martlet(configuration(recorder(), "{ min: 1s, max: 30s }"))
     caller = proxy.connect()
     began = time.monotonic()
@@ -101,7 +101,7 @@ def test_sigint_drains_too(martlet, recorder):
     assert proxy.exit_code() == 0
 
 
-def test_draining_by_the_admin_page_is_no_first_signal(martlet, waiting):
+def test_draining_by_the_admin_page_is_not_a_first_signal(martlet, waiting):
     proxy = martlet(configuration(waiting, "{ min: 0s, max: 30s }"))
     caller = proxy.connect()
     caller.send(REQUEST)
@@ -117,7 +117,7 @@ def test_draining_by_the_admin_page_is_no_first_signal(martlet, waiting):
 
 
 @pytest.mark.parametrize("ending", ["drain.max", "second signal"])
-def test_a_call_that_is_cut_off_is_told_and_logged(martlet, waiting, ending):
+def test_a_call_that_is_cut_off_gets_an_error_and_a_log_line(martlet, waiting, ending):
     most = "200ms" if ending == "drain.max" else "30s"
     proxy = martlet(configuration(waiting, f"{{ max: {most} }}") + "interceptors: [ log ]\n")
     caller = proxy.connect()

@@ -48,7 +48,7 @@ def test_a_call_in_flight_finishes(martlet, upstream, go_on):
     assert proxy.exit_code() == 0
 
 
-def test_an_idle_connection_holds_nothing_up(martlet, upstream):
+def test_an_idle_connection_delays_nothing(martlet, upstream):
     proxy = start(martlet, upstream)
     caller = proxy.connect_h2()
     caller.wait(lambda: caller.settings, "SETTINGS")
@@ -58,7 +58,7 @@ def test_an_idle_connection_holds_nothing_up(martlet, upstream):
     assert caller.goaway.error_code == h2_peer.NO_ERROR
 
 
-def test_calls_are_still_taken_for_the_minimum(martlet, h2_recorder):
+def test_calls_are_accepted_during_the_minimum(martlet, h2_recorder):
     proxy = start(martlet, h2_recorder(), "{ min: 1s, max: 30s }")
     caller = proxy.connect_h2()
     proxy.signal(signal.SIGTERM)
@@ -86,7 +86,7 @@ def test_the_published_client_finishes_its_calls(martlet, grpc_service, grpc_cha
     assert proxy.exit_code(within=3) == 0
 
 
-def test_a_call_that_is_cut_off_is_told_in_grpc(martlet, upstream):
+def test_a_call_that_is_cut_off_gets_a_grpc_status(martlet, upstream):
     proxy = start(martlet, upstream, "{ min: 0s, max: 300ms }")
     caller = proxy.connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))

@@ -27,7 +27,7 @@ def test_the_life_of_a_service(martlet, notify, abstract):
     assert proxy.exit_code() == 0
 
 
-def test_a_manager_that_does_not_read_holds_nothing_up(martlet, notify):
+def test_a_manager_that_does_not_read_blocks_nothing(martlet, notify):
     manager = notify()
     manager.fill()
     proxy = martlet(CONFIGURATION, environment=manager.environment)
@@ -65,7 +65,7 @@ def test_a_watchdog_that_never_wakes(martlet, notify):
     assert proxy.exit_code() == 0
 
 
-def test_somebody_elses_watchdog(martlet, notify):
+def test_a_watchdog_for_another_process(martlet, notify):
     manager = notify()
     proxy = martlet(
         CONFIGURATION, environment=manager.environment | {"WATCHDOG_USEC": "20000", "WATCHDOG_PID": str(os.getpid())}

@@ -104,7 +104,7 @@ def test_the_host_of_a_port_may_change(serve, port, hosts):
     call(("127.0.0.1", port))
 
 
-def test_fewer_workers_take_the_callers_that_wait_for_all(serve, port):
+def test_fewer_workers_accept_all_waiting_callers(serve, port):
     service = serve(configuration(f"127.0.0.1:{port}", workers=4))
     service.start()
     service.begin_stop()
@@ -119,7 +119,7 @@ def test_fewer_workers_take_the_callers_that_wait_for_all(serve, port):
     service.wait_for_removal(1)
 
 
-def test_a_socket_that_the_file_has_no_use_for_is_given_up(serve, tmp_path, port):
+def test_a_socket_that_the_file_does_not_use_is_released(serve, tmp_path, port):
     kept, dropped = f"127.0.0.1:{port}", f"unix:{tmp_path}/rpc.sock"
     service = serve(configuration(kept, dropped))
     service.start()
@@ -131,7 +131,7 @@ def test_a_socket_that_the_file_has_no_use_for_is_given_up(serve, tmp_path, port
     call(endpoint(kept))
 
 
-def test_a_reload_stores_and_gives_up(serve, port, tmp_path):
+def test_a_reload_stores_and_releases(serve, port, tmp_path):
     first, second = f"127.0.0.1:{port}", f"unix:{tmp_path}/rpc.sock"
     service = serve(configuration(first))
     daemon = service.start()
@@ -166,7 +166,7 @@ def test_the_file_of_a_unix_socket_stays_and_has_its_new_mode(serve, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["is gone", "is another one"])
-def test_a_unix_socket_is_opened_anew_if_its_file(serve, tmp_path, what):
+def test_a_unix_socket_is_opened_again_if_its_file(serve, tmp_path, what):
     path = tmp_path / "rpc.sock"
     service = serve(configuration(f"unix:{path}"))
     service.start()
@@ -183,7 +183,7 @@ def test_a_unix_socket_is_opened_anew_if_its_file(serve, tmp_path, what):
     call(str(path))
 
 
-def test_a_descriptor_that_is_no_listener_is_given_up(serve, port):
+def test_a_descriptor_that_is_not_a_listener_is_released(serve, port):
     service = serve(configuration(f"127.0.0.1:{port}"))
     reading, writing = os.pipe()
     os.close(writing)

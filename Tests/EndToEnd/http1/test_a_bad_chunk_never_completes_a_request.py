@@ -31,7 +31,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_refused(martlet, recorder, name):
+def test_rejected(martlet, recorder, name):
     upstream = recorder()
     proxy = martlet(upstream=upstream.url)
     smuggler = proxy.connect()

@@ -34,7 +34,7 @@ CALLERS = [protocol.CONNECT_UNARY_JSON, protocol.CONNECT_STREAM_PROTO, protocol.
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_refused(martlet, recorder, name):
+def test_rejected(martlet, recorder, name):
     def script(peer):
         while request := peer.request():
             upstream.requests.append(request)

@@ -18,7 +18,7 @@ def test_the_body_and_the_next_call(martlet, recorder):
         assert response.header("transfer-encoding") == "chunked"
 
 
-def test_a_body_cut_short_is_not_taken_for_a_whole_one(martlet, recorder):
+def test_a_truncated_body_does_not_pass_as_complete(martlet, recorder):
     upstream = recorder(
         script=lambda peer: (peer.request(), peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal"))
     )

@@ -19,7 +19,7 @@ class Flood:
             self.sent += peer.socket.send(block)
 
 
-def test_an_response(martlet, recorder):
+def test_a_response(martlet, recorder):
     flood = Flood()
 
     def script(peer):

@@ -75,7 +75,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_refused(martlet, recorder, name):
+def test_rejected(martlet, recorder, name):
     data, status = CASES[name]
     upstream = recorder()
     proxy = martlet(upstream=upstream.url)

@@ -15,7 +15,7 @@ H2C = (
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_refused(martlet, recorder, name):
+def test_rejected(martlet, recorder, name):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(CASES[name])
@@ -26,7 +26,7 @@ def test_refused(martlet, recorder, name):
     assert upstream.bytes == b""
 
 
-def test_an_offer_of_http_2_is_let_be(martlet, recorder):
+def test_an_offer_of_http_2_is_ignored(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect()
     caller.send(H2C)

@@ -26,7 +26,7 @@ def test_a_caller_that_waits(martlet, recorder):
     assert bodies == [b"hello"]
 
 
-def test_a_refusal_instead(martlet, recorder):
+def test_an_error_instead(martlet, recorder):
     upstream = recorder(script=lambda peer: (peer.head(), peer.send(REFUSAL), peer.rest()))
     caller = martlet(upstream=upstream.url).connect()
     caller.send(HEAD)

@@ -18,7 +18,7 @@ def upstream(h2_recorder):
 
 
 @pytest.mark.parametrize("connections", ["1", "10"])
-def test_calls_of_others_go_on(martlet, upstream, connections):
+def test_calls_of_others_continue(martlet, upstream, connections):
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0

@@ -251,7 +251,7 @@ def test_twenty_at_a_time(siege, name):
     under.check(limit)
 
 
-def test_a_caller_that_cancels_much_is_no_attacker(siege):
+def test_a_caller_that_cancels_many_calls_is_not_an_attacker(siege):
     """Deadlines that pass and searches that are refined: as many calls again are answered."""
     under = siege()
     caller = under.attacker()

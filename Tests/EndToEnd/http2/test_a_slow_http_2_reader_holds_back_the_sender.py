@@ -32,7 +32,7 @@ def flood():
     return Flood()
 
 
-def test_an_response(martlet, h2_recorder, flood):
+def test_a_response(martlet, h2_recorder, flood):
     def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())

@@ -21,7 +21,7 @@ def fields(scheme, path, method="GET"):
 
 @pytest.mark.parametrize("scheme", ["http", "x"])
 @pytest.mark.parametrize("path", PATHS)
-def test_refused(martlet, recorder, scheme, path):
+def test_rejected(martlet, recorder, scheme, path):
     upstream = recorder()
     caller = martlet(upstream=upstream.url, more=RULE).connect_h2()
     call = caller.finish(caller.open(fields(scheme, path), end=True))

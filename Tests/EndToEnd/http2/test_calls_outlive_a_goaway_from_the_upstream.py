@@ -40,7 +40,7 @@ def test_below_and_above(martlet, h2_recorder, code):
     eventually(lambda: ended, what="the end of the connection that has no call left")
 
 
-def test_none_taken(martlet, h2_recorder):
+def test_no_call_accepted(martlet, h2_recorder):
     def script(peer):
         stream = upstream.next_stream(peer)
         if peer is upstream.connections[0]:
@@ -57,7 +57,7 @@ def test_none_taken(martlet, h2_recorder):
     assert [stream.body for stream in upstream.streams] == [b"body"] * 2
 
 
-def test_a_connection_that_ends_with_a_call_that_was_taken(martlet, h2_recorder):
+def test_a_connection_that_ends_with_an_accepted_call(martlet, h2_recorder):
     """It may have been done, so it is not done again."""
 
     def script(peer):

@@ -54,7 +54,7 @@ def test_chunks_and_trailers(martlet, upstream):
     assert seen.header("content-length") is None
 
 
-def test_an_response_of_unknown_length_is_chunked(martlet, upstream):
+def test_a_response_of_unknown_length_is_chunked(martlet, upstream):
     proxy = martlet(upstream=upstream.url)
     caller = proxy.connect()
     caller.send(post(b"hello", b"content-length: 5", path=b"/no-length"))
@@ -73,7 +73,7 @@ def test_head(martlet, upstream):
         assert (response.status, response.header("x-method"), response.body) == (200, "HEAD", b"")
 
 
-def test_pipelined_requests_are_answered_in_order(martlet, upstream):
+def test_pipelined_requests_get_their_responses_in_order(martlet, upstream):
     caller = martlet(upstream=upstream.url).connect()
     caller.send(b"".join(post(b"%d" % number, b"content-length: 1") for number in range(9)))
     assert [caller.response("POST").body for _ in range(9)] == [b"%d" % number for number in range(9)]
@@ -115,7 +115,7 @@ def test_a_body_of_unknown_length_is_chunked_toward_http_1(martlet, recorder):
     assert seen.header("host")
 
 
-def test_no_body_stays_none_toward_http_1(martlet, recorder):
+def test_a_missing_body_stays_missing_toward_http_1(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     for method in ("GET", "DELETE", "HEAD"):
@@ -126,7 +126,7 @@ def test_no_body_stays_none_toward_http_1(martlet, recorder):
     assert (call.status, upstream.requests[3].header("content-length")) == (200, "0")
 
 
-def test_an_response_that_is_cut_off_looks_like_it(martlet, recorder):
+def test_a_truncated_response_looks_truncated(martlet, recorder):
     go_on = threading.Semaphore(0)
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n"
     upstream = recorder(script=lambda peer: (peer.request(), peer.send(head), go_on.acquire(timeout=10)))

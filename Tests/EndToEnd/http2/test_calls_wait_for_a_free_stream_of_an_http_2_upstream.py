@@ -43,7 +43,7 @@ def test_in_their_order(martlet, h2_recorder):
     assert len(upstream.connections) == 1
 
 
-def test_no_more_than_may_wait(martlet, h2_recorder):
+def test_no_more_calls_wait_than_allowed(martlet, h2_recorder):
     _, proxy, go_on = start(martlet, h2_recorder, 3)
     caller = proxy.connect_h2()
     first = caller.open(h2_peer.grpc_request("/a.B/First"), end=True)
@@ -60,7 +60,7 @@ def test_no_more_than_may_wait(martlet, h2_recorder):
     assert (first.status, first.body) == (200, b"ok")
 
 
-def test_one_that_is_given_up_while_it_waits(martlet, h2_recorder):
+def test_a_call_that_is_cancelled_while_it_waits(martlet, h2_recorder):
     upstream, proxy, go_on = start(martlet, h2_recorder, 100)
     caller = proxy.connect_h2()
     calls = [caller.open(h2_peer.request(f"/{number}"), end=True) for number in range(6)]
@@ -81,7 +81,7 @@ def start_without_room(martlet, h2_recorder, script):
     return upstream, caller, caller.open(h2_peer.grpc_request("/a.B/C"), end=True)
 
 
-def test_until_there_is_room(martlet, h2_recorder):
+def test_until_a_stream_is_free(martlet, h2_recorder):
     """The upstream allows none at first: it is not asked for a thousand connections more."""
 
     def script(peer):
@@ -99,7 +99,7 @@ def test_until_there_is_room(martlet, h2_recorder):
     assert caller.finish(call).grpc() == "0"
 
 
-def test_an_upstream_that_never_allows_any(martlet, h2_recorder):
+def test_an_upstream_that_never_allows_a_stream(martlet, h2_recorder):
     """Its connections end as soon as they have begun."""
     upstream, caller, call = start_without_room(martlet, h2_recorder, lambda peer: peer.close())
     assert caller.finish(call).grpc() == "14"

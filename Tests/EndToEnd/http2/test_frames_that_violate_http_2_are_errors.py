@@ -200,7 +200,7 @@ def test_an_upstream(martlet, h2_recorder, name, begins):
 
 
 @pytest.mark.parametrize("extra", [lambda peer, number: DataFrame(number, b"x"), trailers], ids=["DATA", "trailers"])
-def test_an_upstream_that_goes_on_after_its_end(martlet, h2_recorder, extra):
+def test_an_upstream_that_sends_after_its_end(martlet, h2_recorder, extra):
     """The call has its response already; the stream is reset, and other calls of the connection go on."""
     waiting = []
 

@@ -20,7 +20,7 @@ def response_empty(peer, stream):
     peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
 
-def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_recorder):
+def test_a_message_of_the_caller_arrives_before_the_next_is_sent(martlet, h2_recorder):
     upstream = h2_recorder(response_empty)
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.grpc_request("/a.B/C"))
@@ -34,7 +34,7 @@ def test_a_message_of_the_caller_arrives_before_the_next_is_made(martlet, h2_rec
     assert call.grpc() == "0"
 
 
-def test_a_message_of_the_upstream_arrives_before_the_next_is_made(martlet, h2_recorder):
+def test_a_message_of_the_upstream_arrives_before_the_next_is_sent(martlet, h2_recorder):
     go_on = threading.Semaphore(0)
 
     def response(peer, stream):
@@ -103,7 +103,7 @@ def test_pieces(martlet, h2_recorder, pieces, padded):
     assert (call.status, call.reset) == (200, None)
 
 
-def test_an_response_may_end_before_the_request(martlet, h2_recorder):
+def test_a_response_can_end_before_the_request(martlet, h2_recorder):
     def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc"), ("grpc-status", "8")), True)
         peer.reset(stream.id, h2_peer.NO_ERROR)

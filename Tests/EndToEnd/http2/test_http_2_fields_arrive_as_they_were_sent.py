@@ -100,7 +100,7 @@ def test_trailers_after_nothing(martlet, h2_recorder):
     assert (len(call.heads), call.trailers, call.body) == (2, [(b"grpc-status", b"0")], b"")
 
 
-def test_fields_of_one_connection_stay_on_it(martlet, h2_recorder):
+def test_hop_by_hop_fields_are_not_forwarded(martlet, h2_recorder):
     upstream = h2_recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     caller.finish(caller.open(h2_peer.request("/", "POST", ("te", "trailers"), ("x-kept", "1")), end=True))

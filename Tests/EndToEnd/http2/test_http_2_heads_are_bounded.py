@@ -51,7 +51,7 @@ def test_continuations_without_end(siege, chunks):
     under.check("continuation")
 
 
-def test_a_small_block_that_stands_for_much(siege):
+def test_a_small_block_that_expands_to_a_large_head(siege):
     under = siege()
     attacker = under.attacker()
     # 4000 bytes go into the table once, and then every byte of a block stands for them.
@@ -70,7 +70,7 @@ def never_answered(peer, stream):
 
 
 @pytest.mark.parametrize("name", [b"x-a", b"cookie"])
-def test_small_blocks_on_many_streams_that_stand_for_much_together(siege, name):
+def test_small_blocks_on_many_streams_that_expand_together(siege, name):
     """Each head keeps to the limit, and so does the number of streams."""
     under = siege(never_answered, "{ heads: 256KiB }")
     attacker = under.attacker()
@@ -94,7 +94,7 @@ def test_a_head_over_the_limit(siege, parts):
     under.check("header_list", "head", "hpack")
 
 
-def test_in_grpc_it_is_told(martlet, h2_recorder):
+def test_a_grpc_caller_gets_a_status(martlet, h2_recorder):
     upstream = h2_recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C", ("x-large", "v" * 70 * KIB)), end=True))

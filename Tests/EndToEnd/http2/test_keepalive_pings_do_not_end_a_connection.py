@@ -32,7 +32,7 @@ def test_the_published_client(martlet, grpc_service, grpc_channel):
     assert channel.unary(b"third", timeout=5) == b"third"
 
 
-def test_each_ping_is_answered(martlet, h2_recorder):
+def test_each_ping_is_acknowledged(martlet, h2_recorder):
     caller = martlet(upstream=h2_recorder().url).connect_h2()
     for number in range(50):
         caller.send(PingFrame(0, b"%08d" % number))

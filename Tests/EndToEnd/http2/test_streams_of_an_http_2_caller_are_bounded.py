@@ -26,7 +26,7 @@ def left_alone(peer, stream):
         response_ok(peer, stream)
 
 
-def test_the_limit_is_told_and_kept(siege):
+def test_the_limit_is_announced_and_kept(siege):
     under = siege(left_alone, LIMITS)
     caller = under.attacker()
     caller.wait(lambda: caller.settings, "SETTINGS")

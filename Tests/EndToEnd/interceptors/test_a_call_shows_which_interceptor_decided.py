@@ -45,7 +45,7 @@ def test_a_rejected_call(martlet, recorder, caller):
     assert "v3ry-secret" not in page.text + proxy.stdout.text
 
 
-def test_a_call_that_went_well(martlet, recorder):
+def test_a_successful_call(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url))
     with proxy.http() as http:
         for _ in range(40):
@@ -58,7 +58,7 @@ def test_a_call_that_went_well(martlet, recorder):
     assert proxy.metrics().total("martlet_interceptor_duration_seconds_count", interceptor="headers") == len(calls)
 
 
-def test_an_upstream_that_is_not_there(martlet):
+def test_an_unreachable_upstream(martlet):
     proxy = martlet(CONFIGURATION.format(url="http://127.0.0.1:1"))
     with proxy.http() as http:
         response = protocol.CONNECT_UNARY_JSON.call(http)

@@ -23,5 +23,5 @@ def counts(tmp_path_factory):
 
 @pytest.mark.parametrize("interceptors", AGREED["http1"])
 @pytest.mark.parametrize("work", AGREED)
-def test_no_more_than_agreed(counts, work, interceptors):
+def test_no_more_than_the_budget(counts, work, interceptors):
     assert counts[work, interceptors] <= AGREED[work][interceptors] + chain.STRAY

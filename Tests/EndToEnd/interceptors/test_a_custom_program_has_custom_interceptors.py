@@ -72,7 +72,7 @@ def test_a_grpc_call_of_a_tenant(own_martlet, grpc_service, grpc_channel):
     assert dict(call.trailing_metadata())["x-messages"] == "1"
 
 
-def test_a_grpc_call_of_nobody_it_knows(own_martlet, grpc_service, grpc_channel):
+def test_a_grpc_call_of_an_unknown_tenant(own_martlet, grpc_service, grpc_channel):
     calls = []
     channel = grpc_channel(own_martlet(grpc_service({"Unary": lambda request, context: calls.append(request)})))
     assert refused(lambda: channel.unary(b"", timeout=5)) == grpc.StatusCode.UNAUTHENTICATED

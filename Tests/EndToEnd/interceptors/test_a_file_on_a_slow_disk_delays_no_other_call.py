@@ -81,7 +81,7 @@ def test_only_the_call_that_needs_the_file_waits(start, body):
     assert len(server.logins) == 1 and b"second" in server.logins[0]
 
 
-def test_a_caller_that_goes_away_has_nothing_sent(start):
+def test_nothing_is_sent_after_the_caller_disconnects(start):
     proxy, server, _, ready = start(LOGIN[0])
     waiting(proxy, server).close()
     proxy.wait_for_rest()
@@ -90,7 +90,7 @@ def test_a_caller_that_goes_away_has_nothing_sent(start):
     assert not server.logins
 
 
-def test_a_file_that_has_gone_is_the_cause_of_the_error(start):
+def test_a_deleted_file_is_named_in_the_error(start):
     proxy, server, file, ready = start(LOGIN[0])
     file.unlink()
     ready.touch()

@@ -88,7 +88,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_messages_are_encoded_as_each_protocol_wants(martlet, recorder, message):
+def test_messages_are_encoded_as_each_protocol_requires(martlet, recorder, message):
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0

@@ -54,7 +54,7 @@ def test_conditions(martlet, recorder, name):
     [("a.example", "A.Example:81", "b.a.example"), ('"*.example"', "a.b.example", "example")],
     ids=["exact", "suffix"],
 )
-def test_the_host_of_the_caller_where_the_upstream_gets_it(martlet, recorder, condition, holds, fails):
+def test_the_host_is_the_one_that_the_caller_sends(martlet, recorder, condition, holds, fails):
     upstream = recorder()
     proxy = martlet(
         f"""

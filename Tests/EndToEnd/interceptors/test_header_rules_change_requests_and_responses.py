@@ -65,7 +65,7 @@ def test_trailers(martlet, recorder):
     assert sorted(caller.response().trailers) == [("x-cost", "7"), ("x-seen", "/p")]
 
 
-def test_a_value_from_the_caller_cannot_make_a_line_of_its_own(martlet, recorder):
+def test_a_value_from_the_caller_cannot_add_a_header(martlet, recorder):
     upstream = recorder()
     proxy = martlet(
         f"""

@@ -87,21 +87,21 @@ def waiting(proxy):
 
 
 @pytest.mark.parametrize("body, status, code, message", TOLD, ids=["one", "another"])
-def test_an_error_in_the_body_is_one_for_a_plain_caller(start, recorder, body, status, code, message):
+def test_an_error_in_the_body_is_an_error_for_a_plain_caller(start, recorder, body, status, code, message):
     with start(recorder(response(200, body)), *ERRORS).http() as http:
         told = http.get("/orders/1")
     assert (told.status_code, told.json()) == (status, {"code": code, "message": message})
 
 
 @pytest.mark.parametrize("body, status, code, message", TOLD, ids=["one", "another"])
-def test_an_error_in_the_message_is_one_for_a_connect_client(start, recorder, body, status, code, message):
+def test_an_error_in_the_message_is_an_error_for_a_connect_client(start, recorder, body, status, code, message):
     client = Client(start(recorder(response(200, body)), *ERRORS).url, "json")
     with pytest.raises(ConnectError) as caught:
         client.say("hello")
     assert (caught.value.code, caught.value.message) == (Code[code.upper()], message)
 
 
-def test_an_response_without_an_error_passes_as_it_is(start, recorder):
+def test_a_response_without_an_error_passes_unchanged(start, recorder):
     good = response(200, GOOD, b"x-own: 1")
     caller = start(recorder(good), *ERRORS).connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
@@ -118,7 +118,7 @@ def test_an_response_without_an_error_passes_as_it_is(start, recorder):
     ],
     ids=lambda when: "-".join(when),
 )
-def test_rules_about_heads_and_trailers_are_kept_for_a_grpc_client(start, grpc_service, grpc_channel, when):
+def test_rules_about_heads_and_trailers_apply_to_a_grpc_client(start, grpc_service, grpc_channel, when):
     def unary(request, context):
         if request == b"bad":
             context.send_initial_metadata([("x-failed", "yes")])
@@ -151,7 +151,7 @@ def test_replace_changes_the_message_of_a_connect_client(start, recorder):
     assert Client(start(recorder(response(200, BROKEN)), rule).url, "json").say("hello") == "come back later"
 
 
-def test_next_spares_an_response_the_rules_behind(start, recorder):
+def test_next_skips_the_remaining_rules(start, recorder):
     upstream = recorder(each(response(200, BROKEN, b"x-final: 1"), response(200, BROKEN)))
     with start(upstream, {"when": {"header": {"x-final": "1"}}, "next": {}}, *ERRORS).http() as http:
         assert (http.get("/").json(), http.get("/").json()["code"]) == (BROKEN, "aborted")
@@ -172,7 +172,7 @@ def again(when=None, **retry):
 @pytest.mark.parametrize(
     "first, when", [(DOWN, {"status": 503}), (BUSY, {"json": {"/busy": True}})], ids=["by status", "by message"]
 )
-def test_a_call_goes_again_after_growing_pauses_until_it_is_fine(start, recorder, first, when):
+def test_a_call_is_retried_after_growing_delays_until_it_succeeds(start, recorder, first, when):
     upstream = recorder(each(first, first, first, FINE))
     proxy = start(upstream, again(when, **GROWING), retries=5)
     with proxy.http() as http:
@@ -185,7 +185,7 @@ def test_a_call_goes_again_after_growing_pauses_until_it_is_fine(start, recorder
     assert counted(proxy) == (3, {})
 
 
-def test_the_last_response_passes_unchanged_when_tries_are_used_up(start, recorder):
+def test_the_last_response_passes_unchanged_when_no_retry_is_left(start, recorder):
     responses = [response(503, b"down %d" % number, b"x-odd: a  b", b"set-cookie: a=1") for number in range(1, 5)]
     upstream = recorder(each(*responses))
     proxy = start(upstream, again(), retries=2)
@@ -196,14 +196,14 @@ def test_the_last_response_passes_unchanged_when_tries_are_used_up(start, record
     assert counted(proxy) == (2, {"attempts": 1})
 
 
-def test_retry_after_makes_the_pause_longer(start, recorder):
+def test_retry_after_extends_the_delay(start, recorder):
     upstream = recorder(each(response(503, b"", b"retry-after: 1"), FINE))
     with start(upstream, again(), retries=1).http() as http:
         assert http.get("/").status_code == 200
     assert pauses(upstream.response.times)[0] >= 0.99
 
 
-def test_a_pause_beyond_the_callers_deadline_is_not_waited_for(start, recorder):
+def test_a_delay_beyond_the_callers_deadline_is_not_waited_for(start, recorder):
     upstream = recorder(response(429, b"", b"retry-after: 60"))
     proxy = start(upstream, again({"status": 429}), retries=1)
     with pytest.raises(ConnectError) as caught:
@@ -212,7 +212,7 @@ def test_a_pause_beyond_the_callers_deadline_is_not_waited_for(start, recorder):
     assert (len(upstream.requests), *counted(proxy)) == (1, 0, {"deadline": 1})
 
 
-def test_a_caller_that_goes_away_in_a_pause_has_nothing_retried(start, recorder):
+def test_nothing_is_retried_after_the_caller_disconnects(start, recorder):
     upstream = recorder(response(503, b"", b"retry-after: 20"))
     proxy = start(upstream, again(), retries=1)
     caller = proxy.connect()
@@ -223,7 +223,7 @@ def test_a_caller_that_goes_away_in_a_pause_has_nothing_retried(start, recorder)
     assert (len(upstream.requests), *counted(proxy)) == (1, 0, {})
 
 
-def test_what_is_not_idempotent_is_not_retried(start, recorder):
+def test_a_call_that_is_not_idempotent_is_not_retried(start, recorder):
     upstream = recorder(each(DOWN, FINE))
     proxy = start(upstream, again(), retries=3)
     with proxy.http() as http:
@@ -239,7 +239,7 @@ def test_a_method_that_may_be_called_twice_is_retried(start, recorder):
     assert [one.target for one in upstream.requests] == [SAY] * 2
 
 
-def test_the_budget_stops_a_storm(start, recorder):
+def test_the_budget_limits_retries(start, recorder):
     """A fifth of forty calls is eight."""
     upstream = recorder(DOWN)
     settings = {"retry_budget": {"ratio": "0.2", "min_per_second": 0}}
@@ -283,7 +283,7 @@ def failing(start, grpc_service, grpc_channel):
     return run
 
 
-def test_a_grpc_call_says_how_often_it_was_sent_before(failing):
+def test_a_grpc_retry_has_the_number_of_previous_attempts(failing):
     function, proxy, channel = failing(2)
     assert channel.unary(b"hello", timeout=5) == b"hello"
     assert function.previous == [None, "1", "2"]
@@ -298,13 +298,13 @@ def test_the_last_error_of_a_grpc_call_passes_with_its_trailers(failing):
     assert (len(function.times), *counted(proxy)) == (3, 2, {"attempts": 1})
 
 
-def test_a_pause_that_a_grpc_server_asks_for_is_made(failing):
+def test_a_delay_that_a_grpc_server_requests_is_kept(failing):
     function, _, channel = failing(1, ("grpc-retry-pushback-ms", "200"))
     assert channel.unary(b"hello", timeout=5) == b"hello"
     assert pauses(function.times)[0] >= 0.2
 
 
-def test_a_grpc_server_that_wants_no_other_attempt_gets_none(failing):
+def test_a_grpc_server_can_forbid_a_retry(failing):
     function, proxy, channel = failing(1, ("grpc-retry-pushback-ms", "-1"))
     assert channel.unary.future(b"", timeout=5).code() == grpc.StatusCode.UNAVAILABLE
     assert (len(function.times), *counted(proxy)) == (1, 0, {"pushback": 1})
@@ -331,7 +331,7 @@ LOGIN = {
 }
 
 
-def test_a_refused_call_logs_in_and_goes_again_with_what_that_brought(start, recorder):
+def test_a_rejected_call_logs_in_and_is_retried_with_the_result(start, recorder):
     login = recorder(response(200, {"token": "t0ken"}, b"x-session: s1"))
     upstream = recorder(guarded("authorization", "Bearer t0ken"))
     proxy = start(upstream, again({"status": 401}, **LOGIN), retries=3, calls=calls(login))
@@ -345,7 +345,7 @@ def test_a_refused_call_logs_in_and_goes_again_with_what_that_brought(start, rec
     assert second.body == b"one"
 
 
-def test_calls_that_are_refused_together_log_in_once(start, recorder):
+def test_calls_that_are_rejected_together_log_in_once(start, recorder):
     upstream = recorder(guarded("authorization", "Bearer t0ken"))
 
     def log_in(request):
@@ -359,7 +359,7 @@ def test_calls_that_are_refused_together_log_in_once(start, recorder):
     assert (len(login.requests), len(upstream.requests)) == (1, 16)
 
 
-def test_a_call_that_is_refused_still_fails(start, recorder):
+def test_a_call_that_is_rejected_again_fails(start, recorder):
     login, upstream = recorder(response(200, {"token": "old"})), recorder(guarded("authorization", "Bearer new"))
     proxy = start(upstream, again({"status": 401}, **LOGIN), retries=3, calls=calls(login))
     with pytest.raises(ConnectError) as caught:
@@ -368,7 +368,7 @@ def test_a_call_that_is_refused_still_fails(start, recorder):
     assert (len(login.requests), len(upstream.requests)) == (1, 2)
 
 
-def test_a_program_runs_first_and_what_it_writes_goes_with_the_call(start, recorder):
+def test_a_program_runs_first_and_its_output_is_sent_with_the_call(start, recorder):
     upstream = recorder(guarded("x-key", "key fresh"))
     task = {"after_task": {"exec": ["/bin/echo", "fresh"]}, "capture": {"key": "text"}, "set": {"x-key": "key {key}"}}
     with start(upstream, again({"status": 401}, **task), retries=1).http() as http:
@@ -376,7 +376,7 @@ def test_a_program_runs_first_and_what_it_writes_goes_with_the_call(start, recor
     assert [one.header("x-key") for one in upstream.requests] == [None, "key fresh"]
 
 
-def test_a_program_that_fails_is_told_in_the_log_and_the_call_goes_again(start, recorder):
+def test_a_program_that_fails_is_logged_and_the_call_is_retried(start, recorder):
     upstream = recorder(each(DOWN, FINE))
     proxy = start(upstream, again(after_task={"exec": ["/bin/false"]}), retries=1)
     with proxy.http() as http:

@@ -28,7 +28,7 @@ def test_a_delay_runs_into_the_deadline(martlet, grpc_service, grpc_channel):
     assert failure(lambda: channel.unary(b"1", timeout=0.2))[0] is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-def test_a_delay_and_no_more(martlet, grpc_service, grpc_channel):
+def test_a_delay_alone(martlet, grpc_service, grpc_channel):
     channel = grpc_channel(martlet(upstream=grpc_service().url, more=faulty("delay: { time: 300ms, on: response }")))
     start = time.monotonic()
     assert channel.unary(b"1", timeout=5) == b"1"
@@ -92,7 +92,7 @@ def test_a_slow_stream(martlet, grpc_service, grpc_channel):
     assert echoed == [b"x" * 1024] * 3
 
 
-def test_a_caller_asks(martlet, grpc_service, grpc_channel):
+def test_a_caller_requests_a_fault(martlet, grpc_service, grpc_channel):
     seen = {}
 
     def unary(request, context):

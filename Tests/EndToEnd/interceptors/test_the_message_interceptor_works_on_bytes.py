@@ -49,7 +49,7 @@ def test_a_replaced_response(client, packed):
     assert list(caller.converse(["one", "two"])) == ["replaced"] * 2
 
 
-def test_a_required_place(client):
+def test_a_required_field(client):
     caller = client("on: request, require: { json: { /sentence: hello } }", codec="json")
     assert caller.say("hello") == "Eliza heard hello"
     with pytest.raises(ConnectError) as caught:
@@ -58,7 +58,7 @@ def test_a_required_place(client):
     assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, told)
 
 
-def test_a_required_size_of_an_response(martlet, grpc_service, grpc_channel):
+def test_a_required_size_of_a_response(martlet, grpc_service, grpc_channel):
     more = "interceptors: [ { message: { on: response, require: { max: 1B }, text: too long } } ]\n"
     channel = grpc_channel(martlet(upstream=grpc_service().url, more=more))
     seen = []
@@ -75,7 +75,7 @@ def test_dropped_messages(martlet, grpc_service, grpc_channel):
     assert channel.upload(iter([b"1", b"2"]), timeout=5) == b""
 
 
-def test_written_down(martlet, grpc_service, grpc_channel):
+def test_messages_are_logged(martlet, grpc_service, grpc_channel):
     request, response = "on: request, tee: stdout", "on: response, tee: stdout, tee_limit: 2B"
     chain = f"[ {{ message: {{ {request} }} }}, {{ message: {{ {response} }} }} ]"
     proxy = martlet(upstream=grpc_service().url, more=f"interceptors: {chain}\n")

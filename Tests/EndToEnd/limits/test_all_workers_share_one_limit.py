@@ -49,7 +49,7 @@ def test_keys(martlet):
     assert statuses(proxy, 1, x_tenant="a") == [429]
 
 
-def test_curl_is_told_when_to_retry(martlet):
+def test_curl_learns_when_to_retry(martlet):
     proxy = martlet(configuration("rate: 1/m", RESPONSE))
     command = ["curl", "--silent", "--show-error", "--noproxy", "*", "--max-time", "5", "--include", proxy.url]
     assert b" 204 " in subprocess.run(command, check=True, capture_output=True).stdout.split(b"\r\n")[0]
@@ -59,7 +59,7 @@ def test_curl_is_told_when_to_retry(martlet):
     assert 50 <= int(value) <= 60
 
 
-def test_grpc_callers_are_told_in_trailers(martlet, grpc_service, grpc_channel):
+def test_grpc_callers_learn_it_from_trailers(martlet, grpc_service, grpc_channel):
     channel = grpc_channel(martlet(configuration("rate: 1/m", upstream=grpc_service().url)))
     assert channel.unary(b"1", timeout=5) == b"1"
     with pytest.raises(grpc.RpcError) as caught:

@@ -19,7 +19,7 @@ def test_408(martlet, recorder):
     assert proxy.metrics().total("martlet_limit_hits_total", limit="head_timeout") == 1
 
 
-def test_an_idle_connection_is_closed_without_a_word(martlet, recorder):
+def test_an_idle_connection_is_closed_without_a_response(martlet, recorder):
     upstream = recorder()
     caller = martlet(CONFIGURATION.format(url=upstream.url)).connect()
     caller.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")

@@ -37,7 +37,7 @@ def test_group(martlet, recorder, tmp_path):
     assert (path.owner(), path.group()) == ("nobody", "daemon")
 
 
-def test_no_owner_is_changed_where_none_is_named(martlet, recorder, tmp_path):
+def test_no_owner_is_changed_if_none_is_configured(martlet, recorder, tmp_path):
     path = tmp_path / "rpc.sock"
     proxy = serve(martlet, recorder, path, ', mode: "0600"', preexec_fn=forbid_chown)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -45,7 +45,7 @@ def test_no_owner_is_changed_where_none_is_named(martlet, recorder, tmp_path):
         assert http.get("/").text == "ok"
 
 
-def test_an_owner_that_cannot_be_set_is_told_with_its_cause(martlet, recorder, tmp_path):
+def test_an_owner_that_cannot_be_set_is_reported_with_its_cause(martlet, recorder, tmp_path):
     path = tmp_path / "rpc.sock"
     proxy = serve(martlet, recorder, path, ", group: daemon", preexec_fn=forbid_chown, wait=False)
     assert proxy.exit_code() == 1
@@ -73,7 +73,7 @@ def test_a_live_socket_is_an_error(martlet, recorder, tmp_path):
         assert http.get("/").text == "ok"
 
 
-def test_a_file_that_is_no_socket_is_left_alone(martlet, recorder, tmp_path):
+def test_a_file_that_is_not_a_socket_is_left_alone(martlet, recorder, tmp_path):
     path = tmp_path / "precious"
     path.write_text("data")
     assert serve(martlet, recorder, path, wait=False).exit_code() == 1

@@ -126,7 +126,7 @@ def test_callers_of_grpc(start, h2_recorder):
     assert upstream.connections == []
 
 
-def test_it_is_told_who_refused(start, recorder):
+def test_the_rule_that_rejected_is_shown(start, recorder):
     proxy = start(recorder())
     with proxy.http() as http:
         response = http.post("/", headers=EVIL)

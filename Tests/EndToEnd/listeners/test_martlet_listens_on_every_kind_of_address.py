@@ -45,7 +45,7 @@ def test_localhost_is_both_loopback_addresses_on_one_port(martlet, recorder):
         assert addresses == {f"127.0.0.1:{port}", f"[::1]:{port}"}
 
 
-def test_localhost_does_without_ipv6(martlet):
+def test_localhost_works_without_ipv6(martlet):
     if os.getuid() != 0:
         pytest.skip("only root may make a network without IPv6")
     without = "ip link set lo up; echo 1 > /proc/sys/net/ipv6/conf/lo/disable_ipv6; exec \"$0\" \"$@\""

@@ -32,7 +32,7 @@ def through(script):
     ],
     ids=["closed", "many closed", "a file", "negative", "far too many", "no number", "somebody else"],
 )
-def test_what_is_not_there_or_of_no_use_is_passed_over(martlet, script, count, names):
+def test_missing_and_unusable_descriptors_are_skipped(martlet, script, count, names):
     environment = {"LISTEN_FDS": count, "LISTEN_FDNAMES": names}
     proxy = martlet(CONFIGURATION, environment=environment, through=through(script))
     for _ in range(2):
@@ -48,7 +48,7 @@ def test_what_is_not_there_or_of_no_use_is_passed_over(martlet, script, count, n
 
 
 @pytest.mark.parametrize("script", [CLOSED, FILE], ids=["closed", "a file"])
-def test_a_named_socket_that_is_none_is_an_error(martlet, script):
+def test_a_named_descriptor_that_is_not_a_socket_is_an_error(martlet, script):
     environment = {"LISTEN_FDS": "1", "LISTEN_FDNAMES": "rpc"}
     proxy = martlet(CONFIGURATION, environment=environment, through=through(script), wait=False)
     assert proxy.exit_code() == 1

@@ -144,7 +144,7 @@ def test_stacks(cores, busy, tmp_path):
     assert "WorkerPool" in next(thread for thread in threads if thread.startswith("1 "))
 
 
-def test_without_rights(cores, as_nobody, planted):
+def test_without_privileges(cores, as_nobody, planted):
     """As the service runs: the core is that user's."""
     cores.chmod(0o777)
     for parent in cores.parents[:2]:
@@ -157,12 +157,12 @@ def test_without_rights(cores, as_nobody, planted):
     assert planted.found(core.read_bytes()) == []
 
 
-def test_none_by_default(cores, busy):
+def test_no_core_is_dumped_by_default(cores, busy):
     resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
     assert dumped(cores, busy()) is None
 
 
-def test_a_change_takes_a_restart(martlet):
+def test_a_change_needs_a_restart(martlet):
     proxy = martlet(upstream="http://127.0.0.1:9")
     proxy.reload("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\ncore_dumps: true\n")
     proxy.stderr.wait("a change of core_dumps takes a restart")

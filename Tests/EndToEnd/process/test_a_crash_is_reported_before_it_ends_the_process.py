@@ -60,7 +60,7 @@ def crashing(martlet, tmp_path):
     return start
 
 
-def test_a_write_to_nowhere(crashing):
+def test_a_write_to_an_invalid_address(crashing):
     lines = report(crashing("write"), signal.SIGSEGV)
     assert lines[0].endswith("ended by SIGSEGV at address 0x10")
     (name,) = threads(lines)
@@ -84,7 +84,7 @@ def test_a_trap(crashing):
     assert f"ended by {signal.Signals(number).name}" in report(proxy, number)[0]
 
 
-def test_a_stack_that_is_used_up(crashing):
+def test_a_stack_overflow(crashing):
     lines = report(crashing("overflow"), signal.SIGSEGV)
     frames = [frame for thread in threads(lines).values() for frame in thread]
     assert sum("crash.so+0x" in frame for frame in frames) > 50
@@ -134,7 +134,7 @@ def wait_until_ready(journal, process):
         assert process.poll() is None
 
 
-def test_the_journal_takes_it_for_critical(binary, tmp_path):
+def test_the_journal_shows_it_as_critical(binary, tmp_path):
     """Lines to the journal begin with their priority; the journal is what $JOURNAL_STREAM says."""
     reading, writing = os.pipe()
     stream = os.fstat(writing)
@@ -147,7 +147,7 @@ def test_the_journal_takes_it_for_critical(binary, tmp_path):
     assert len(lines) > 5 and all(line.startswith("<2>crash: ") for line in lines)
 
 
-def test_standard_error_that_takes_nothing(binary, tmp_path):
+def test_standard_error_that_is_full(binary, tmp_path):
     """The process ends of the signal all the same, without the report."""
     reading, writing = os.pipe()
     filler = os.dup(writing)

@@ -32,7 +32,7 @@ def test_a_variable(command, preloaded, tmp_path):
     assert result.code == 78 and "wrong.yaml:3:1: unknown key" in result.stderr.text
 
 
-def test_what_a_program_is_started_with(martlet, recorder, preloaded, tmp_path):
+def test_the_environment_of_a_program(martlet, recorder, preloaded, tmp_path):
     """The environment as the library has made it."""
     script = tmp_path / "program"
     script.write_text('#!/bin/sh\nprintf "%s-%s" "$ADDED_BY_A_LIBRARY" "$GIVEN"\n')

@@ -22,7 +22,7 @@ def test_of_the_same_user(as_nobody):
     assert [name for name in SECRETS if tells(proxy.pid, name)] == []
 
 
-def test_that_another_program_would_be_read():
+def test_another_program_would_be_readable():
     """Else the test above would prove nothing."""
     need_root()
     with subprocess.Popen([*NOBODY, "sleep", "60"]) as other:

@@ -49,7 +49,7 @@ def group_in(number):
     return group
 
 
-def test_a_program_that_nobody_waits_for(start):
+def test_a_program_that_no_call_waits_for(start):
     proxy, number = start(TOKEN)
     group = group_in(number)
     proxy.signal(signal.SIGTERM)

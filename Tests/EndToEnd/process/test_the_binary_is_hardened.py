@@ -19,7 +19,7 @@ def readelf(binary):
     return lambda option: subprocess.check_output(["readelf", "--wide", option, binary], text=True)
 
 
-def test_no_library_is_looked_for_beside_it(readelf):
+def test_no_library_is_loaded_from_beside_it(readelf):
     assert "RUNPATH" not in readelf("-d") and "RPATH" not in readelf("-d")
 
 
@@ -32,7 +32,7 @@ def test_addresses_are_bound_at_startup_and_then_read_only(readelf):
         assert 0 <= int(address, 16) - int(start, 16) < int(size, 16)
 
 
-def test_it_is_loaded_anywhere(readelf):
+def test_it_is_position_independent(readelf):
     assert "DYN" in readelf("-h")
 
 
@@ -44,7 +44,7 @@ def test_nothing_writable_is_executed(readelf):
         assert not ("W" in flags and "E" in flags), segment
 
 
-def test_it_has_a_build_id_and_a_symbol_file_of_the_same(readelf, binary, command):
+def test_it_has_a_build_id_and_a_symbol_file_with_the_same_id(readelf, binary, command):
     symbols = f"{binary}.debug"
     if not os.path.exists(symbols):
         pytest.skip("the symbol file is kept elsewhere")

@@ -68,7 +68,7 @@ def test_within_a_stream(martlet, grpc_service, grpc_channel, kind):
     assert channel.unary(b"still there", timeout=5) == b"still there"
 
 
-def test_when_the_caller_vanishes(martlet, grpc_service, grpc_channel):
+def test_when_the_caller_disconnects(martlet, grpc_service, grpc_channel):
     watched = Watched()
     proxy = martlet(upstream=grpc_service(watched.functions()).url)
     going, staying = grpc_channel(proxy), grpc_channel(proxy)

@@ -140,12 +140,12 @@ def test_published_clients_report_the_code_of_the_log(martlet, eliza, name):
     check(proxy, code, decider, Callers(proxy).all())
 
 
-def test_an_upstream_that_is_not_there(martlet):
+def test_an_unreachable_upstream(martlet):
     proxy = martlet(configuration("metrics: {}", "h2c://127.0.0.1:1"))
     check(proxy, "unavailable", "martlet", Callers(proxy).all())
 
 
-def test_an_upstream_that_breaks_off(martlet, h2_recorder):
+def test_an_upstream_that_disconnects(martlet, h2_recorder):
     def reset(peer, stream):
         peer.finish(stream)
         peer.reset(stream.id, h2_peer.INTERNAL_ERROR)
@@ -157,7 +157,7 @@ def test_an_upstream_that_breaks_off(martlet, h2_recorder):
         eventually(lambda: records(proxy) and records(proxy)[-1]["code"] == told, what=f"the record of {name}")
 
 
-def test_an_error_of_a_connect_stream_stays_one_whatever_its_trailers(martlet):
+def test_an_error_of_a_connect_stream_stays_an_error_whatever_its_trailers(martlet):
     proxy = martlet(configuration("metrics: {}", "http://127.0.0.1:1"))
     with proxy.http() as http:
         response = http.post("/a.B/C", headers={"content-type": "application/connect+json"}, content=b"\0\0\0\0\2{}")

@@ -51,7 +51,7 @@ def test_shut_down_in_the_middle(martlet, grpc_service, grpc_channel):
 
 @pytest.mark.parametrize("how", ["close", "abort"])
 @pytest.mark.parametrize("responded", [False, True], ids=["before the response", "within the response"])
-def test_death_in_the_middle(martlet, h2_recorder, grpc_channel, how, responded):
+def test_kill_in_the_middle(martlet, h2_recorder, grpc_channel, how, responded):
     def script(peer):
         stream = upstream.next_stream(peer)
         peer.finish(stream)
@@ -72,7 +72,7 @@ def test_death_in_the_middle(martlet, h2_recorder, grpc_channel, how, responded)
     assert call.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_nobody_there(martlet, grpc_service, grpc_channel):
+def test_no_server_runs(martlet, grpc_service, grpc_channel):
     service = grpc_service()
     proxy = martlet(upstream=service.url)
     service.stop()

@@ -47,14 +47,14 @@ def test_the_published_server_sees_what_is_left(martlet, grpc_service, grpc_chan
         assert timeout - 0.5 <= left[-1] <= timeout * 1.02  # this client rounds up
 
 
-def test_without_one_there_is_none(martlet, h2_recorder):
+def test_no_deadline_stays_no_deadline(martlet, h2_recorder):
     upstream = h2_recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert upstream.streams[0].header("grpc-timeout") is None
 
 
-def test_expiry_is_told_to_both_sides(martlet, silent):
+def test_both_sides_see_the_expiry(martlet, silent):
     caller = martlet(upstream=silent.url).connect_h2()
     began = time.monotonic()
     call = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "300m")))
@@ -99,7 +99,7 @@ def test_the_published_client_and_server(martlet, grpc_service, grpc_channel):
     assert 0.35 <= ended[0] - began < 1.2
 
 
-def test_one_that_is_over_on_arrival(martlet, silent):
+def test_a_deadline_that_has_passed_on_arrival(martlet, silent):
     caller = martlet(upstream=silent.url).connect_h2()
     began = time.monotonic()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "0m")), end=True))
@@ -108,7 +108,7 @@ def test_one_that_is_over_on_arrival(martlet, silent):
 
 
 @pytest.mark.parametrize("value", ["", "5", "m", "-1S", "123456789m", "1s", "1.5S"])
-def test_one_that_cannot_be_read_is_refused(martlet, h2_recorder, value):
+def test_an_invalid_deadline_is_rejected(martlet, h2_recorder, value):
     upstream = h2_recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", value)), end=True))

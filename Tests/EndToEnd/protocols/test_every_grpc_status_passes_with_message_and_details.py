@@ -52,7 +52,7 @@ def test_messages(channel, message):
     assert ending(call) == (grpc.StatusCode.ABORTED, message, b"")
 
 
-def test_a_method_that_is_not_there(martlet, grpc_service, grpc_channel):
+def test_an_unknown_method(martlet, grpc_service, grpc_channel):
     proxy = martlet(upstream=grpc_service().url)
     with grpc.insecure_channel(proxy.addresses[0], options=[("grpc.enable_http_proxy", 0)]) as channel:
         with pytest.raises(grpc.RpcError) as caught:

@@ -27,7 +27,7 @@ def test_the_published_client(martlet, recorder, grpc_channel):
     assert "HTTP/1.1" in caught.value.details()
 
 
-def test_the_rest_of_the_connection_goes_on(martlet, recorder):
+def test_the_connection_stays_usable(martlet, recorder):
     caller = martlet(upstream=recorder().url).connect_h2()
     refused = caller.open(h2_peer.grpc_request("/a.B/C"))
     plain = caller.open(h2_peer.request(), end=True)

@@ -81,7 +81,7 @@ def test_no_route(martlet, grpc_channel, h2_recorder):
 
 
 @pytest.mark.parametrize("scheme", ["h2c://127.0.0.1:1", "unix+h2c:/nowhere.sock"])
-def test_nobody_at_the_upstream(martlet, scheme):
+def test_no_server_at_the_upstream(martlet, scheme):
     caller = martlet(upstream=scheme).connect_h2()
     call = caller.finish(caller.open(h2_peer.grpc_request("/a.B/C"), end=True))
     assert (call.grpc(), len(call.heads)) == ("14", 1)

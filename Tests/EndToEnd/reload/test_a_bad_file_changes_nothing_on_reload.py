@@ -5,7 +5,7 @@ import re
 GOOD = "listen: 127.0.0.1:0\nupstream: {url}\ninterceptors:\n  - headers: {{ response: {{ set: {{ x-v: '{v}' }} }} }}\n"
 
 
-def test_refused_then_repaired(martlet, recorder):
+def test_rejected_then_repaired(martlet, recorder):
     upstream = recorder()
     proxy = martlet(GOOD.format(url=upstream.url, v=1))
     address = proxy.address

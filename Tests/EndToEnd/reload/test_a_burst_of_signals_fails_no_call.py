@@ -108,7 +108,7 @@ def test_other_signals_do_not_disturb_a_drain(martlet, waiting):
 
 
 @pytest.mark.parametrize("count", [2, STORM])
-def test_who_says_it_twice_means_it(martlet, waiting, count):
+def test_a_second_signal_ends_at_once(martlet, waiting, count):
     """A second SIGTERM ends what is under way, in order: callers are told, and the daemon says that it was not done."""
     proxy = martlet(CONFIGURATION.format(url=waiting.url, number=0))
     caller = begin(proxy)

@@ -88,7 +88,7 @@ def begin_2(proxy, stage):
 @pytest.mark.parametrize("how", ["FIN", "RST"])
 @pytest.mark.parametrize("version", [1, 2], ids=["http 1", "http 2"])
 @pytest.mark.parametrize("upstream", [1, 2], ids=["to http 1", "to http 2"])
-def test_vanishing(martlet, recorder, h2_recorder, version, upstream, how):
+def test_disconnects(martlet, recorder, h2_recorder, version, upstream, how):
     server = recorder(script=http_1) if upstream == 1 else h2_recorder(http_2)
     proxy = martlet(CONFIGURATION.format(url=server.url))
     stages, begin = (HTTP_1, begin_1) if version == 1 else (HTTP_2, begin_2)

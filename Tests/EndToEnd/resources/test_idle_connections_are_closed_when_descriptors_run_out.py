@@ -120,7 +120,7 @@ def test_tls(martlet, recorder, command, authority):
     assert within_a_second(lambda: command("healthcheck", "-c", proxy.file)).code == 0
 
 
-def test_the_limit_is_raised_as_far_as_it_goes(martlet, recorder, command):
+def test_the_soft_limit_is_raised_to_the_hard_limit(martlet, recorder, command):
     proxy = start(martlet, recorder, limit=(1024, 4096))
     assert limits(proxy.pid) == (4096, 4096)
     peers = crowd(proxy)
@@ -150,7 +150,7 @@ def test_a_program_has_the_limit_that_martlet_was_started_with(martlet, recorder
 
 
 @pytest.mark.parametrize("kind", ["HTTP/1.1", "HTTP/2", "used"])
-def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, command, kind):
+def test_connections_to_upstreams_use_up_the_reserve(martlet, recorder, command, kind):
     """Then idle callers go earlier: none waits, and the last descriptors stay for the operator."""
     with socket.create_server(("127.0.0.1", 0), backlog=256) as silent:
         proxy = martlet(
@@ -175,7 +175,7 @@ def test_connections_to_upstreams_have_taken_the_reserve(martlet, recorder, comm
 
 
 @pytest.mark.parametrize("words", [b"", h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0"], ids=["silent", "HTTP/2"])
-def test_a_rush_of_callers(martlet, recorder, command, words):
+def test_many_callers_at_once(martlet, recorder, command, words):
     """All come at one time, so none has been idle for long enough to make room for the next: they wait for a moment."""
     proxy = start(martlet, recorder, limit=(128, 128))
     assert call(proxy.connect()) == 200

@@ -89,7 +89,7 @@ def is_served(proxy, path="/ok"):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_streams_that_nobody_takes(martlet, upstream, command, workers):
+def test_streams_that_nobody_reads(martlet, upstream, command, workers):
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0
@@ -121,7 +121,7 @@ def test_streams_that_nobody_takes(martlet, upstream, command, workers):
     eventually(lambda: metric("martlet_held_memory_bytes") == 0, what="the memory given back")
 
 
-def test_a_request_of_which_the_upstream_takes_nothing(martlet, h2_recorder):
+def test_a_request_that_the_upstream_does_not_read(martlet, h2_recorder):
     """It gets an error in the protocol of its caller, since no response has begun."""
     silent = h2_recorder(lambda peer, stream: None, reading=False)
     proxy = martlet(
@@ -218,7 +218,7 @@ class Uploads:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_uploads_of_which_the_upstream_takes_nothing(narrow, recorder, h2_recorder, tmp_path, version):
+def test_uploads_that_the_upstream_does_not_read(narrow, recorder, h2_recorder, tmp_path, version):
     """Those of HTTP/1.1 have a connection each; those of HTTP/2 share one, on which RST_STREAM has to wait."""
     over = threading.Event()
 
@@ -347,7 +347,7 @@ def test_callers_that_send_a_byte_now_and_then(narrow, recorder):
     shortage.ends()
 
 
-def test_files_that_are_sent_before_calls_go_again(martlet, tmp_path, recorder):
+def test_files_that_are_sent_before_retries(martlet, tmp_path, recorder):
     """The server that they go to reads nothing; a call for which there is no room gets an error at once."""
     over = threading.Event()
 

@@ -42,7 +42,7 @@ def test_post_is_not(martlet, recorder):
     assert [request.target for request in upstream.requests] == ["/0", "/1", "/2"]
 
 
-def test_one_that_closed_while_it_rested_is_not_used(martlet, recorder):
+def test_a_connection_that_closed_while_idle_is_not_used(martlet, recorder):
     def script(peer):
         upstream.requests.append(peer.request())
         peer.send(OK)

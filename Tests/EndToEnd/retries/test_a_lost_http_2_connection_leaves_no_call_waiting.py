@@ -16,7 +16,7 @@ DEATHS = {
 
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("death", DEATHS)
-def test_each_is_answered(martlet, h2_recorder, death, count):
+def test_each_call_ends(martlet, h2_recorder, death, count):
     def script(peer):
         if len(upstream.connections) > 1:
             while stream := upstream.next_stream(peer):
@@ -38,7 +38,7 @@ def test_each_is_answered(martlet, h2_recorder, death, count):
     assert proxy.metrics().total("martlet_rpc_in_flight") == 0
 
 
-def test_interim_responses_have_an_end(martlet, h2_recorder):
+def test_interim_responses_are_limited(martlet, h2_recorder):
     def response(peer, stream):
         for _ in range(2000):
             peer.headers(stream.id, h2_peer.response(103, ("link", "x" * 100)))
@@ -50,7 +50,7 @@ def test_interim_responses_have_an_end(martlet, h2_recorder):
 
 
 @pytest.mark.parametrize("name", ["authorization", "cookie", "http2-settings"])
-def test_a_trailer_is_no_header(martlet, recorder, name):
+def test_a_trailer_is_not_a_header(martlet, recorder, name):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.request("/x", "POST"))

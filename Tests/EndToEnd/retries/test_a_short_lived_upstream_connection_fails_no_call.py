@@ -42,7 +42,7 @@ def test_the_published_server(martlet, grpc_service, grpc_channel, kind):
 
 
 @pytest.mark.parametrize("at_a_time", [1, 2])
-def test_each_connection_takes_one_call(martlet, h2_recorder, at_a_time):
+def test_each_connection_serves_one_call(martlet, h2_recorder, at_a_time):
     """The harshest form: the connection ends with its first call, whatever else was sent on it."""
 
     def script(peer):

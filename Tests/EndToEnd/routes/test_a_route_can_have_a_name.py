@@ -49,7 +49,7 @@ def test_explain_says_the_name(command, tmp_path):
         assert f"route     {route}, chain interceptors" in result.stdout.text.splitlines()
 
 
-def test_a_bad_name_is_told_with_its_place(command, tmp_path):
+def test_a_bad_name_is_reported_with_its_position(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\nroutes: [ { name: a b }, { name: 7 } ]\n")
     result = command("check", "-c", file)

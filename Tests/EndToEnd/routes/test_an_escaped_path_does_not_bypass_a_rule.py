@@ -39,7 +39,7 @@ def test_the_rule_holds(proxy, path):
     assert proxy.upstream.bytes == b""
 
 
-def test_what_goes_on(proxy):
+def test_what_is_forwarded(proxy):
     caller = proxy.connect()
     caller.send(b"GET /a%20b/S%61y?q=%61 HTTP/1.1\r\nhost: a\r\n\r\n")
     assert caller.response().status == 200
@@ -47,7 +47,7 @@ def test_what_goes_on(proxy):
 
 
 @pytest.mark.parametrize("path", ["/x/%%32e%%32e/admin/users", "/x/%2%65%2%65/admin/users", "/%%361dmin/users"])
-def test_no_escape_arises_from_what_is_none(proxy, path):
+def test_no_new_escape_arises(proxy, path):
     caller = proxy.connect()
     caller.send(f"GET {path} HTTP/1.1\r\nhost: a\r\n\r\n".encode())
     assert caller.response().status == 200

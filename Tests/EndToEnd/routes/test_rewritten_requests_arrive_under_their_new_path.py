@@ -41,7 +41,7 @@ def test_a_grpc_call_of_another_name(martlet, grpc_service, grpc_channel):
     assert {labels["rpc_method"] for labels, value in counted if value} == {"Unary", "Download"}
 
 
-def test_a_connect_call_stays_one(martlet, recorder):
+def test_a_connect_call_stays_a_connect_call(martlet, recorder):
     upstream = recorder(response=JSON)
     rules = ("rewrite: { path: /plain }", "{ when: { path: /plain, header: { x-no: present } }, reject: { code: aborted } }")
     with martlet(upstream=upstream.url, more=chain(*rules)).http() as http:
@@ -52,7 +52,7 @@ def test_a_connect_call_stays_one(martlet, recorder):
 
 
 @pytest.mark.parametrize("value", ["a b", "a?b", "a#b"])
-def test_a_path_that_is_none_goes_nowhere(martlet, recorder, value):
+def test_an_invalid_path_is_not_forwarded(martlet, recorder, value):
     upstream = recorder()
     with martlet(upstream=upstream.url, more=chain('rewrite: { path: "/{header:x-path}" }')).http() as http:
         response = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say", {"x-path": value})

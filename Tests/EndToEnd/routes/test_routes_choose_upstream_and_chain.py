@@ -33,7 +33,7 @@ def test_first_match_wins(martlet, recorder):
     assert [response.headers.get("x-chain") for response in responses] == [None, None, "default", "default"]
 
 
-def test_the_host_of_a_route_is_the_one_the_caller_says(martlet, recorder):
+def test_the_host_of_a_route_is_the_one_that_the_caller_sends(martlet, recorder):
     one, two = recorder(), recorder()
     proxy = martlet(
         f"""

@@ -19,7 +19,7 @@ def lines(proxy, count):
     return [json.loads(line) for line in proxy.stdout]
 
 
-def test_a_call_that_went_well(martlet, recorder):
+def test_a_successful_call(martlet, recorder):
     upstream = recorder(response=JSON)
     proxy = martlet(upstream=upstream.url, more="interceptors: [{log: {}}]")
     with proxy.http() as http:

@@ -23,7 +23,7 @@ def limit_files():
 
 
 @pytest.mark.parametrize("kind, reason", [("full", "No space left on device"), ("limited", "File too large")])
-def test_no_room(martlet, tmp_path, kind, reason):
+def test_a_full_disk(martlet, tmp_path, kind, reason):
     log = "/dev/full" if kind == "full" else tmp_path / "log"
     options = {"preexec_fn": limit_files} if kind == "limited" else {}
     proxy = martlet(CONFIGURATION.format(log=log), **options)
@@ -49,7 +49,7 @@ def test_no_room(martlet, tmp_path, kind, reason):
         assert os.stat(log).st_size == LARGEST
 
 
-def test_room_comes_back(martlet, tmp_path):
+def test_a_disk_with_free_space_again(martlet, tmp_path):
     """A log that is opened anew, where there is room, has each line again."""
     link = tmp_path / "log"
     link.symlink_to("/dev/full")
@@ -69,7 +69,7 @@ def test_room_comes_back(martlet, tmp_path):
         assert proxy.metrics().total("martlet_log_lines_dropped_total") <= before + 1
 
 
-def test_a_place_that_is_not_there(martlet, tmp_path):
+def test_a_missing_directory(martlet, tmp_path):
     """What is asked to be opened anew, and cannot be, is opened as soon as it can; the old file serves meanwhile."""
     folder, aside = tmp_path / "logs", tmp_path / "aside"
     log = folder / "log"
@@ -97,7 +97,7 @@ def test_a_place_that_is_not_there(martlet, tmp_path):
 
 
 @pytest.mark.parametrize("remedy", ["room", "reopened", "restarted"])
-def test_a_line_that_was_cut_does_not_spoil_the_next(martlet, tmp_path, remedy):
+def test_a_truncated_line_leaves_the_next_one_intact(martlet, tmp_path, remedy):
     log = tmp_path / "log"
     proxy = martlet(CONFIGURATION.format(log=log))
     with proxy.http() as http:

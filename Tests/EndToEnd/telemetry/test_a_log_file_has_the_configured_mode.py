@@ -34,7 +34,7 @@ def test_mode(martlet, tmp_path):
     eventually(lambda: mode(log) == 0o640, what="the new mode")
 
 
-def test_none(martlet, tmp_path):
+def test_the_umask_decides_without_a_mode(martlet, tmp_path):
     log = tmp_path / "access.log"
     start(martlet, log, "")
     eventually(lambda: mode(log) == 0o600, what="the mode that the umask leaves")
@@ -51,7 +51,7 @@ def test_none(martlet, tmp_path):
         ),
     ],
 )
-def test_what_it_cannot_be(command, tmp_path, interceptors, error):
+def test_invalid_modes(command, tmp_path, interceptors, error):
     (tmp_path / "martlet.yaml").write_text(
         f"listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\ninterceptors: {interceptors}\n"
     )

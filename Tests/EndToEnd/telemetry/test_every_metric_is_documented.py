@@ -31,7 +31,7 @@ def test_the_page_has_all_of_them():
     assert documented() == KNOWN
 
 
-def test_each_is_among_all():
+def test_each_metric_is_listed():
     listed = CATALOG.split("static let all: [Metric] = [")[1].split("]")[0]
     names = re.findall(r"static let (\w+) = Metric\(", CATALOG)
     assert sorted(re.findall(r"\w+", listed)) == sorted(names)
@@ -54,6 +54,6 @@ def test_the_page_has_no_others(page):
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is not installed")
-def test_prometheus_has_nothing_to_say(page):
+def test_prometheus_reports_nothing(page):
     checked = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, text=True, timeout=30)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")

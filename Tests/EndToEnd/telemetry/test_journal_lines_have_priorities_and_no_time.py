@@ -19,7 +19,7 @@ def test_the_operational_log(martlet):
     proxy.stderr.wait(r"^<4>warn a change of workers takes a restart")
 
 
-def test_a_file_that_is_refused_at_start(martlet):
+def test_a_file_that_is_rejected_at_startup(martlet):
     proxy = martlet("listn: 1\n", through=THROUGH, wait=False)
     assert proxy.exit_code() == 78
     assert all(line.startswith("<3>") for line in proxy.stderr)
@@ -30,6 +30,6 @@ def test_a_log_that_cannot_be_opened(martlet, tmp_path):
     proxy.stderr.wait(r"^<3>error cannot start reason=.*cannot write the log .*/none/log: ")
 
 
-def test_a_variable_that_is_somebody_elses(martlet):
+def test_a_variable_for_another_process(martlet):
     proxy = martlet(CONFIGURATION, environment={"JOURNAL_STREAM": "8:1"})
     proxy.stderr.wait(r"^\d{4}-.*Z info ready ")

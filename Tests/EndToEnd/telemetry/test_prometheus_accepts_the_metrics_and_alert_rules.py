@@ -108,5 +108,5 @@ def test_an_alert_fires_alone(tmp_path, alert):
     assert fired(tmp_path, FIRES[alert], minutes=119 if "x120" in str(FIRES[alert]) else 59) == [alert]
 
 
-def test_none_fires_when_all_is_well(tmp_path):
+def test_no_alert_fires_without_a_cause(tmp_path):
     assert fired(tmp_path, QUIET, minutes=119) == []

@@ -48,7 +48,7 @@ def test_an_identity(command, tmp_path, authority, certificate, key, line):
     assert len(check(command, tmp_path, listener + "upstream: http://127.0.0.1:1\n")) == 1
 
 
-def test_a_refused_reload_keeps_what_works(martlet, recorder, authority):
+def test_a_rejected_reload_keeps_what_works(martlet, recorder, authority):
     ours = authority()
     identity = ours.issue()
     server = recorder(tls=identity.server())
@@ -65,7 +65,7 @@ def test_both_files_that_are_missing(command, tmp_path):
     assert [line.split(": ")[1] for line in lines] == ["/nowhere/c.pem", "/nowhere/k.pem"]
 
 
-def test_an_expired_certificate_is_warned_of(command, tmp_path, authority):
+def test_an_expired_certificate_logs_a_warning(command, tmp_path, authority):
     old = authority().issue_expired("localhost")
     file = tmp_path / "martlet.yaml"
     tls = f"tls: {{ certificate: {old.certificate}, key: {old.key} }}"

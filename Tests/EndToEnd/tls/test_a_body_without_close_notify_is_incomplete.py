@@ -32,19 +32,19 @@ def say_and_close(peer):
     peer.socket = peer.socket.unwrap()
 
 
-def test_said(martlet, recorder, authority):
+def test_with_close_notify(martlet, recorder, authority):
     read, _ = fetch(martlet, recorder, authority, say_and_close)
     assert read() == b"half of it"
 
 
-def test_cut(martlet, recorder, authority):
+def test_without_close_notify(martlet, recorder, authority):
     read, caller = fetch(martlet, recorder, authority, cut)
     received = read()
     assert b"half of it" in received
     assert not received.endswith(b"\r\n0\r\n\r\n")
 
 
-def test_what_is_whole_by_its_length_needs_no_word(martlet, recorder, authority):
+def test_a_body_of_known_length_needs_no_close_notify(martlet, recorder, authority):
     ours = authority()
 
     def script(peer):

@@ -101,7 +101,7 @@ def test_clear_text_is_closed(secured):
     assert get(connect(proxy)).body == b"ok"
 
 
-def test_a_handshake_that_is_not_finished_is_timed_out(secured):
+def test_an_unfinished_handshake_times_out(secured):
     proxy = secured(timeouts="timeouts: { head: 200ms, idle: 1h }")
     silent, slow, done = proxy.connect(), proxy.connect(), connect(proxy)
     slow.send(b"\x16\x03\x01")
@@ -109,7 +109,7 @@ def test_a_handshake_that_is_not_finished_is_timed_out(secured):
     assert get(done).body == b"ok"
 
 
-def test_an_old_version_is_refused(secured):
+def test_an_old_version_is_rejected(secured):
     old = secured()
     context = old.authority.client()
     context.maximum_version = ssl.TLSVersion.TLSv1_2
@@ -141,7 +141,7 @@ def test_callers_can_be_asked_for_certificates(secured, authority):
     assert len(proxy.stdout.matches(r'"call":')) == 4
 
 
-def test_the_end_is_said(secured):
+def test_close_notify_is_sent(secured):
     peer = connect(secured())
     peer.socket.suppress_ragged_eofs = False
     peer.send(b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n")

@@ -66,7 +66,7 @@ def test_an_expired_certificate(authority, ask):
     assert ask(ours, expired, f'pins: ["{expired.pin}"]') == EXPIRED
 
 
-def test_a_single_pin_is_warned_of(martlet, authority):
+def test_a_single_pin_logs_a_warning(martlet, authority):
     ours = authority()
     proxy = martlet(
         f"""

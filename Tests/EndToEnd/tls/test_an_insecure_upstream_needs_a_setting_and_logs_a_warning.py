@@ -11,7 +11,7 @@ routes: [{{ upstream: shop }}]
 """
 
 
-def test_warned(martlet, recorder, authority):
+def test_a_warning_is_logged(martlet, recorder, authority):
     ours = authority()
     upstream = recorder(tls=ours.issue_expired("other.example").server())
     proxy = martlet(CONFIGURATION.format(url=upstream.url, ca=ours.file))

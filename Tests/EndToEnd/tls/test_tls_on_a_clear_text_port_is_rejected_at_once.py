@@ -13,7 +13,7 @@ def client_hello():
     return outgoing.read()
 
 
-def test_refused(martlet, recorder):
+def test_rejected(martlet, recorder):
     upstream = recorder()
     caller = martlet(upstream=upstream.url).connect(timeout=5)
     caller.send(client_hello().replace(b"\n", b"\0"))  # no line feed, by which a line would look complete

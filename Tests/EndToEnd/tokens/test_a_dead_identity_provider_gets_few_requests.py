@@ -61,7 +61,7 @@ def test_two_hundred_calls(start, running, failure):
     assert {callers[name].call().code for name in PROTOCOLS} == {"ok"}
 
 
-def test_retry_after_is_heeded(start, running):
+def test_retry_after_is_respected(start, running):
     _, provider, _, callers = start("429", retry_after="3")
     traffic = running(Traffic([callers["http"].call]))
     fetches = provider.wait_for_fetches(2, within=20)
@@ -86,7 +86,7 @@ def test_deadlines_are_kept(start, name):
     assert len(provider.fetches()) == 1
 
 
-def test_a_slow_provider_is_waited_for(start):
+def test_calls_wait_for_a_slow_provider(start):
     _, provider, services, callers = start(None, latency=1)
     outcomes = at_once(10, lambda number: callers["connect"].call(timeout=0.3 if number < 5 else 10))
     assert [outcome.code for outcome in outcomes] == ["deadline_exceeded"] * 5 + ["ok"] * 5

@@ -103,7 +103,7 @@ def test_a_message_that_has_been_delivered(stage, name, kind):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_services, callers):
+def test_a_token_that_is_never_accepted(name, martlet, identity_provider, token_services, callers):
     """One retry, then the upstream's response; and the provider is not asked for each call."""
     provider = identity_provider()
     services = token_services(provider)
@@ -116,7 +116,7 @@ def test_a_token_that_is_never_taken(name, martlet, identity_provider, token_ser
     assert 2 <= len(provider.fetches()) <= 6
 
 
-def test_a_provider_that_is_away(stage):
+def test_a_provider_that_is_down(stage):
     """Without a new token the upstream's response stands."""
     stage = stage()
     stage.provider.revoke()
@@ -135,7 +135,7 @@ def test_it_can_be_turned_off(stage, name):
     assert stage.proxy.metrics().total("martlet_retries_total", result="sent") == 0
 
 
-def test_the_callers_own_token_is_its_own_business(stage):
+def test_the_callers_own_token_is_left_alone(stage):
     stage = stage(caller="keep")
     own = stage.provider.fetch()["access_token"]
     stage.provider.revoke()

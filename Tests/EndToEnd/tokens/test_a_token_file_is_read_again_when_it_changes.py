@@ -34,7 +34,7 @@ def test_new_value(martlet, recorder, tmp_path, kind):
 
 
 @pytest.mark.parametrize("fate", ["deleted", "emptied"])
-def test_a_file_that_is_deleted_takes_its_token_with_it_and_an_emptied_one_does_not(martlet, recorder, tmp_path, fate):
+def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, recorder, tmp_path, fate):
     file = tmp_path / "token"
     file.write_text("first")
     upstream = recorder()

@@ -27,7 +27,7 @@ def test_fifty_callers(martlet, provider, token_services, callers):
     assert crowd(callers(proxy)) and len(provider.fetches()) == 1  # and it is kept
 
 
-def test_a_failure_is_told_to_all_of_them(martlet, provider, token_services, callers):
+def test_a_failure_reaches_all_of_them(martlet, provider, token_services, callers):
     provider.set(failure="500")
     services = token_services(provider)
     proxy = martlet(services.configuration({"oauth2": provider.oauth2()}), environment=ENVIRONMENT)
@@ -61,7 +61,7 @@ def test_a_program_runs_once(martlet, provider, token_services, callers, tmp_pat
     assert (tmp_path / "runs").read_text() == "run\n"
 
 
-def test_what_is_told_of_it(martlet, provider, token_services, callers):
+def test_the_admin_page_shows_the_credential(martlet, provider, token_services, callers):
     services = token_services(provider)
     proxy = martlet(services.configuration({"oauth2": provider.oauth2()}), environment=ENVIRONMENT)
     caller = callers(proxy)["http"]

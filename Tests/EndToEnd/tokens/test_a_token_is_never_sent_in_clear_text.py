@@ -18,7 +18,7 @@ def check(command, tmp_path, url, more=""):
 
 
 @pytest.mark.parametrize("url", ["http://192.0.2.1:80", "http://api.example"])
-def test_refused(command, tmp_path, url):
+def test_rejected(command, tmp_path, url):
     result = check(command, tmp_path, url)
     assert result.code == 78
     assert "martlet.yaml:4:" in result.stderr.text and "allow_clear_text" in result.stderr.text

@@ -77,7 +77,7 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("lifespan, latency", [(None, 0.5), (2, 0)])
-def test_beside_an_upstream_that_takes_no_token(two_upstreams, running, lifespan, latency):
+def test_beside_an_upstream_that_rejects_every_token(two_upstreams, running, lifespan, latency):
     proxy, provider, good, bad, each = two_upstreams(lifespan)
     assert {each[name].call().code for name in PROTOCOLS} == {"ok"}
     provider.set(latency=latency)

@@ -76,7 +76,7 @@ def end_of_token(proxy):
 
 
 @pytest.mark.timeout(120)
-def test_tokens_of_a_second(identity_provider, token_services, start, running, tmp_path):
+def test_tokens_that_last_a_second(identity_provider, token_services, start, running, tmp_path):
     """Fetched tokens end every second, written ones change even more often."""
     clients = {"martlet": ENVIRONMENT["CLIENT_SECRET"], "rotator": "r"}
     provider = identity_provider(clients=clients, lifetimes={"martlet": 1, "rotator": 2})
@@ -106,7 +106,7 @@ def test_tokens_of_a_second(identity_provider, token_services, start, running, t
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("failure", ["refuse", "503", "hang", "json"])
-def test_an_absence_that_tokens_outlive(identity_provider, token_services, start, failure):
+def test_an_outage_shorter_than_the_tokens(identity_provider, token_services, start, failure):
     """The provider is away while tokens are fetched ahead of their end, and back before that."""
     provider = identity_provider(lifetime=8)
     services = token_services(provider)
@@ -127,7 +127,7 @@ def test_an_absence_that_tokens_outlive(identity_provider, token_services, start
 
 
 @pytest.mark.timeout(120)
-def test_an_absence_that_no_token_outlives(identity_provider, token_services, start):
+def test_an_outage_longer_than_the_tokens(identity_provider, token_services, start):
     """Calls fail only while there is no good token and nobody to give one, and as unavailable; then all go well again.
 
     But for those whose token ends on their way: the service may refuse them.

@@ -12,7 +12,7 @@ interceptors:
 REFUSE = '{ code: unknown, message: "auth token fetch failed" }'
 
 
-def test_refused(martlet, recorder, tmp_path):
+def test_rejected(martlet, recorder, tmp_path):
     upstream = recorder()
     proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_failure=REFUSE))
     with proxy.http() as http:
@@ -24,7 +24,7 @@ def test_refused(martlet, recorder, tmp_path):
     assert upstream.requests[0].header("authorization") == "Bearer late"
 
 
-def test_unavailable_unless_told_otherwise(martlet, recorder, tmp_path):
+def test_unavailable_by_default(martlet, recorder, tmp_path):
     upstream = recorder()
     proxy = martlet(
         f"""

@@ -197,7 +197,7 @@ def test_with_a_provider_that_fails(scene, planted, failure):
     assert scene.tells() == {}
 
 
-def test_with_an_upstream_that_is_away(scene, planted):
+def test_with_an_upstream_that_is_down(scene, planted):
     scene, upstream = scene()
     upstream.stop()
     scene.call_all()
@@ -254,7 +254,7 @@ def test_no_core_is_dumped(martlet):
     assert re.search(r"^Max core file size +0 +0 +bytes", limits, re.MULTILINE), limits
 
 
-def test_the_search_finds_what_there_is(planted):
+def test_the_search_finds_a_secret_that_is_there(planted):
     """Else all of the above would prove nothing."""
     value = planted["value"]
     disguises = [quote(value), quote(value, safe=""), json.dumps({"a": value}), value.encode().hex()]

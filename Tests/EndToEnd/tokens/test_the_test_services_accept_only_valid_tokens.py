@@ -36,7 +36,7 @@ def test_each_protocol(provider, token_services, callers, name, kind, refusal):
         assert name != "grpc" or ("x-early" in refused.headers) == (refusal == "late")
 
 
-def test_what_else_is_wrong_with_a_token(provider, token_services, callers):
+def test_other_errors_of_a_token(provider, token_services, callers):
     services = token_services(provider)
     caller = callers(services)["http"]
     other = caller.call(token=provider.fetch(audience="others")["access_token"])

@@ -117,7 +117,7 @@ def test_a_program(seen, program, tmp_path, format, output, more):
     assert run.startswith("127.0.0.1") and run.endswith(" tests")
 
 
-def test_a_program_whose_token_ends_is_run_again(martlet, recorder, program, tmp_path):
+def test_a_program_whose_token_expires_runs_again(martlet, recorder, program, tmp_path):
     status = {"token": "old", "expirationTimestamp": later(-10)}
     source = {"command": [program(json.dumps(KUBERNETES | {"status": status})), "-"], "format": "kubernetes"}
     upstream = recorder()
@@ -135,7 +135,7 @@ def test_a_program_whose_token_ends_is_run_again(martlet, recorder, program, tmp
 
 
 @pytest.mark.parametrize("output", ["", "{}", '{"kind":"ExecCredential"}', "no json"])
-def test_a_program_that_tells_no_token(martlet, recorder, program, output):
+def test_a_program_that_prints_no_token(martlet, recorder, program, output):
     source = {"command": [program(output)], "format": "kubernetes"}
     chain = f"interceptors: [ token: {json.dumps({'exec': source})} ]"
     upstream = recorder()
@@ -218,7 +218,7 @@ def test_jwt(seen, key_file, kind, parameter, algorithm):
     assert told["exp"] - told["iat"] == 300 and before - 1 <= told["iat"] <= time.time()
 
 
-def test_a_jwt_that_ended_before_1970_is_told_like_any_other(martlet, recorder, key_file):
+def test_a_jwt_that_expired_before_1970_is_reported_like_any_other(martlet, recorder, key_file):
     file, _ = key_file("EC", "P-256")
     source = {"algorithm": "ES256", "key": {"file": file}, "claims": {"exp": -1.5}}
     proxy = martlet(upstream=recorder().url, more=f"interceptors: [ token: {json.dumps({'jwt': source})} ]")

@@ -42,7 +42,7 @@ def test_the_published_server_sees_it(martlet, grpc_service, grpc_channel, optio
     assert expected - 0.5 <= left[0] <= expected * 1.02
 
 
-def test_the_end_is_told_to_both_sides(martlet, grpc_service, grpc_channel):
+def test_both_sides_see_the_end(martlet, grpc_service, grpc_channel):
     ended = []
 
     def download(request, context):

@@ -62,7 +62,7 @@ def test_a_black_hole(martlet, black_hole, scheme):
 
 
 @VERSIONS
-def test_nobody_listens(martlet, scheme):
+def test_no_server_listens(martlet, scheme):
     with socket.socket() as unheard:
         unheard.bind(("127.0.0.1", 0))
         url = f"{scheme}://127.0.0.1:{unheard.getsockname()[1]}"
@@ -103,7 +103,7 @@ def drip_http_2(peer):
 
 
 @VERSIONS
-def test_an_response_byte_by_byte(martlet, recorder, h2_recorder, scheme):
+def test_a_response_byte_by_byte(martlet, recorder, h2_recorder, scheme):
     upstream = recorder(script=drip_http_1) if scheme == "http" else h2_recorder(script=drip_http_2)
     proxy = martlet(CONFIGURATION.format(url=upstream.url, limits="connect: 2s"))
     health = Health(proxy)

@@ -88,7 +88,7 @@ def expected(stage, caller):
 
 @pytest.mark.parametrize("upstream", [1, 2], ids=["from http 1", "from http 2"])
 @pytest.mark.parametrize("how", ["close", "reset", "half_close"])
-def test_break(martlet, recorder, h2_recorder, how, upstream):
+def test_disconnects(martlet, recorder, h2_recorder, how, upstream):
     breaking = Breaking(how)
     server = recorder(script=breaking.http_1) if upstream == 1 else h2_recorder(script=breaking.http_2)
     proxy = martlet(CONFIGURATION.format(url=server.url))

@@ -42,7 +42,7 @@ DEFAULTS = {
 }
 
 
-def test_requests_get_the_headers_and_parameters_that_they_have_not(start, recorder):
+def test_requests_get_missing_headers_and_parameters(start, recorder):
     upstream = recorder()
     with start(upstream.url, defaults=DEFAULTS).http() as http:
         http.get("/a?b=1", headers={"x-own": "1", "x-tenant": "mine"})
@@ -54,14 +54,14 @@ def test_requests_get_the_headers_and_parameters_that_they_have_not(start, recor
     assert (first.header("x-path"), second.body) == ("/a of 1", b"body")
 
 
-def test_a_parameter_of_the_request_stands_before_the_default(start, recorder):
+def test_a_parameter_of_the_request_overrides_the_default(start, recorder):
     upstream = recorder()
     with start(upstream.url, defaults=DEFAULTS).http() as http:
         http.get("/a?lang=de")
     assert upstream.requests[0].target == "/a?lang=de&key=a%20b%26c&lang=it"
 
 
-def test_a_request_that_goes_again_gets_its_defaults_once(start, recorder):
+def test_a_retried_request_gets_its_defaults_once(start, recorder):
     upstream = recorder(lambda request: OK if len(upstream.requests) > 2 else DOWN)
     with start(upstream.url, [again(status=503)], defaults=DEFAULTS).http() as http:
         assert http.get("/a").status_code == 200
@@ -93,7 +93,7 @@ def sent(upstream):
     return {(request.header("host"), request.target): request.header("cookie") for request in upstream.requests}
 
 
-def test_cookies_go_back_to_the_host_and_path_that_they_are_for(start, recorder):
+def test_cookies_are_sent_to_their_host_and_path(start, recorder):
     upstream = recorder(setting(b"session=1; Path=/; HttpOnly", b"cart=2; Path=/shop", b"own=3", b"safe=4; Secure"))
     proxy = start(upstream.url, cookies="jar", host="caller")
     with proxy.http(headers={"host": "a.example"}) as http:
@@ -112,7 +112,7 @@ def test_cookies_go_back_to_the_host_and_path_that_they_are_for(start, recorder)
     }
 
 
-def test_cookies_of_a_domain_go_below_it(start, recorder):
+def test_cookies_of_a_domain_are_sent_to_its_subdomains(start, recorder):
     upstream = recorder(setting(b"all=1; Domain=a.example", b"alien=2; Domain=b.example", b"top=3; Domain=example"))
     with start(upstream.url, cookies="jar", host="caller").http() as http:
         for host, path in [("x.a.example", "/login"), ("y.a.example", "/1"), ("b.example", "/2"), ("a.example", "/3")]:
@@ -120,7 +120,7 @@ def test_cookies_of_a_domain_go_below_it(start, recorder):
     assert list(sent(upstream).values()) == [None, "all=1", None, "all=1"]
 
 
-def test_cookies_stand_behind_those_of_the_caller_and_end(start, recorder):
+def test_cookies_follow_those_of_the_caller_and_expire(start, recorder):
     responses = iter([setting(b"a=1; Path=/"), setting(), setting(b"a=; Path=/; Max-Age=0"), setting()])
     upstream = recorder(lambda request: next(responses)(request))
     with start(upstream.url, cookies="jar").http() as http:
@@ -134,7 +134,7 @@ def test_cookies_stand_behind_those_of_the_caller_and_end(start, recorder):
     "cookies, seen, kept",
     [("jar", [], "a=1; b=2"), ("expose", ["a=1; Path=/", "b=2"], "a=1; b=2"), ("none", ["a=1; Path=/", "b=2"], None)],
 )
-def test_whether_callers_see_cookies_is_up_to_the_file(start, recorder, cookies, seen, kept):
+def test_callers_see_cookies_as_configured(start, recorder, cookies, seen, kept):
     upstream = recorder(setting(b"a=1; Path=/", b"b=2"))
     proxy = start(upstream.url, cookies=cookies)
     with proxy.http() as http:
@@ -144,7 +144,7 @@ def test_whether_callers_see_cookies_is_up_to_the_file(start, recorder, cookies,
     assert upstream.requests[1].header("cookie") == kept
 
 
-def test_a_call_that_goes_again_has_the_cookies_that_the_first_response_set(start, recorder):
+def test_a_retried_call_has_the_cookies_of_the_first_response(start, recorder):
     told = DOWN.replace(b"\r\n\r\n", b"\r\nset-cookie: a=1\r\n\r\n")
     upstream = recorder(lambda request: OK if request.header("cookie") else told)
     with start(upstream.url, [again(status=503)], cookies="jar").http() as http:
@@ -155,7 +155,7 @@ def test_a_call_that_goes_again_has_the_cookies_that_the_first_response_set(star
 # Waiting for an upstream that is not there
 
 
-def test_a_call_waits_for_a_server_that_comes(start, recorder, tmp_path):
+def test_a_call_waits_until_the_server_starts(start, recorder, tmp_path):
     path = tmp_path / "up.sock"
     proxy = start(f"unix:{path}", connect_wait="10s")
     with ThreadPoolExecutor(1) as threads, proxy.http() as http:
@@ -167,7 +167,7 @@ def test_a_call_waits_for_a_server_that_comes(start, recorder, tmp_path):
     assert [request.body for request in upstream.requests] == [b"body"]
 
 
-def test_a_grpc_call_waits_for_a_server_that_comes(start, grpc_service, grpc_channel):
+def test_a_grpc_call_waits_until_the_server_starts(start, grpc_service, grpc_channel):
     service = grpc_service()
     service.stop()
     proxy = start(service.url, connect_wait="10s")
@@ -178,7 +178,7 @@ def test_a_grpc_call_waits_for_a_server_that_comes(start, grpc_service, grpc_cha
     assert call.result(10) == b"hello"
 
 
-def test_a_call_that_waits_in_vain_is_told_after_the_wait(start, tmp_path):
+def test_a_call_that_waits_in_vain_fails_after_the_wait(start, tmp_path):
     client = Client(start(f"unix:{tmp_path}/none.sock", connect_wait="300ms").url)
     began = time.monotonic()
     with pytest.raises(ConnectError) as caught:
@@ -208,7 +208,7 @@ def silent(upstream, calls):
     return script
 
 
-def test_an_attempt_without_an_response_ends(start, recorder):
+def test_an_attempt_without_a_response_times_out(start, recorder):
     upstream = recorder(script=silent(lambda: upstream, 1))
     proxy = start(upstream.url, timeouts={"attempt": "200ms"})
     began = time.monotonic()
@@ -219,7 +219,7 @@ def test_an_attempt_without_an_response_ends(start, recorder):
     eventually(lambda: proxy.metrics().total("martlet_upstream_attempts_total", result="timeout") == 1)
 
 
-def test_an_attempt_without_an_response_is_followed_by_another_where_a_rule_says_so(start, recorder):
+def test_an_attempt_without_a_response_is_retried_if_a_rule_says_so(start, recorder):
     upstream = recorder(script=silent(lambda: upstream, 2))
     proxy = start(upstream.url, [again(failure="timeout")], timeouts={"attempt": "100ms", "call": "5s"})
     with proxy.http() as http:
@@ -228,7 +228,7 @@ def test_an_attempt_without_an_response_is_followed_by_another_where_a_rule_says
     assert proxy.metrics().total("martlet_retries_total", reason="rule", result="sent") == 2
 
 
-def test_the_body_of_an_response_may_take_longer_than_an_attempt(start, recorder):
+def test_the_body_of_a_response_may_last_longer_than_an_attempt(start, recorder):
     def script(peer):
         peer.request()
         began = time.monotonic()
@@ -246,7 +246,7 @@ def test_the_body_of_an_response_may_take_longer_than_an_attempt(start, recorder
 @pytest.mark.parametrize(
     "retry_buffer, body, attempts", [("0B", b"x", 1), ("0B", b"", 3), ("4B", b"1234", 3), ("4B", b"12345", 1)]
 )
-def test_no_more_of_a_body_is_kept_than_retry_buffer_says(start, recorder, retry_buffer, body, attempts):
+def test_retry_buffer_limits_how_much_of_a_body_is_kept(start, recorder, retry_buffer, body, attempts):
     upstream = recorder(DOWN)
     proxy = start(upstream.url, [again(status=503)], limits={"retry_buffer": retry_buffer})
     with proxy.http() as http:
