@@ -128,7 +128,7 @@ class Soak:
         while (elapsed := time.monotonic() - began) < MINUTES * 60 and self.callers.are_alive():
             self.samples.append((elapsed, self.callers.collect(), self.martlet.own_memory() / 1024))
             if second % TELL == 0:
-                self.tell()
+                self.report()
             second = int(elapsed) + 1
             time.sleep(max(0, began + second - time.monotonic()))
             if time.monotonic() > began + second + STALL:
@@ -137,13 +137,13 @@ class Soak:
             self.act(second)
         wrong = [] if self.callers.are_alive() else ["callers ended by themselves"]
         self.callers.stop()
-        return wrong + self.judge()
+        return wrong + self.evaluate()
 
-    def tell(self):
+    def report(self):
         elapsed, calls, rss = self.samples[-1]
         print(f"{elapsed / 60:5.1f} min  {calls:9} calls  {rss:8.0f} KiB", flush=True)
 
-    def judge(self):
+    def evaluate(self):
         """Says what was found; returns what of it is wrong."""
         warm = [sample for sample in self.samples if sample[0] >= min(180, MINUTES * 12)]
         elapsed, calls, rss = zip(*warm)

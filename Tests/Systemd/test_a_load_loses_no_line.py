@@ -44,10 +44,10 @@ def responded(service):
 
 
 def every_refusal_is_told(service):
-    def told():
+    def reported():
         return [entry for entry in service.errors() if "reload refused" in entry["MESSAGE"]]
 
-    eventually(lambda: len(told()) == REFUSALS, what="a line for each refused reload")
+    eventually(lambda: len(reported()) == REFUSALS, what="a line for each refused reload")
 
 
 def test_an_access_log_of_its_own(machine, service, flood):

@@ -33,9 +33,9 @@ def test_status_shows_why_a_reload_was_rejected(martlet, command):
     proxy = martlet(CONFIGURATION)
     proxy.write("listn: 1\n" * 12)
     assert command("reload", "-c", proxy.file, "--admin", f"unix:{proxy.admin_socket}").code == 1
-    told = command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
-    assert "last reload: refused\n" in told and 'unknown key "listn"' in told
-    assert told.count("\n  ") == 11 and "\n  and 4 more; see martlet check\n" in told
+    reported = command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
+    assert "last reload: refused\n" in reported and 'unknown key "listn"' in reported
+    assert reported.count("\n  ") == 11 and "\n  and 4 more; see martlet check\n" in reported
     proxy.write(CONFIGURATION)
     assert command("reload", "--admin", f"unix:{proxy.admin_socket}").code == 0
     assert "last reload: good\n" in command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
@@ -71,8 +71,8 @@ def test_a_change_that_needs_a_restart_is_reported(martlet, command):
     proxy = martlet(CONFIGURATION + "workers: 1\n")
     proxy.write(CONFIGURATION + "workers: 2\n")
     assert command("reload", "-c", proxy.file).stdout.text == '{"generation":2,"needs_restart":["workers"]}'
-    told = command("status", "-c", proxy.file).stdout.text
-    assert "last reload: good; a restart is needed for the change of workers\n" in told
+    reported = command("status", "-c", proxy.file).stdout.text
+    assert "last reload: good; a restart is needed for the change of workers\n" in reported
 
 
 def test_no_daemon_runs(command, tmp_path):

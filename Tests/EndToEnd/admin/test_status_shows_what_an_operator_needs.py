@@ -31,14 +31,14 @@ def test_status(martlet, command, recorder, tmp_path):
     with proxy.http() as http:
         assert http.get("/").status_code == 200
         assert http.get("/dead").status_code == 503
-        told = status()
-    assert told.startswith("ready\n") and proxy.admin("/readyz").text == "ready\n"
-    assert re.search(rf"^martlet \S+, PID {proxy.pid}, up \d+s$", told, re.MULTILINE)
-    assert f"\nlistener: {proxy.addresses[0]}, 1 connection\n" in told
-    assert f"\nadmin: unix:{proxy.admin_socket}\n" in told
-    assert re.search(r"^upstream: good, http://127\.0\.0\.1:\d+, 0 active connections, 1 idle$", told, re.MULTILINE)
+        reported = status()
+    assert reported.startswith("ready\n") and proxy.admin("/readyz").text == "ready\n"
+    assert re.search(rf"^martlet \S+, PID {proxy.pid}, up \d+s$", reported, re.MULTILINE)
+    assert f"\nlistener: {proxy.addresses[0]}, 1 connection\n" in reported
+    assert f"\nadmin: unix:{proxy.admin_socket}\n" in reported
+    assert re.search(r"^upstream: good, http://127\.0\.0\.1:\d+, 0 active connections, 1 idle$", reported, re.MULTILINE)
     dead = r"^upstream: dead, .*, last connection failed: .*cannot connect to .*: Connection refused$"
-    assert re.search(dead, told, re.MULTILINE)
-    assert "\ncredential: secret (file), valid\n" in told
-    assert "\nlog lines dropped: 0" in told
+    assert re.search(dead, reported, re.MULTILINE)
+    assert "\ncredential: secret (file), valid\n" in reported
+    assert "\nlog lines dropped: 0" in reported
     proxy.process.terminate()

@@ -42,19 +42,19 @@ def explain(command, tmp_path):
     return run
 
 
-def deed(lines, name):
+def shown(lines, name):
     return next(line.removeprefix(name).strip() for line in lines if line.split()[0] == name)
 
 
 def test_a_request_that_goes_upstream(explain):
     lines = explain("POST", "/shop.v1.Orders/Get", "-H", "x-internal: 1", "-H", "x-old: 2")
-    assert deed(lines, "route") == "1, chain interceptors"
-    assert deed(lines, "protocol") == "connect_unary"
-    assert deed(lines, "auth").startswith("request_head: next, added authorization (")
-    assert deed(lines, "headers").startswith("request_head: next, removed x-internal, renamed x-old, added x-env (")
-    assert deed(lines, "closed") == "no part in this call: when"
-    assert deed(lines, "streams") == "no part in this call: applies"
-    assert deed(lines, "upstream") == "orders, h2c://127.0.0.1:9"
+    assert shown(lines, "route") == "1, chain interceptors"
+    assert shown(lines, "protocol") == "connect_unary"
+    assert shown(lines, "auth").startswith("request_head: next, added authorization (")
+    assert shown(lines, "headers").startswith("request_head: next, removed x-internal, renamed x-old, added x-env (")
+    assert shown(lines, "closed") == "no part in this call: when"
+    assert shown(lines, "streams") == "no part in this call: applies"
+    assert shown(lines, "upstream") == "orders, h2c://127.0.0.1:9"
     head = lines[next(index for index, line in enumerate(lines) if line.startswith("upstream")) + 1 :]
     assert head == [
         "POST /shop.v1.Orders/Get",
@@ -68,24 +68,24 @@ def test_a_request_that_goes_upstream(explain):
 
 def test_a_request_that_is_rejected(explain):
     lines = explain("POST", "/shop.v1.Orders/Delete", "-H", "content-type: application/grpc")
-    assert deed(lines, "closed").startswith("request_head: reject")
-    assert deed(lines, "streams") == "not reached"
-    assert deed(lines, "response") == "by interceptor closed"
+    assert shown(lines, "closed").startswith("request_head: reject")
+    assert shown(lines, "streams") == "not reached"
+    assert shown(lines, "response") == "by interceptor closed"
     assert "grpc-status: 7" in lines and "grpc-message: no deletes" in lines
 
 
 def test_a_request_that_the_chain_responds_to(explain):
     lines = explain("GET", "/nowhere")
-    assert deed(lines, "route") == "0, chain empty"
-    assert deed(lines, "respond").startswith("request_head: respond")
+    assert shown(lines, "route") == "0, chain empty"
+    assert shown(lines, "respond").startswith("request_head: respond")
     assert lines[-1] == "here"
 
 
 def test_explain_waits_for_an_interceptor(explain):
     lines = explain("POST", "/shop.v1.Orders/Get", "-H", "x-slow: 1")
-    event, time = deed(lines, "slow").removesuffix(" ms)").split(" (")
+    event, time = shown(lines, "slow").removesuffix(" ms)").split(" (")
     assert event == "request_head: suspend" and float(time) >= 20
-    assert deed(lines, "upstream") == "orders, h2c://127.0.0.1:9"
+    assert shown(lines, "upstream") == "orders, h2c://127.0.0.1:9"
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def schema(command):
 
 
 @pytest.fixture
-def objections(schema):
+def errors_of(schema):
     """What the schema has against a text, which is read by YAML 1.2 as editors do."""
     validator = Draft202012Validator(schema)
     return lambda text: [error.message for error in validator.iter_errors(YAML(typ="safe", pure=True).load(text))]
@@ -113,22 +113,22 @@ def test_defaults_and_examples_are_good_values(schema):
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
-def test_every_shipped_file_is_valid(objections, file):
-    assert objections(file.read_text()) == []
+def test_every_shipped_file_is_valid(errors_of, file):
+    assert errors_of(file.read_text()) == []
 
 
-def test_every_setting_of_the_default_file_is_valid(objections):
+def test_every_setting_of_the_default_file_is_valid(errors_of):
     text = re.sub(r"^( *)#(?=\S|  )", r"\1", (ROOT / "etc/martlet.yaml").read_text(), flags=re.MULTILINE)
-    assert "\nroutes:" in text and objections(text) == []
+    assert "\nroutes:" in text and errors_of(text) == []
 
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
-def test_both_accept(objections, is_good, text):
+def test_both_accept(errors_of, is_good, text):
     assert is_good(whole(text))
-    assert objections(whole(text)) == []
+    assert errors_of(whole(text)) == []
 
 
 @pytest.mark.parametrize("text", BAD.values(), ids=BAD.keys())
-def test_both_reject(objections, is_good, text):
+def test_both_reject(errors_of, is_good, text):
     assert not is_good(whole(text))
-    assert objections(whole(text)) != []
+    assert errors_of(whole(text)) != []

@@ -67,13 +67,13 @@ def upstream(recorder):
         if request.target == "/slow":
             time.sleep(SLOW_TIME)
         if request.target == "/endless":
-            go_on.wait(20)
+            resume.wait(20)
         return OK
 
-    go_on = threading.Event()
+    resume = threading.Event()
     upstream = recorder(response)
     yield upstream
-    go_on.set()
+    resume.set()
 
 
 @pytest.fixture

@@ -116,10 +116,10 @@ def test_each_connection_is_served_once_more(start, kind):
 
 
 def test_a_call_under_way_gets_it_too(start):
-    go_on = threading.Event()
+    resume = threading.Event()
 
     def response(request):
-        assert go_on.wait(10)
+        assert resume.wait(10)
         return OK
 
     proxy, caller, upstream = start("tcp", "{ min: 10s, max: 30s }", response)
@@ -127,19 +127,19 @@ def test_a_call_under_way_gets_it_too(start):
     peer.send(REQUEST)
     eventually(lambda: upstream.requests, what="the request upstream")
     begin_stop(proxy)
-    go_on.set()
+    resume.set()
     assert peer.response().header("connection") == "close"
     assert peer.has_ended()
 
 
 def test_a_response_that_has_begun_keeps_its_connection(start, recorder, martlet):
     """Its head said nothing of a close, so the connection takes one more call."""
-    go_on = threading.Event()
+    resume = threading.Event()
 
     def script(peer):
         peer.request()
         peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no")
-        assert go_on.wait(10)
+        assert resume.wait(10)
         peer.send(b"k")
         peer.request()
         peer.send(OK)
@@ -150,8 +150,8 @@ def test_a_response_that_has_begun_keeps_its_connection(start, recorder, martlet
     peer.send(REQUEST)
     assert peer.head().startswith(b"HTTP/1.1 200 OK")
     begin_stop(proxy)
-    go_on.set()
-    assert peer.take(2) == b"ok"
+    resume.set()
+    assert peer.read_exactly(2) == b"ok"
     peer.send(REQUEST)
     assert peer.response().header("connection") == "close"
     assert peer.has_ended()

@@ -10,17 +10,17 @@ from support.wait import eventually
 
 
 @pytest.fixture
-def go_on():
+def resume():
     return threading.Event()
 
 
 @pytest.fixture
-def upstream(h2_recorder, go_on):
+def upstream(h2_recorder, resume):
     def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         peer.data(stream.id, b"first ")
-        assert go_on.wait(10)
+        assert resume.wait(10)
         peer.data(stream.id, b"last", end=True)
 
     return h2_recorder(response)
@@ -30,7 +30,7 @@ def start(martlet, upstream, drain="{ min: 0s, max: 30s }"):
     return martlet(f"listen: 127.0.0.1:0\nupstream: {upstream.url}\ndrain: {drain}\n")
 
 
-def test_a_call_in_flight_finishes(martlet, upstream, go_on):
+def test_a_call_in_flight_finishes(martlet, upstream, resume):
     proxy = start(martlet, upstream)
     caller = proxy.connect_h2()
     call = caller.open(h2_peer.request(), end=True)
@@ -40,7 +40,7 @@ def test_a_call_in_flight_finishes(martlet, upstream, go_on):
     assert caller.goaway.error_code == h2_peer.NO_ERROR
     assert caller.goaway.last_stream_id >= call.id
     assert not call.is_over
-    go_on.set()
+    resume.set()
     caller.finish(call)
     assert (call.status, call.body) == (200, b"first last")
     caller.wait_for_end()
@@ -68,11 +68,11 @@ def test_calls_are_accepted_during_the_minimum(martlet, h2_recorder):
     assert proxy.exit_code() == 0
 
 
-def test_the_published_client_finishes_its_calls(martlet, grpc_service, grpc_channel, go_on):
+def test_the_published_client_finishes_its_calls(martlet, grpc_service, grpc_channel, resume):
     def converse(requests, context):
         for request in requests:
             yield request
-            assert go_on.wait(10)
+            assert resume.wait(10)
 
     service = grpc_service({"Converse": converse})
     proxy = start(martlet, service)
@@ -81,7 +81,7 @@ def test_the_published_client_finishes_its_calls(martlet, grpc_service, grpc_cha
     assert [next(call) for call in calls] == [b"1"] * 5
     proxy.signal(signal.SIGTERM)
     proxy.stderr.wait(r" draining\b")
-    go_on.set()
+    resume.set()
     assert [list(call) for call in calls] == [[b"2"]] * 5
     assert proxy.exit_code(within=3) == 0
 

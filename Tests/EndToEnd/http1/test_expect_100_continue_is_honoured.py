@@ -11,7 +11,7 @@ def test_a_caller_that_waits(martlet, recorder):
     def script(peer):
         heads.append(peer.head().lower())
         peer.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        bodies.append(peer.take(5))
+        bodies.append(peer.read_exactly(5))
         peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 
     heads, bodies = [], []

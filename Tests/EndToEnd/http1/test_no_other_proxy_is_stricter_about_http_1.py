@@ -4,7 +4,7 @@ import pytest
 
 from http1.hostile.inputs import INPUTS as REQUESTS
 from http1.hostile.inputs import NEXT, get
-from http1.hostile.proxies import OK, Outcome, Peers, in_bytes
+from http1.hostile.proxies import OK, Outcome, Proxies, in_bytes
 from http1.hostile.reader import responses, requests
 from http1.hostile.responses import HEADLESS
 from http1.hostile.responses import INPUTS as RESPONSES
@@ -30,50 +30,50 @@ def methods_of(data):
     return [b"HEAD" if data.startswith(b"HEAD ") else b"GET", *[b"GET"] * 3]
 
 
-def complaints(peers, inputs, complain, **options):
+def found_errors(peers, inputs, find_error, **options):
     """The outcomes of all inputs, and what is wrong with some of them.
 
     Those have a second chance with more time, because a machine may be slow.
     """
     all_outcomes = {}
-    for patience in (0.3, 2.0):
-        outcomes = peers.outcomes(inputs, patience=patience, **options)
+    for wait in (0.3, 2.0):
+        outcomes = peers.outcomes(inputs, wait=wait, **options)
         all_outcomes |= outcomes
-        found = {name: what for name in inputs if (what := complain(name, outcomes[name]))}
+        found = {name: what for name in inputs if (what := find_error(name, outcomes[name]))}
         inputs = {name: inputs[name] for name in found}
     return all_outcomes, found
 
 
 def test_requests(running, tmp_path):
-    peers = Peers(running, tmp_path)
+    peers = Proxies(running, tmp_path)
 
-    def complain(name, outcome):
-        mine, *others = (outcome[kind] for kind in Peers.KINDS)
+    def find_error(name, outcome):
+        mine, *others = (outcome[kind] for kind in Proxies.KINDS)
         lenient = leniency(mine, others)
         if name in EXCEPTIONS:
             lenient = None if lenient else "no longer needs an exception"
         unclear = None if name == PREFACE else response_ambiguity(mine.response, methods_of(REQUESTS[name]))
         return lenient or ambiguity(mine.pieces) or unclear
 
-    outcomes, found = complaints(peers, REQUESTS, complain)
+    outcomes, found = found_errors(peers, REQUESTS, find_error)
     assert found == {}
     assert EXCEPTIONS.keys() <= REQUESTS.keys()
     # Without these the rest would prove nothing.
-    forwarded = {kind: sum(bool(each[kind].requests) for each in outcomes.values()) for kind in Peers.KINDS}
+    forwarded = {kind: sum(bool(each[kind].requests) for each in outcomes.values()) for kind in Proxies.KINDS}
     print(f"{len(REQUESTS)} inputs, forwarded: {forwarded}")
     assert len(REQUESTS) >= 250 and min(forwarded.values()) >= 100
     assert forwarded["martlet"] < forwarded["nginx"] and forwarded["martlet"] < forwarded["haproxy"]
 
 
 def test_requests_that_come_byte_by_byte(running, tmp_path):
-    peers = Peers(running, tmp_path, width=6, kinds=("martlet",))
-    whole = peers.outcomes(REQUESTS, patience=1.0)
+    peers = Proxies(running, tmp_path, width=6, kinds=("martlet",))
+    whole = peers.outcomes(REQUESTS, wait=1.0)
 
-    def complain(name, outcome):
+    def find_error(name, outcome):
         expected, found = whole[name]["martlet"].requests, outcome["martlet"].requests
         return None if expected == found else f"{expected} become {found}"
 
-    assert complaints(peers, REQUESTS, complain, pieces=in_bytes)[1] == {}
+    assert found_errors(peers, REQUESTS, find_error, pieces=in_bytes)[1] == {}
 
 
 def test_responses(running, tmp_path):
@@ -91,9 +91,9 @@ def test_responses(running, tmp_path):
         return get(b"/response/%d" % number, method=method) + following
 
     inputs = {name: ask(number, name) for number, name in enumerate(names)}
-    peers = Peers(running, tmp_path, response, width=6)
+    peers = Proxies(running, tmp_path, response, width=6)
 
-    def complain(name, outcome):
+    def find_error(name, outcome):
         methods = methods_of(inputs[name])[:2]
         mine = outcome["martlet"].response
         if unclear := response_ambiguity(mine, methods):
@@ -103,11 +103,11 @@ def test_responses(running, tmp_path):
                 return f"responds to the next request with {following}"
         first = first_response(mine, methods)
         if first and first[0] not in OWN:
-            if first not in [first_response(outcome[kind].response, methods) for kind in Peers.KINDS[1:]]:
+            if first not in [first_response(outcome[kind].response, methods) for kind in Proxies.KINDS[1:]]:
                 return f"passes {first} on, and nobody else does"
         return None
 
-    outcomes, found = complaints(peers, inputs, complain, last=0.3)
+    outcomes, found = found_errors(peers, inputs, find_error, last=0.3)
     assert found == {}
     firsts = [first_response(outcomes[name]["martlet"].response, methods_of(inputs[name])) for name in names]
     passed = sum(first is not None and first[0] not in OWN for first in firsts)

@@ -4,21 +4,21 @@ import select
 import socket
 import time
 
-from http2.canary import Bystander
+from http2.canary import Canary
 from support.wait import eventually
 
 LIMIT = 8 << 20
 
 
-class Siege:
+class Attack:
     """Begins when it is made; `check` tells whether it was withstood."""
 
     def __init__(self, proxy):
         self.proxy = proxy
-        self.bystander = Bystander(proxy)
-        self.bystander.wait_for_calls(10, within=10.0)
+        self.canary = Canary(proxy)
+        self.canary.wait_for_calls(10, within=10.0)
         self._before = self._hits()
-        proxy.forget_peak_memory()
+        proxy.reset_peak_memory()
         self._memory = proxy.own_memory()
 
     def _hits(self):
@@ -39,14 +39,14 @@ class Siege:
     def check(self, *limits, memory=LIMIT):
         """One of the limits was hit and counted, little memory was taken, and the bystander was served all the time."""
         eventually(lambda: self.new_hits().intersection(limits), 3.0, f"a hit of the limit {' or '.join(limits)}")
-        self.bystander.wait_for_calls(10)
-        self.bystander.stop()
-        assert self.bystander.failures == []
-        assert self.bystander.late == []
+        self.canary.wait_for_calls(10)
+        self.canary.stop()
+        assert self.canary.failures == []
+        assert self.canary.late == []
         assert self.proxy.own_peak_memory() - self._memory <= memory
 
     def stop(self):
-        self.bystander.stop()
+        self.canary.stop()
 
 
 def flood(peer, chunks, reads=True, within=10.0):

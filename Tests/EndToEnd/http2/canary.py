@@ -16,13 +16,13 @@ from support.wait import eventually
 
 FOLDER = Path(__file__).resolve().parents[1]
 # How long a call may take, in seconds.
-PATIENCE = 1.0
+LONGEST_CALL = 1.0
 # Where the host took away processors for half of that time or more, it may take so long, and the daemon work for so long.
 LONGEST = 5.0
 WORK = 0.5
 
 
-class Bystander:
+class Canary:
     """Begins when it is made."""
 
     def __init__(self, proxy):
@@ -54,7 +54,7 @@ class Bystander:
 
 def is_late(took, worked, stolen):
     """Whether a call took too long, and not because of the machine's host alone."""
-    return took >= PATIENCE and (stolen < took / 2 or took >= LONGEST or worked >= WORK)
+    return took >= LONGEST_CALL and (stolen < took / 2 or took >= LONGEST or worked >= WORK)
 
 
 def stolen_seconds():
@@ -68,7 +68,7 @@ def run(host, port, pid):
     caller = h2_peer.connect((host, port))
     while True:
         before = [clock() for clock in clocks]
-        call = caller.finish(caller.open(h2_peer.request("/bystander", "POST"), end=True))
+        call = caller.finish(caller.open(h2_peer.request("/canary", "POST"), end=True))
         spent = [clock() - start for clock, start in zip(clocks, before)]
         right = (call.status, call.body) == (200, b"ok")
         line = " ".join(["call", *(f"{each:.6f}" for each in spent)]) if right else f"{call.status} {call.body}"

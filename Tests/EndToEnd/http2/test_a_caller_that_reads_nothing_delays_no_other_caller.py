@@ -26,15 +26,15 @@ def test_calls_of_others_continue(martlet, upstream, connections):
         workers: 1
         """
     )
-    bystander = proxy.connect_h2()
-    assert bystander.finish(bystander.open(h2_peer.request("/ok"), end=True)).body == b"ok"
+    canary = proxy.connect_h2()
+    assert canary.finish(canary.open(h2_peer.request("/ok"), end=True)).body == b"ok"
     stalled = proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})
     for _ in range(STALLED):
         stalled.open(h2_peer.request("/flood"), end=True)
     settled(lambda: proxy.own_memory())
     for _ in range(20):
         began = time.monotonic()
-        assert bystander.finish(bystander.open(h2_peer.request("/ok"), end=True)).body == b"ok"
+        assert canary.finish(canary.open(h2_peer.request("/ok"), end=True)).body == b"ok"
         assert time.monotonic() - began < 1
     # What they hold is a window of each, and as much again on its way.
     assert proxy.own_memory() < STALLED * 200 * 1024

@@ -108,7 +108,7 @@ def unknown_frames():
     return itertools.repeat(b"".join(frames), MANY // 4)
 
 
-def goodbyes():
+def goaways():
     yield opened(1)  # else the first one ends the connection
     yield from itertools.repeat(GoAwayFrame(0).serialize() * 10, MANY // 10)
 
@@ -141,7 +141,7 @@ FLOODS = {
     "resets made by a wrong head": (made_you_reset(block=NO_PATH), "made_you_reset", "streams"),
     "SETTINGS": (settings, "settings"),
     "SETTINGS of many values": (settings_of_many, "settings"),
-    "GOAWAY": (goodbyes, "settings"),
+    "GOAWAY": (goaways, "settings"),
     "PING": (pings, "ping"),
     "empty DATA": (empty_data, "empty_data"),
     "empty padded DATA": (empty_padded_data, "empty_data"),
@@ -163,17 +163,17 @@ ERRORS = {
 
 @pytest.mark.parametrize("reads", [True, False], ids=["reading", "not reading"])
 @pytest.mark.parametrize("name", FLOODS)
-def test_flood(siege, name, reads):
+def test_flood(start_attack, name, reads):
     chunks, *limits = FLOODS[name]
-    under = siege()
-    attacker = under.attacker()
+    attack = start_attack()
+    attacker = attack.attacker()
     flood(attacker, chunks(), reads)
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
-    under.check(*limits)
+    attack.check(*limits)
 
 
-def full_connection(siege, **options):
+def full_connection(start_attack, **options):
     """A siege, and a caller of 200 calls that reads nothing: their responses have filled all buffers on the way."""
 
     def response(peer, stream):
@@ -184,38 +184,38 @@ def full_connection(siege, **options):
             responded.append(stream)
 
     responded = []
-    under = siege(response, limits="{ streams: 200 }", **options)
-    attacker = under.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 20})
+    attack = start_attack(response, limits="{ streams: 200 }", **options)
+    attacker = attack.proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 20})
     attacker.grant(1 << 30)
     attacker.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200)), reads=False)
     eventually(lambda: len(responded) >= 200, what="200 responses")
-    under.bystander.wait_for_calls(10)
-    return under, attacker
+    attack.canary.wait_for_calls(10)
+    return attack, attacker
 
 
-def test_resets_that_are_not_read(siege):
+def test_resets_that_are_not_read(start_attack):
     """Whoever has never acknowledged how many streams there may be is told of each that was too many, if he reads."""
-    under, attacker = full_connection(siege)
+    attack, attacker = full_connection(start_attack)
     flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200, None)), reads=False)
-    under.check("slow_reader", memory=2 * LIMIT)
-    assert under.new_hits() <= {"slow_reader", "streams"}
+    attack.check("slow_reader", memory=2 * LIMIT)
+    assert attack.new_hits() <= {"slow_reader", "streams"}
 
 
-def test_responses_that_are_not_read_after_all(siege):
+def test_responses_that_are_not_read_after_all(start_attack):
     """Its calls are over, since it has reset them, and it still takes nothing of what is on the way."""
-    under, attacker = full_connection(siege, timeouts="{ stalled: 500ms }")
+    attack, attacker = full_connection(start_attack, timeouts="{ stalled: 500ms }")
     for stream in itertools.islice(streams(), 200):
         attacker.reset(stream)
-    eventually(lambda: under.proxy.metrics().total("martlet_connections") == 1, what="the end of its connection")
-    under.check("slow_reader", memory=2 * LIMIT)
+    eventually(lambda: attack.proxy.metrics().total("martlet_connections") == 1, what="the end of its connection")
+    attack.check("slow_reader", memory=2 * LIMIT)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, limit, *_) in FLOODS.items() if limit == "made_you_reset"])
-def test_resets_made_one_after_the_other(siege, name):
+def test_resets_made_one_after_the_other(start_attack, name):
     """Never more than one stream at a time."""
-    under = siege()
-    attacker = under.attacker()
+    attack = start_attack()
+    attacker = attack.attacker()
     for chunk in FLOODS[name][0]():
         if attacker.goaway:
             break
@@ -224,40 +224,40 @@ def test_resets_made_one_after_the_other(siege, name):
         attacker.wait(lambda: attacker.goaway or stream.is_over, f"the reset of stream {stream.id}")  # noqa: B023
     attacker.wait_for_end()
     assert attacker.goaway.error_code == h2_peer.ENHANCE_YOUR_CALM
-    under.check("made_you_reset")
-    assert under.new_hits() == {"made_you_reset"}
+    attack.check("made_you_reset")
+    assert attack.new_hits() == {"made_you_reset"}
 
 
 @pytest.mark.parametrize("name", ERRORS)
-def test_error(siege, name):
-    under = siege()
-    attacker = under.attacker()
+def test_error(start_attack, name):
+    attack = start_attack()
+    attacker = attack.attacker()
     flood(attacker, ERRORS[name]())
     attacker.wait_for_end()
     assert attacker.goaway is None or attacker.goaway.error_code != h2_peer.NO_ERROR
-    under.bystander.wait_for_calls(10)
-    assert under.bystander.failures == []
+    attack.canary.wait_for_calls(10)
+    assert attack.canary.failures == []
 
 
 @pytest.mark.parametrize("name", ["rapid reset", "PING", "SETTINGS"])
-def test_twenty_at_a_time(siege, name):
+def test_twenty_at_a_time(start_attack, name):
     chunks, limit = FLOODS[name]
-    under = siege()
-    attackers = [under.attacker() for _ in range(20)]
+    attack = start_attack()
+    attackers = [attack.attacker() for _ in range(20)]
     for attacker in attackers:
         flood(attacker, itertools.islice(chunks(), 3000))
     for attacker in attackers:
         attacker.close()
-    under.check(limit)
+    attack.check(limit)
 
 
-def test_a_caller_that_cancels_many_calls_is_not_an_attacker(siege):
+def test_a_caller_that_cancels_many_calls_is_not_an_attacker(start_attack):
     """Deadlines that pass and searches that are refined: as many calls again are answered."""
-    under = siege()
-    caller = under.attacker()
+    attack = start_attack()
+    caller = attack.attacker()
     for number in range(300):
         caller.reset(caller.open(h2_peer.request(), end=True).id)
         call = caller.finish(caller.open(h2_peer.request(), end=True))
         assert (call.status, call.body) == (200, b"ok"), number
     assert caller.goaway is None
-    assert under.new_hits() == set()
+    assert attack.new_hits() == set()

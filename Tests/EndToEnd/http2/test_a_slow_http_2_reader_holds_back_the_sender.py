@@ -51,7 +51,7 @@ def test_a_response(martlet, h2_recorder, flood):
     caller.wait(lambda: len(call.body) >= h2_peer.WINDOW - len(warm.body), "a window full")
     assert 0 < settled(lambda: flood.sent) < WHOLE // 4
     assert proxy.own_memory() - before <= LIMIT
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     caller.reading = True
     caller.grant(len(call.body), call.id)
     caller.grant(len(call.body) + len(warm.body))

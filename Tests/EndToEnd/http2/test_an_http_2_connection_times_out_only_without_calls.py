@@ -14,17 +14,17 @@ SHORT = 0.2
 
 
 @pytest.fixture
-def go_on():
+def resume():
     return threading.Event()
 
 
 @pytest.fixture
-def upstream(h2_recorder, go_on):
+def upstream(h2_recorder, resume):
     def response(peer, stream):
         peer.finish(stream)
         peer.headers(stream.id, h2_peer.response())
         if stream.path == "/silent":
-            assert go_on.wait(10)
+            assert resume.wait(10)
         peer.data(stream.id, b"ok", end=True)
 
     return h2_recorder(response)
@@ -40,13 +40,13 @@ def start(martlet, upstream, of_listener="1h", of_upstream="60s"):
     )
 
 
-def test_a_silent_stream_keeps_both_connections(martlet, upstream, go_on):
+def test_a_silent_stream_keeps_both_connections(martlet, upstream, resume):
     caller = start(martlet, upstream, "200ms", "200ms").connect_h2()
     call = caller.open(h2_peer.request("/silent"), end=True)
     caller.wait(lambda: call.heads, "the head")
     began = time.monotonic()
     eventually(lambda: time.monotonic() - began > 4 * SHORT)  # nothing is to happen meanwhile
-    go_on.set()
+    resume.set()
     assert caller.finish(call).body == b"ok"
     assert caller.goaway is None
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from support.http2 import h2_peer
 
 RULE = """
 chains:

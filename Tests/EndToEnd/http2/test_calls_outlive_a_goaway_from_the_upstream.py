@@ -20,11 +20,11 @@ def test_below_and_above(martlet, h2_recorder, code):
             return
         upstream.next_stream(peer)
         peer.go_away(first.id, code)
-        assert go_on.wait(10)
+        assert resume.wait(10)
         response_ok(peer, first)
         ended.append(peer.wait_for_end())
 
-    go_on, ended = threading.Event(), []
+    resume, ended = threading.Event(), []
     upstream = h2_recorder(script=script)
     caller = martlet(upstream=upstream.url, more="workers: 1").connect_h2()
     stays = caller.open(h2_peer.request("/stays", "POST"), end=True)
@@ -33,7 +33,7 @@ def test_below_and_above(martlet, h2_recorder, code):
     assert (caller.finish(moves).status, stays.is_over) == (200, False)
     comes_later = caller.finish(caller.open(h2_peer.request("/later", "POST"), end=True))
     assert comes_later.status == 200
-    go_on.set()
+    resume.set()
     assert caller.finish(stays).status == 200
     assert [stream.path for stream in upstream.streams] == ["/stays", "/moves", "/moves", "/later"]
     assert [len(peer.streams) for peer in upstream.connections] == [2, 2]

@@ -127,13 +127,13 @@ def test_a_missing_body_stays_missing_toward_http_1(martlet, recorder):
 
 
 def test_a_truncated_response_looks_truncated(martlet, recorder):
-    go_on = threading.Semaphore(0)
+    resume = threading.Semaphore(0)
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n"
-    upstream = recorder(script=lambda peer: (peer.request(), peer.send(head), go_on.acquire(timeout=10)))
+    upstream = recorder(script=lambda peer: (peer.request(), peer.send(head), resume.acquire(timeout=10)))
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open(h2_peer.request(), end=True)
     caller.wait(lambda: call.body == b"part", "the part")
-    go_on.release()
+    resume.release()
     caller.finish(call)
     assert (call.ended, call.reset is not None) == (False, True)
     assert caller.goaway is None

@@ -14,11 +14,11 @@ ALLOWED = 2
 def start(martlet, h2_recorder, waiting):
     def script(peer):
         while stream := upstream.next_stream(peer):
-            assert go_on.wait(10)
+            assert resume.wait(10)
             peer.headers(stream.id, h2_peer.response())
             peer.data(stream.id, b"ok", end=True)
 
-    go_on = threading.Event()
+    resume = threading.Event()
     upstream = h2_recorder(script=script, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: ALLOWED})
     proxy = martlet(
         f"""
@@ -29,29 +29,29 @@ def start(martlet, h2_recorder, waiting):
         workers: 1
         """
     )
-    return upstream, proxy, go_on
+    return upstream, proxy, resume
 
 
 def test_in_their_order(martlet, h2_recorder):
-    upstream, proxy, go_on = start(martlet, h2_recorder, 100)
+    upstream, proxy, resume = start(martlet, h2_recorder, 100)
     caller = proxy.connect_h2()
     calls = [caller.open(h2_peer.request(f"/{number}", "POST"), end=True) for number in range(20)]
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 20, what="all calls")
-    go_on.set()
+    resume.set()
     assert [caller.finish(call).status for call in calls] == [200] * 20
     assert [stream.path for stream in upstream.streams] == [f"/{number}" for number in range(20)]
     assert len(upstream.connections) == 1
 
 
 def test_no_more_calls_wait_than_allowed(martlet, h2_recorder):
-    _, proxy, go_on = start(martlet, h2_recorder, 3)
+    _, proxy, resume = start(martlet, h2_recorder, 3)
     caller = proxy.connect_h2()
     first = caller.open(h2_peer.grpc_request("/a.B/First"), end=True)
     caller.wait(lambda: caller.settings, "SETTINGS")
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 1, what="the first call")
     calls = [caller.open(h2_peer.grpc_request("/a.B/C"), end=True) for _ in range(10)]
     caller.wait(lambda: sum(call.is_over for call in calls) >= 6, "refusals")
-    go_on.set()
+    resume.set()
     for call in [first, *calls]:
         caller.finish(call)
     refused = [call for call in calls if call.body != b"ok"]
@@ -61,14 +61,14 @@ def test_no_more_calls_wait_than_allowed(martlet, h2_recorder):
 
 
 def test_a_call_that_is_cancelled_while_it_waits(martlet, h2_recorder):
-    upstream, proxy, go_on = start(martlet, h2_recorder, 100)
+    upstream, proxy, resume = start(martlet, h2_recorder, 100)
     caller = proxy.connect_h2()
     calls = [caller.open(h2_peer.request(f"/{number}"), end=True) for number in range(6)]
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 6, what="all calls")
     caller.reset(calls[4].id)
     expired = caller.open(h2_peer.grpc_request("/a.B/C", ("grpc-timeout", "100m")), end=True)
     assert caller.finish(expired).grpc() == "4"
-    go_on.set()
+    resume.set()
     for number in (0, 1, 2, 3, 5):
         assert caller.finish(calls[number]).body == b"ok"
     assert [stream.path for stream in upstream.streams] == ["/0", "/1", "/2", "/3", "/5"]
@@ -85,17 +85,17 @@ def test_until_a_stream_is_free(martlet, h2_recorder):
     """The upstream allows none at first: it is not asked for a thousand connections more."""
 
     def script(peer):
-        assert go_on.wait(10)
+        assert resume.wait(10)
         peer.send(SettingsFrame(0, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: 1}))
         while stream := upstream.next_stream(peer):
             peer.headers(stream.id, h2_peer.response(200, ("grpc-status", "0")), end=True)
 
-    go_on = threading.Event()
+    resume = threading.Event()
     upstream, caller, call = start_without_room(martlet, h2_recorder, script)
     eventually(lambda: upstream.connections, what="a connection")
     with pytest.raises(AssertionError):
         eventually(lambda: len(upstream.connections) > 1, 0.5, "another")
-    go_on.set()
+    resume.set()
     assert caller.finish(call).grpc() == "0"
 
 

@@ -38,7 +38,7 @@ def test_a_preface_in_pieces(proxy):
     for piece in (PREFACE[:1], PREFACE[1:3], PREFACE[3:16], PREFACE[16:]):
         caller.send(piece)
     caller.send(bytes.fromhex("000000040000000000"))
-    frame = caller.take(9)
+    frame = caller.read_exactly(9)
     assert frame[3] == 4  # SETTINGS
 
 

@@ -35,12 +35,12 @@ def test_a_message_of_the_caller_arrives_before_the_next_is_sent(martlet, h2_rec
 
 
 def test_a_message_of_the_upstream_arrives_before_the_next_is_sent(martlet, h2_recorder):
-    go_on = threading.Semaphore(0)
+    resume = threading.Semaphore(0)
 
     def response(peer, stream):
         peer.headers(stream.id, h2_peer.response(200, ("content-type", "application/grpc")))
         for number in range(5):
-            assert go_on.acquire(timeout=10)
+            assert resume.acquire(timeout=10)
             peer.data(stream.id, message(b"%d" % number))
         peer.headers(stream.id, [("grpc-status", "0")], end=True)
 
@@ -48,7 +48,7 @@ def test_a_message_of_the_upstream_arrives_before_the_next_is_sent(martlet, h2_r
     call = caller.open(h2_peer.grpc_request("/a.B/C"))  # which the caller has not ended
     caller.wait(lambda: call.heads, "the head")
     for number in range(5):
-        go_on.release()
+        resume.release()
         whole = b"".join(message(b"%d" % earlier) for earlier in range(number + 1))
         caller.wait(lambda: call.body == whole, f"message {number}")
     caller.finish(call)

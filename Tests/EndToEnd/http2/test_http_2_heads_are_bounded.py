@@ -43,17 +43,17 @@ CONTINUATIONS = [empty_continuations, small_continuations, large_continuations]
 
 
 @pytest.mark.parametrize("chunks", CONTINUATIONS, ids=lambda one: one.__name__)
-def test_continuations_without_end(siege, chunks):
-    under = siege()
-    attacker = under.attacker()
+def test_continuations_without_end(start_attack, chunks):
+    attack = start_attack()
+    attacker = attack.attacker()
     flood(attacker, chunks())
     attacker.wait_for_end()
-    under.check("continuation")
+    attack.check("continuation")
 
 
-def test_a_small_block_that_expands_to_a_large_head(siege):
-    under = siege()
-    attacker = under.attacker()
+def test_a_small_block_that_expands_to_a_large_head(start_attack):
+    attack = start_attack()
+    attacker = attack.attacker()
     # 4000 bytes go into the table once, and then every byte of a block stands for them.
     insert = b"\x40\x03x-a" + b"\x7f\xa1\x1e" + b"b" * 4000
     bomb = bytes([0x80 | 62]) * 16000
@@ -61,37 +61,37 @@ def test_a_small_block_that_expands_to_a_large_head(siege):
     for stream in range(3, 203, 2):
         frames.append(HeadersFrame(stream, block(BASE) + bomb, flags=["END_HEADERS", "END_STREAM"]).serialize())
     flood(attacker, frames)
-    under.check("hpack", "header_list")
+    attack.check("hpack", "header_list")
 
 
 def never_answered(peer, stream):
-    if stream.path == "/bystander":
+    if stream.path == "/canary":
         response_ok(peer, stream)
 
 
 @pytest.mark.parametrize("name", [b"x-a", b"cookie"])
-def test_small_blocks_on_many_streams_that_expand_together(siege, name):
+def test_small_blocks_on_many_streams_that_expand_together(start_attack, name):
     """Each head keeps to the limit, and so does the number of streams."""
-    under = siege(never_answered, "{ heads: 256KiB }")
-    attacker = under.attacker()
+    attack = start_attack(never_answered, "{ heads: 256KiB }")
+    attacker = attack.attacker()
     insert = b"\x40" + bytes([len(name)]) + name + b"\x7f\x9d\x1d" + b"b" * 3868
     heads = [block(BASE) + insert] + [block(BASE) + bytes([0x80 | 62]) * 15] * 900
     frames = [HeadersFrame(2 * number + 1, one, flags=["END_HEADERS", "END_STREAM"]).serialize() for number, one in enumerate(heads)]
     flood(attacker, [b"".join(frames)])
     refused = lambda: sum(one.reset == h2_peer.REFUSED_STREAM for one in attacker.streams.values())  # noqa: E731
     attacker.wait(lambda: refused() > 800, "refusals")
-    under.check("heads")
+    attack.check("heads")
 
 
 @pytest.mark.parametrize("parts", [1, 100], ids=["one field", "many fields"])
-def test_a_head_over_the_limit(siege, parts):
-    under = siege()
-    attacker = under.attacker()
+def test_a_head_over_the_limit(start_attack, parts):
+    attack = start_attack()
+    attacker = attack.attacker()
     fields = [(f"x-{number}", "v" * (100 * KIB // parts)) for number in range(parts)]
     call = attacker.open([*BASE, *fields], end=True)
     attacker.wait(lambda: call.is_over or attacker.goaway, "a response")
     assert call.status == 431 or call.reset is not None or attacker.goaway
-    under.check("header_list", "head", "hpack")
+    attack.check("header_list", "head", "hpack")
 
 
 def test_a_grpc_caller_gets_a_status(martlet, h2_recorder):

@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 def begun_for_ever(peer, stream):
     """The bystander's are answered; the others get as much as they take, and no end."""
-    if stream.path == "/bystander":
+    if stream.path == "/canary":
         return response_ok(peer, stream)
     peer.headers(stream.id, h2_peer.response())
     while (size := peer.may_send(stream.id)) > 0:
@@ -22,53 +22,53 @@ def begun_for_ever(peer, stream):
 
 
 def left_alone(peer, stream):
-    if stream.path == "/bystander":
+    if stream.path == "/canary":
         response_ok(peer, stream)
 
 
-def test_the_limit_is_announced_and_kept(siege):
-    under = siege(left_alone, LIMITS)
-    caller = under.attacker()
+def test_the_limit_is_announced_and_kept(start_attack):
+    attack = start_attack(left_alone, LIMITS)
+    caller = attack.attacker()
     caller.wait(lambda: caller.settings, "SETTINGS")
     assert caller.settings[SettingsFrame.MAX_CONCURRENT_STREAMS] == ALLOWED
     calls = [caller.open(h2_peer.request(), end=True) for _ in range(2 * ALLOWED)]
-    eventually(lambda: "streams" in under.new_hits(), what="a hit of the limit")
+    eventually(lambda: "streams" in attack.new_hits(), what="a hit of the limit")
     refused = calls[ALLOWED:]
     caller.wait(lambda: caller.goaway or all(call.reset == h2_peer.REFUSED_STREAM for call in refused), "refusals")
     assert caller.goaway or not any(call.is_over for call in calls[:ALLOWED])
-    under.check("streams")
+    attack.check("streams")
 
 
-def test_streams_that_end_make_room(siege):
-    under = siege(limits=LIMITS)
-    caller = under.attacker()
+def test_streams_that_end_make_room(start_attack):
+    attack = start_attack(limits=LIMITS)
+    caller = attack.attacker()
     for _ in range(5):
         calls = [caller.open(h2_peer.request(), end=True) for _ in range(ALLOWED)]
         assert [caller.finish(call).status for call in calls] == [200] * ALLOWED
-    assert under.new_hits() == set()
+    assert attack.new_hits() == set()
 
 
 @pytest.mark.parametrize("window", [0, 65535, 1 << 20])
-def test_responses_that_nobody_reads(siege, window):
-    under = siege(begun_for_ever, LIMITS)
+def test_responses_that_nobody_reads(start_attack, window):
+    attack = start_attack(begun_for_ever, LIMITS)
     callers = [
-        under.attacker(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: window}) for _ in range(5)
+        attack.attacker(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: window}) for _ in range(5)
     ]
     for caller in callers:
         for _ in range(ALLOWED + 5):
             caller.open(h2_peer.request("/never-read"), end=True)
     # Each stream may hold a window's worth of what the upstream sends, and no more.
-    under.check("streams", memory=5 * ALLOWED * MIB // 2)
+    attack.check("streams", memory=5 * ALLOWED * MIB // 2)
 
 
-def test_requests_that_never_end(siege):
-    under = siege(left_alone, LIMITS)
-    callers = [under.attacker() for _ in range(5)]
+def test_requests_that_never_end(start_attack):
+    attack = start_attack(left_alone, LIMITS)
+    callers = [attack.attacker() for _ in range(5)]
     for caller in callers:
         for _ in range(ALLOWED + 5):
             call = caller.open(h2_peer.request("/never-ended", "POST"))
             caller.data(call.id, b"part")
-    under.check("streams")
+    attack.check("streams")
     for caller in callers:
         caller.close()
-    eventually(lambda: under.proxy.metrics().total("martlet_rpc_in_flight") <= 1, what="the end of the calls")
+    eventually(lambda: attack.proxy.metrics().total("martlet_rpc_in_flight") <= 1, what="the end of the calls")

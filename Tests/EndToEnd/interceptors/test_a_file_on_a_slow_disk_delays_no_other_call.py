@@ -77,7 +77,7 @@ def test_only_the_call_that_needs_the_file_waits(start, body):
     assert is_served(proxy)
     assert not server.logins
     ready.touch()
-    assert caller.take(12) == b"HTTP/1.1 200"
+    assert caller.read_exactly(12) == b"HTTP/1.1 200"
     assert len(server.logins) == 1 and b"second" in server.logins[0]
 
 

@@ -89,8 +89,8 @@ def waiting(proxy):
 @pytest.mark.parametrize("body, status, code, message", TOLD, ids=["one", "another"])
 def test_an_error_in_the_body_is_an_error_for_a_plain_caller(start, recorder, body, status, code, message):
     with start(recorder(response(200, body)), *ERRORS).http() as http:
-        told = http.get("/orders/1")
-    assert (told.status_code, told.json()) == (status, {"code": code, "message": message})
+        reported = http.get("/orders/1")
+    assert (reported.status_code, reported.json()) == (status, {"code": code, "message": message})
 
 
 @pytest.mark.parametrize("body, status, code, message", TOLD, ids=["one", "another"])
@@ -105,7 +105,7 @@ def test_a_response_without_an_error_passes_unchanged(start, recorder):
     good = response(200, GOOD, b"x-own: 1")
     caller = start(recorder(good), *ERRORS).connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    assert caller.take(len(good)) == good
+    assert caller.read_exactly(len(good)) == good
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_replace_changes_status_headers_and_body(start, recorder):
     change = {"status": 203, "headers": {"set": {"x-cached": "1"}, "remove": ["x-trace"]}, "json": {"code": 0}}
     proxy = start(recorder(response(200, BROKEN, b"x-trace: 7")), {"when": {"json": {"/code": 99}}, "replace": change})
     with proxy.http() as http:
-        told = http.get("/")
-    assert (told.status_code, told.json()) == (203, {"code": 0})
-    assert told.headers["content-length"] == str(len(told.content))
-    assert (told.headers["x-cached"], "x-trace" in told.headers) == ("1", False)
+        reported = http.get("/")
+    assert (reported.status_code, reported.json()) == (203, {"code": 0})
+    assert reported.headers["content-length"] == str(len(reported.content))
+    assert (reported.headers["x-cached"], "x-trace" in reported.headers) == ("1", False)
 
 
 def test_replace_changes_the_message_of_a_connect_client(start, recorder):
@@ -176,8 +176,8 @@ def test_a_call_is_retried_after_growing_delays_until_it_succeeds(start, recorde
     upstream = recorder(each(first, first, first, FINE))
     proxy = start(upstream, again(when, **GROWING), retries=5)
     with proxy.http() as http:
-        told = http.put("/orders/1?x=1", content=b"body", headers={"x-own": "1"})
-    assert (told.status_code, told.json()) == (200, GOOD)
+        reported = http.put("/orders/1?x=1", content=b"body", headers={"x-own": "1"})
+    assert (reported.status_code, reported.json()) == (200, GOOD)
     heard = [(one.method, one.target, one.body, one.header("x-own")) for one in upstream.requests]
     assert heard == [("PUT", "/orders/1?x=1", b"body", "1")] * 4
     for pause, least in zip(pauses(upstream.response.times), (0.02, 0.04, 0.08), strict=True):
@@ -191,7 +191,7 @@ def test_the_last_response_passes_unchanged_when_no_retry_is_left(start, recorde
     proxy = start(upstream, again(), retries=2)
     caller = proxy.connect()
     caller.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
-    assert caller.take(len(responses[2])) == responses[2]
+    assert caller.read_exactly(len(responses[2])) == responses[2]
     assert len(upstream.requests) == 3
     assert counted(proxy) == (2, {"attempts": 1})
 

@@ -36,8 +36,8 @@ def error(call):
 
 def test_unary(client):
     with ResponseMetadata() as metadata:
-        told = error(lambda: client.say("fail"))
-    assert told == (Code.RESOURCE_EXHAUSTED, "later: not today: 100%", [b"\x08\x3c"])
+        reported = error(lambda: client.say("fail"))
+    assert reported == (Code.RESOURCE_EXHAUSTED, "later: not today: 100%", [b"\x08\x3c"])
     assert metadata.trailers["x-cost"] == "237"
     assert client.say("hello") == "Eliza heard hello"
 

@@ -54,8 +54,8 @@ def test_a_required_field(client):
     assert caller.say("hello") == "Eliza heard hello"
     with pytest.raises(ConnectError) as caught:
         caller.say("goodbye")
-    told = "message 1 of the request does not have what is required at /sentence"
-    assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, told)
+    reported = "message 1 of the request does not have what is required at /sentence"
+    assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, reported)
 
 
 def test_a_required_size_of_a_response(martlet, grpc_service, grpc_channel):

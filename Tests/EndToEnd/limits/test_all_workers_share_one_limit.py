@@ -69,11 +69,11 @@ def test_grpc_callers_learn_it_from_trailers(martlet, grpc_service, grpc_channel
 
 
 def test_calls_at_a_time(martlet, recorder):
-    go_on = threading.Event()
+    resume = threading.Event()
 
     def script(peer):
         while peer.request():
-            go_on.wait(30)
+            resume.wait(30)
             peer.send(OK)
 
     upstream = recorder(script=script)
@@ -85,7 +85,7 @@ def test_calls_at_a_time(martlet, recorder):
     assert statuses(proxy, 8) == [429] * 8
     callers[0].reset()
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 2, what="the end of one call")
-    go_on.set()
+    resume.set()
     assert statuses(proxy, 8) == [200] * 8
     assert [caller.response().status for caller in callers[1:]] == [200, 200]
     for caller in callers[1:]:

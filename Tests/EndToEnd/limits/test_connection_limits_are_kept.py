@@ -36,11 +36,11 @@ def test_connections_of_a_listener(martlet, recorder):
 
 
 def test_connections_to_an_upstream(martlet, recorder):
-    go_on = threading.Event()
+    resume = threading.Event()
 
     def script(peer):
         while peer.request():
-            go_on.wait(30)
+            resume.wait(30)
             peer.send(OK)
 
     upstream = recorder(script=script)
@@ -61,6 +61,6 @@ def test_connections_to_an_upstream(martlet, recorder):
     third.send(REQUEST)
     response = third.response()
     assert (response.status, b'"resource_exhausted"' in response.body or b'"unavailable"' in response.body) == (503, True)
-    go_on.set()
+    resume.set()
     assert [first.response().body, second.response().body] == [b"ok", b"ok"]
     assert len(upstream.connections) == 1

@@ -8,10 +8,10 @@ from support.concurrency import at_once
 from support.health import Health
 from support.http2 import h2_peer
 from support.protocol import RPCProtocol, envelope
-from support.raw_call import WAYS, Asking
+from support.raw_call import WAYS, RawCall
 
 LIMIT = 32 << 10  # so that what is too large still fits a window
-CROWD = 24
+CALLS = 24
 MEMORY = 12 << 20
 CONFIGURATION = """
 listeners: [ {{ address: "127.0.0.1:0", limits: {{ held_message: {limit}B }} }} ]
@@ -56,14 +56,14 @@ def test_requests(martlet, h2_recorder, packed):
     upstream = h2_recorder()
     proxy = martlet(CONFIGURATION.format(limit=LIMIT, url=upstream.url))
     health = Health(proxy)
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     before = proxy.own_memory()
     for caller, version in callers(packed):
-        outcomes = at_once(CROWD // 4, lambda _: Asking(proxy, caller, version).outcome())
+        outcomes = at_once(CALLS // 4, lambda _: RawCall(proxy, caller, version).outcome())
         assert set(outcomes) == {"resource_exhausted"}, (caller, version)
     assert proxy.own_peak_memory() - before < MEMORY
     metrics = proxy.metrics()
-    assert metrics.total("martlet_rpc_handled_total", code="resource_exhausted") == CROWD // 4 * len(list(callers(packed)))
+    assert metrics.total("martlet_rpc_handled_total", code="resource_exhausted") == CALLS // 4 * len(list(callers(packed)))
     assert metrics.total("martlet_limit_hits_total", limit="held_message") > 0
     assert not any(stream.body for stream in upstream.streams)
     health.check(memory=MEMORY)
@@ -83,11 +83,11 @@ def test_responses(martlet, h2_recorder, packed):
     upstream = h2_recorder(response)
     proxy = martlet(CONFIGURATION.format(limit=LIMIT, url=upstream.url))
     health = Health(proxy)
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     before = proxy.own_memory()
-    asked = [way for way in WAYS if way[0].content_type in (*STREAMS, "application/proto")]
-    for caller, version in asked:
-        assert Asking(proxy, caller, version).outcome() == "resource_exhausted", (caller, version)
+    calls = [way for way in WAYS if way[0].content_type in (*STREAMS, "application/proto")]
+    for caller, version in calls:
+        assert RawCall(proxy, caller, version).outcome() == "resource_exhausted", (caller, version)
     assert proxy.own_peak_memory() - before < MEMORY
     assert proxy.metrics().total("martlet_limit_hits_total", limit="held_message") > 0
     health.check(memory=MEMORY)

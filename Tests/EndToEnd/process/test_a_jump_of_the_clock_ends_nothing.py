@@ -38,9 +38,9 @@ def test_calls_in_flight(martlet, recorder, clock):
 
     def script(peer):
         while peer.request():
-            go_on.append(peer)
+            resume.append(peer)
 
-    go_on = []
+    resume = []
     upstream = recorder(script=script)
     proxy = martlet(
         f"""
@@ -55,21 +55,21 @@ def test_calls_in_flight(martlet, recorder, clock):
     days = set()
     for number, jump in enumerate(JUMPS, 1):
         caller.send(REQUEST)
-        eventually(lambda: len(go_on) == number, what="the request upstream")
+        eventually(lambda: len(resume) == number, what="the request upstream")
         clock(jump)
         # Something else is done meanwhile, so that whoever looks at the clock has done so.
         assert proxy.admin("/healthz").status_code == 200
         other = connect(proxy.address)
         other.close()
-        go_on[-1].send(OK)
+        resume[-1].send(OK)
         assert caller.response().body == b"ok"
         line = json.loads(proxy.stdout.wait(r"^\{.*\}$", count=number).string)
         assert line["code"] == "ok" and 0 <= line["duration_ms"] < 10_000
         days.add(line["time"][:10])
     assert len(days) == len(set(JUMPS))
     idle.send(REQUEST)
-    eventually(lambda: len(go_on) == len(JUMPS) + 1, what="a request on the idle connection")
-    go_on[-1].send(OK)
+    eventually(lambda: len(resume) == len(JUMPS) + 1, what="a request on the idle connection")
+    resume[-1].send(OK)
     assert idle.response().status == 200
 
 

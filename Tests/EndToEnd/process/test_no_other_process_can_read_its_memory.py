@@ -8,7 +8,7 @@ from support.users import NOBODY, need_root
 SECRETS = ["mem", "environ", "maps", "fd"]
 
 
-def tells(pid, name):
+def can_read(pid, name):
     """Whether a process of that user can open a file of another one's /proc."""
     path = f"/proc/{pid}/{name}"
     command = ["ls", path] if name == "fd" else ["dd", f"if={path}", "count=0"]
@@ -19,7 +19,7 @@ def tells(pid, name):
 
 def test_of_the_same_user(as_nobody):
     proxy = as_nobody("http://127.0.0.1:9")
-    assert [name for name in SECRETS if tells(proxy.pid, name)] == []
+    assert [name for name in SECRETS if can_read(proxy.pid, name)] == []
 
 
 def test_another_program_would_be_readable():
@@ -29,7 +29,7 @@ def test_another_program_would_be_readable():
         try:
             while Path(f"/proc/{other.pid}/comm").read_text() != "sleep\n":
                 pass
-            assert [name for name in SECRETS if tells(other.pid, name)] == SECRETS
+            assert [name for name in SECRETS if can_read(other.pid, name)] == SECRETS
         finally:
             other.kill()
 

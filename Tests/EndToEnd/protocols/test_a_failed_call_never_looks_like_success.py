@@ -126,11 +126,11 @@ def records(proxy):
 def check(proxy, code, decider, callers):
     expected = 0
     for name, call in callers:
-        told = call()
+        reported = call()
         expected += 1
         eventually(lambda: len(records(proxy)) >= expected, what=f"the record of {name}")
         record = records(proxy)[-1]
-        assert (told, record["code"], record["decided_by"]) == (code, code, decider), name
+        assert (reported, record["code"], record["decided_by"]) == (code, code, decider), name
 
 
 @pytest.mark.parametrize("name", TROUBLES)
@@ -152,9 +152,9 @@ def test_an_upstream_that_disconnects(martlet, h2_recorder):
 
     proxy = martlet(configuration("metrics: {}", h2_recorder(reset).url))
     for name, call in Callers(proxy).all():
-        told = call()
-        assert told != "ok", name
-        eventually(lambda: records(proxy) and records(proxy)[-1]["code"] == told, what=f"the record of {name}")
+        reported = call()
+        assert reported != "ok", name
+        eventually(lambda: records(proxy) and records(proxy)[-1]["code"] == reported, what=f"the record of {name}")
 
 
 def test_an_error_of_a_connect_stream_stays_an_error_whatever_its_trailers(martlet):

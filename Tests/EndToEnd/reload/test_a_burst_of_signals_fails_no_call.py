@@ -30,12 +30,12 @@ def waiting(h2_recorder):
         peer.headers(stream.id, h2_peer.response())
         if stream.path == "/wait":
             peer.data(stream.id, b"first ")
-            assert go_on.wait(20)
+            assert resume.wait(20)
         peer.data(stream.id, b"ok", end=True)
 
-    go_on = threading.Event()
+    resume = threading.Event()
     upstream = h2_recorder(response)
-    upstream.go_on = go_on
+    upstream.resume = resume
     return upstream
 
 
@@ -102,7 +102,7 @@ def test_other_signals_do_not_disturb_a_drain(martlet, waiting):
         proxy.signal((signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)[number % 3])
     proxy.stderr.wait(r" state .*draining=true")
     assert proxy.admin("/healthz").status_code == 200
-    waiting.go_on.set()
+    waiting.resume.set()
     assert b"0\r\n\r\n" in caller.rest()
     assert proxy.exit_code() == 0
 
@@ -119,4 +119,4 @@ def test_a_second_signal_ends_at_once(martlet, waiting, count):
     assert proxy.exit_code(within=5) == 1
     assert proxy.stderr.matches(r" stopped$")
     assert b"0\r\n\r\n" not in caller.rest()
-    waiting.go_on.set()
+    waiting.resume.set()

@@ -26,7 +26,7 @@ def test_down(martlet, nginx, gibibyte):
     upstream = nginx()
     gibibyte.rename(upstream.directory / "gibibyte")
     proxy = martlet(upstream=upstream.url)
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     before = proxy.own_peak_memory()
     assert curl(proxy.url + "/gibibyte") == f"200 {GIB} 0"
     assert proxy.own_peak_memory() - before <= LIMIT
@@ -42,7 +42,7 @@ def test_up(martlet, recorder, gibibyte):
         peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
 
     proxy = martlet(upstream=recorder(script=script).url)
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     before = proxy.own_peak_memory()
     assert curl("-H", "Expect:", "-T", gibibyte, proxy.url + "/up") == f"200 0 {GIB}"
     assert proxy.own_peak_memory() - before <= LIMIT

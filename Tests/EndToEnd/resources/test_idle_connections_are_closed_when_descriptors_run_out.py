@@ -55,7 +55,7 @@ def call(peer):
     return peer.response().status
 
 
-def everybody_is_served(proxy, command):
+def all_callers_are_served(proxy, command):
     for _ in range(5):
         assert within_a_second(lambda: call(proxy.connect())) == 200
     assert within_a_second(lambda: command("healthcheck", "-c", proxy.file)).code == 0
@@ -69,7 +69,7 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
     assert call(settled) == 200
     peers = crowd(proxy, CROWD - 1, used=True)
     eventually(lambda: ended(peers), what="the end of idle connections")
-    metrics = everybody_is_served(proxy, command)
+    metrics = all_callers_are_served(proxy, command)
     gone = ended(peers)
     assert gone == list(range(len(gone))), "those that were idle longest"
     assert settled.has_ended()
@@ -86,7 +86,7 @@ def test_two_workers_and_a_reload(martlet, recorder, command):
     peers = crowd(proxy, used=True)
     proxy.reload()
     peers += crowd(proxy, 500, used=True)
-    metrics = everybody_is_served(proxy, command)
+    metrics = all_callers_are_served(proxy, command)
     gone = ended(peers)
     assert len(gone) >= CROWD + 500 - CALLERS
     # Each worker closes its own first.
@@ -106,7 +106,7 @@ def test_idle_http_2_connections(martlet, recorder, command):
     gone = ended(peers)
     assert gone == list(range(len(gone)))
     assert b"\x07\0\0\0\0\0" in peers[0].rest(), "GOAWAY"
-    everybody_is_served(proxy, command)
+    all_callers_are_served(proxy, command)
 
 
 def test_tls(martlet, recorder, command, authority):
@@ -124,7 +124,7 @@ def test_the_soft_limit_is_raised_to_the_hard_limit(martlet, recorder, command):
     proxy = start(martlet, recorder, limit=(1024, 4096))
     assert limits(proxy.pid) == (4096, 4096)
     peers = crowd(proxy)
-    metrics = everybody_is_served(proxy, command)
+    metrics = all_callers_are_served(proxy, command)
     assert ended(peers) == []
     assert metrics.total("martlet_connections_evicted_total") == 0
     assert metrics.total("martlet_descriptors_limit", use="reserve") == 1024
@@ -166,7 +166,7 @@ def test_connections_to_upstreams_use_up_the_reserve(martlet, recorder, command,
         eventually(lambda: proxy.metrics().total("martlet_upstream_connections", state="active") == 70, what="busy calls")
         words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0" if kind == "HTTP/2" else b""
         crowd(proxy, 400, words, used=kind == "used")
-        metrics = everybody_is_served(proxy, command)
+        metrics = all_callers_are_served(proxy, command)
         assert metrics.total("process_open_fds") < 256 - 8
         if kind == "used":
             # They have come one after the other, so none was refused, nor waited.
@@ -185,7 +185,7 @@ def test_many_callers_at_once(martlet, recorder, command, words):
     last.send(REQUEST)
     os.kill(proxy.pid, signal.SIGCONT)
     assert last.response().status == 200
-    metrics = everybody_is_served(proxy, command)
+    metrics = all_callers_are_served(proxy, command)
     assert metrics.total("martlet_limit_hits_total", limit="descriptors") == 0
     assert metrics.total("martlet_connections_evicted_total") >= len(rush) - 128
 

@@ -209,7 +209,7 @@ class Uploads:
             peer.send(b"POST /large HTTP/1.1\r\nhost: a.example\r\ncontent-length: 100000000\r\n\r\n")
             peer.socket.setblocking(False)
 
-    def go_on(self):
+    def resume(self):
         for peer in self.peers:
             try:
                 peer.socket.send(MUCH)
@@ -241,7 +241,7 @@ def test_uploads_that_the_upstream_does_not_read(narrow, recorder, h2_recorder, 
         uploads = Uploads(shortage, 40)
 
         def is_short():
-            uploads.go_on()
+            uploads.resume()
             return shortage.hits > 0
 
         eventually(is_short, what="calls that end or are rejected")

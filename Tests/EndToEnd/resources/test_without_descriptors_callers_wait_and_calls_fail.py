@@ -22,11 +22,11 @@ workers: 1
 
 def test_calls(martlet, recorder):
     """Each call takes two descriptors, so that all are used before callers have their share; but the last are kept."""
-    go_on = threading.Event()
+    resume = threading.Event()
 
     def script(peer):
         while peer.request():
-            go_on.wait(30)
+            resume.wait(30)
             peer.send(OK)
 
     proxy = martlet(CONFIGURATION.format(url=recorder(script=script).url), **limited_to(LIMIT))
@@ -46,12 +46,12 @@ def test_calls(martlet, recorder):
     for caller in late:
         caller.send(REQUEST[10:])
     # Those who were told are idle, and make room for others.
-    told = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="a response")
-    response = next(caller for caller in late if caller.socket is told[0]).response()
+    readable = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="a response")
+    response = next(caller for caller in late if caller.socket is readable[0]).response()
     assert (response.status, b'"unavailable"' in response.body) == (503, True)
     assert b"Too many open files" in response.body
     assert proxy.admin("/healthz").status_code == 200
-    go_on.set()
+    resume.set()
     assert [caller.response().status for caller in callers].count(200) >= len(callers) - 1
     for caller in [*callers, *late]:
         caller.close()

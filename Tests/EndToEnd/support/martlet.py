@@ -156,7 +156,7 @@ class Martlet(Command):
         peak, files = self._status("VmHWM", "RssFile")
         return peak - files
 
-    def forget_peak_memory(self):
+    def reset_peak_memory(self):
         self._roots("clear_refs").write_text("5")
 
     def cpu_seconds(self):

@@ -49,7 +49,7 @@ def _decoded(body):
     return b"".join(base64.b64decode(body[at : at + 4]) for at in range(0, len(body), 4))
 
 
-class Asking:
+class RawCall:
     """One call on a connection of its own, begun when it is made."""
 
     def __init__(self, proxy, caller, version, path=SAY):

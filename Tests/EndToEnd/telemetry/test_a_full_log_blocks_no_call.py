@@ -40,11 +40,11 @@ def test_a_full_disk(martlet, tmp_path, kind, reason):
             return lost() > 50
 
         eventually(is_counted, what="lines that are lost")
-    told = rf"^martlet: the log {log} cannot be written, and lines are lost: {reason}$"
-    proxy.stderr.wait(told)
+    reported = rf"^martlet: the log {log} cannot be written, and lines are lost: {reason}$"
+    proxy.stderr.wait(reported)
     proxy.signal(signal.SIGTERM)
     assert proxy.exit_code() == 0
-    assert len(proxy.stderr.matches(told)) == 1
+    assert len(proxy.stderr.matches(reported)) == 1
     if kind == "limited":
         assert os.stat(log).st_size == LARGEST
 

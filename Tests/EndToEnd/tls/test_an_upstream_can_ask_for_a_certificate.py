@@ -36,4 +36,4 @@ def test_missing(martlet, recorder, authority):
     assert response.json()["code"] == "unavailable"
     assert response.json()["message"].startswith("upstream shop: ")
     assert upstream.requests == []
-    eventually(lambda: len(upstream.refusals) == 1)
+    eventually(lambda: len(upstream.handshake_errors) == 1)

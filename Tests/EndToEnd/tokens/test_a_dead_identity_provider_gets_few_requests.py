@@ -32,7 +32,7 @@ def gaps(fetches):
 def test_in_each_protocol(start, name, kind):
     proxy, _, services, callers = start("refuse")
     outcome = callers[name].call(kind)
-    assert (outcome.code, outcome.heard) == ("unavailable", [])
+    assert (outcome.code, outcome.received) == ("unavailable", [])
     assert outcome.text
     assert services.ledger.of(outcome.call) == []
     proxy.stdout.wait('"decided_by":"interceptor:auth"')

@@ -15,7 +15,7 @@ TOO_LARGE = ("buffer", "the request is larger than what is kept of it")
 DELIVERED = ("delivered", "part of the response has gone out")
 
 
-class Stage:
+class Setup:
     """A daemon that has a token, its provider, services and callers."""
 
     def __init__(self, martlet, provider, services, callers, **token):
@@ -27,8 +27,8 @@ class Stage:
         assert [self.callers[name].call().code for name in PROTOCOLS] == ["ok"] * len(PROTOCOLS)
         assert len(provider.fetches()) == 1
 
-    def check_skipped(self, obstacle):
-        label, text = obstacle
+    def check_skipped(self, problem):
+        label, text = problem
         line = json.loads(self.proxy.stdout.wait('"code":"unauthenticated"').string)
         assert text in json.dumps(line["trace"]) and line["attempts"] == 1
         assert line["decided_by"] == "upstream"
@@ -36,70 +36,70 @@ class Stage:
 
 
 @pytest.fixture
-def stage(martlet, identity_provider, token_services, callers):
+def start(martlet, identity_provider, token_services, callers):
     def start(**token):
         provider = identity_provider()
-        return Stage(martlet, provider, token_services(provider), callers, **token)
+        return Setup(martlet, provider, token_services(provider), callers, **token)
 
     return start
 
 
 @pytest.mark.parametrize("name, kind", WAYS)
-@pytest.mark.parametrize("refusal", ["early", "late"])
-def test_retried(stage, name, kind, refusal):
-    stage = stage()
-    stage.provider.revoke()
-    outcome = stage.callers[name].call(kind, headers={"x-refusal": refusal})
-    assert (outcome.code, outcome.heard, outcome.text) == ("ok", expected(kind), "")
-    assert stage.ledger.of(outcome.call) == ["revoked", "processed"]
-    assert len(stage.provider.fetches()) == 2
-    assert stage.proxy.metrics().total("martlet_retries_total", reason="unauthenticated", result="sent") == 1
-    stage.proxy.stdout.wait('"attempts":2')
+@pytest.mark.parametrize("rejection", ["early", "late"])
+def test_retried(start, name, kind, rejection):
+    setup = start()
+    setup.provider.revoke()
+    outcome = setup.callers[name].call(kind, headers={"x-rejection": rejection})
+    assert (outcome.code, outcome.received, outcome.text) == ("ok", expected(kind), "")
+    assert setup.ledger.of(outcome.call) == ["revoked", "processed"]
+    assert len(start.provider.fetches()) == 2
+    assert setup.proxy.metrics().total("martlet_retries_total", reason="unauthenticated", result="sent") == 1
+    setup.proxy.stdout.wait('"attempts":2')
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_a_body_just_below_the_limit(stage, name):
-    stage = stage()
-    stage.provider.revoke()
+def test_a_body_just_below_the_limit(start, name):
+    setup = start()
+    setup.provider.revoke()
     text = "x" * (RETRY_BUFFER - 100)
-    outcome = stage.callers[name].call(text=text)
-    assert (outcome.code, outcome.heard) == ("ok", [text])
-    assert stage.ledger.of(outcome.call) == ["revoked", "processed"]
+    outcome = setup.callers[name].call(text=text)
+    assert (outcome.code, outcome.received) == ("ok", [text])
+    assert setup.ledger.of(outcome.call) == ["revoked", "processed"]
 
 
-def test_one_refresh_for_all(stage):
-    stage = stage()
+def test_one_refresh_for_all(start):
+    setup = start()
     for fetches in (2, 3):
-        stage.provider.set(latency=0.3)
-        stage.provider.revoke()
-        outcomes = at_once(40, lambda number: stage.callers[PROTOCOLS[number % 4]].call())
+        setup.provider.set(latency=0.3)
+        setup.provider.revoke()
+        outcomes = at_once(40, lambda number: setup.callers[PROTOCOLS[number % 4]].call())
         assert [outcome for outcome in outcomes if outcome.code != "ok"] == []
-        assert {tuple(stage.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
-        assert all(stage.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
-        assert all(len(stage.ledger.of(outcome.call)) <= 2 for outcome in outcomes)
-        assert len(stage.provider.fetches()) == fetches
+        assert {tuple(start.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
+        assert all(start.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
+        assert all(len(start.ledger.of(outcome.call)) <= 2 for outcome in outcomes)
+        assert len(start.provider.fetches()) == fetches
 
 
 @pytest.mark.parametrize("name, kind", [*((name, "unary") for name in PROTOCOLS), ("connect", "converse")])
-def test_a_body_above_the_limit(stage, name, kind):
-    stage = stage()
-    stage.provider.revoke()
-    outcome = stage.callers[name].call(kind, text="x" * (RETRY_BUFFER + 10000))
-    assert (outcome.code, outcome.heard) == ("unauthenticated", [])
+def test_a_body_above_the_limit(start, name, kind):
+    setup = start()
+    setup.provider.revoke()
+    outcome = setup.callers[name].call(kind, text="x" * (RETRY_BUFFER + 10000))
+    assert (outcome.code, outcome.received) == ("unauthenticated", [])
     assert NO in outcome.text  # the upstream's own words
     assert name != "http" or outcome.headers["www-authenticate"] == "Bearer"
-    assert stage.ledger.of(outcome.call) == ["revoked"]
-    stage.check_skipped(TOO_LARGE)
-    assert stage.callers[name].call().code == "ok"  # it was of use to those who come after
+    assert setup.ledger.of(outcome.call) == ["revoked"]
+    setup.check_skipped(TOO_LARGE)
+    assert setup.callers[name].call().code == "ok"  # it was of use to those who come after
 
 
 @pytest.mark.parametrize("name, kind", [way for way in WAYS if way[1] in ("download", "converse")])
-def test_a_message_that_has_been_delivered(stage, name, kind):
-    stage = stage()
-    outcome = stage.callers[name].call(kind, headers={"x-refusal": "after-one"})
-    assert (outcome.code, outcome.heard, outcome.text) == ("unauthenticated", expected(kind)[:1], NO)
-    assert stage.ledger.of(outcome.call) == ["ended early"]
-    stage.check_skipped(DELIVERED)
+def test_a_message_that_has_been_delivered(start, name, kind):
+    setup = start()
+    outcome = setup.callers[name].call(kind, headers={"x-rejection": "after-one"})
+    assert (outcome.code, outcome.received, outcome.text) == ("unauthenticated", expected(kind)[:1], NO)
+    assert setup.ledger.of(outcome.call) == ["ended early"]
+    setup.check_skipped(DELIVERED)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -116,30 +116,30 @@ def test_a_token_that_is_never_accepted(name, martlet, identity_provider, token_
     assert 2 <= len(provider.fetches()) <= 6
 
 
-def test_a_provider_that_is_down(stage):
+def test_a_provider_that_is_down(start):
     """Without a new token the upstream's response stands."""
-    stage = stage()
-    stage.provider.revoke()
-    stage.provider.die()
-    outcome = stage.callers["grpc"].call()
+    setup = start()
+    setup.provider.revoke()
+    setup.provider.die()
+    outcome = setup.callers["grpc"].call()
     assert outcome.code in ("unauthenticated", "unavailable")
-    assert stage.ledger.of(outcome.call) == ["revoked"]
+    assert setup.ledger.of(outcome.call) == ["revoked"]
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_it_can_be_turned_off(stage, name):
-    stage = stage(retry=False)
-    stage.provider.revoke()
-    outcome = stage.callers[name].call()
-    assert outcome.code == "unauthenticated" and stage.ledger.of(outcome.call) == ["revoked"]
-    assert stage.proxy.metrics().total("martlet_retries_total", result="sent") == 0
+def test_it_can_be_turned_off(start, name):
+    setup = start(retry=False)
+    setup.provider.revoke()
+    outcome = setup.callers[name].call()
+    assert outcome.code == "unauthenticated" and setup.ledger.of(outcome.call) == ["revoked"]
+    assert setup.proxy.metrics().total("martlet_retries_total", result="sent") == 0
 
 
-def test_the_callers_own_token_is_left_alone(stage):
-    stage = stage(caller="keep")
-    own = stage.provider.fetch()["access_token"]
-    stage.provider.revoke()
-    fetches = len(stage.provider.fetches())
-    outcome = stage.callers["http"].call(token=own)
-    assert outcome.code == "unauthenticated" and stage.ledger.of(outcome.call) == ["revoked"]
-    assert len(stage.provider.fetches()) == fetches
+def test_the_callers_own_token_is_left_alone(start):
+    setup = start(caller="keep")
+    own = setup.provider.fetch()["access_token"]
+    setup.provider.revoke()
+    fetches = len(start.provider.fetches())
+    outcome = setup.callers["http"].call(token=own)
+    assert outcome.code == "unauthenticated" and setup.ledger.of(outcome.call) == ["revoked"]
+    assert len(start.provider.fetches()) == fetches

@@ -33,8 +33,8 @@ def test_new_value(martlet, recorder, tmp_path, kind):
             eventually(lambda: sent() == f"Bearer {value}", what=f"the {value} value")
 
 
-@pytest.mark.parametrize("fate", ["deleted", "emptied"])
-def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, recorder, tmp_path, fate):
+@pytest.mark.parametrize("change", ["deleted", "emptied"])
+def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, recorder, tmp_path, change):
     file = tmp_path / "token"
     file.write_text("first")
     upstream = recorder()
@@ -42,18 +42,18 @@ def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, rec
     proxy = martlet(f"listen: 127.0.0.1:0\nupstream: {upstream.url}\ninterceptors: [ {token} ]\n")
     with proxy.http() as http:
         assert http.get("/").status_code == 200
-        if fate == "deleted":
+        if change == "deleted":
             file.unlink()
         else:
             file.write_text("")
-        proxy.stderr.wait("no token .*" + ("No such file" if fate == "deleted" else "empty"))
-        if fate == "deleted":
+        proxy.stderr.wait("no token .*" + ("No such file" if change == "deleted" else "empty"))
+        if change == "deleted":
             eventually(lambda: http.get("/").status_code == 503, within=1.0, what="a call without a token")
         response = http.get("/")
         ready = proxy.admin("/readyz").status_code
         (credential,) = proxy.admin("/credentials").json()["credentials"]
         assert credential["last_error"]
-        if fate == "deleted":
+        if change == "deleted":
             assert (response.status_code, ready, credential["state"]) == (503, 503, "failed")
             assert f"there is no token in {file}" in response.text
         else:
@@ -63,8 +63,8 @@ def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, rec
         eventually(lambda: http.get("/").status_code == 200 and upstream.requests[-1].header("authorization") == "Bearer second")
 
 
-@pytest.mark.parametrize("obstacle", ["folder", "descriptors"])
-def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, obstacle):
+@pytest.mark.parametrize("problem", ["folder", "descriptors"])
+def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, problem):
     """The token of before is used, and the file is looked at again without another change."""
     file, other = tmp_path / "token", tmp_path / "other"
     file.write_text("first")
@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, obstacle):
             return upstream.requests[-1].header("authorization")
 
         assert sent() == "Bearer first"
-        if obstacle == "folder":
+        if problem == "folder":
             other.symlink_to(tmp_path)
             os.replace(other, file)
             proxy.stderr.wait("no token .*Is a directory")
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, obstacle):
             proxy.stderr.wait("no token .*Too many open files")
             resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, most)
         assert sent() == "Bearer first"
-        if obstacle == "folder":
+        if problem == "folder":
             other.write_text("second")
             os.replace(other, file)
         eventually(lambda: sent() == "Bearer second", within=20, what="the new token")

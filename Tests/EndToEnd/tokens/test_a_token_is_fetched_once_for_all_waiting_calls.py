@@ -69,9 +69,9 @@ def test_the_admin_page_shows_the_credential(martlet, provider, token_services, 
     def credential():
         page = proxy.admin("/credentials")
         assert (page.status_code, page.headers["content-type"]) == (200, "application/json")
-        (told,) = page.json()["credentials"]
-        assert (told["name"], told["kind"]) == ("auth", "oauth2")
-        return told
+        (reported,) = page.json()["credentials"]
+        assert (reported["name"], reported["kind"]) == ("auth", "oauth2")
+        return reported
 
     assert credential()["state"] in ("none", "fetching", "valid")
     assert caller.call().code == "ok"

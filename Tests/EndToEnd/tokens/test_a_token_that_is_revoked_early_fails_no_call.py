@@ -67,11 +67,11 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
     traffic.wait_until(began + 8)
     traffic.stop()
     lasted, fetches = time.monotonic() - began, len(provider.fetches())
-    told = [timed.outcome for timed in traffic.failures()]
-    print(f"{len(traffic.calls)} calls in {lasted:.1f} s, {len(told)} failed, {fetches} fetches")
-    assert [outcome for outcome in told if outcome.code == "unauthenticated"] == []
+    failed = [timed.outcome for timed in traffic.failures()]
+    print(f"{len(traffic.calls)} calls in {lasted:.1f} s, {len(failed)} failed, {fetches} fetches")
+    assert [outcome for outcome in failed if outcome.code == "unauthenticated"] == []
     # The server may end a connection while a request is on its way to it, which has nothing to do with tokens.
-    assert len(told) <= len(traffic.calls) / 200
+    assert len(failed) <= len(traffic.calls) / 200
     assert fetches <= lasted + 2
 
 

@@ -32,20 +32,20 @@ def test_expired(martlet, recorder, tmp_path, source, when):
         if when == "meanwhile":
             assert http.get("/").status_code == 200
             assert proxy.admin("/readyz").text.strip() == "ready"
-        told = text(expiry)
+        reported = text(expiry)
         eventually(lambda: proxy.admin("/readyz").status_code == 503, what="a daemon that is not ready")
-        assert proxy.admin("/readyz").text.strip() == f"no credential: auth (expired at {told})"
+        assert proxy.admin("/readyz").text.strip() == f"no credential: auth (expired at {reported})"
         response = http.get("/")
         place = f"in {file} " if source == "file" else ""
-        assert (response.status_code, f"the token {place}expired at {told}" in response.text) == (503, True), response.text
+        assert (response.status_code, f"the token {place}expired at {reported}" in response.text) == (503, True), response.text
         (credential,) = proxy.admin("/credentials").json()["credentials"]
-        assert (credential["state"], credential["expires_at"]) == ("expired", told)
-        assert f"credential: auth ({source}), expired at {told}" in proxy.admin("/status").text
+        assert (credential["state"], credential["expires_at"]) == ("expired", reported)
+        assert f"credential: auth ({source}), expired at {reported}" in proxy.admin("/status").text
         ends = proxy.metrics().select("martlet_credential_expiry_timestamp_seconds", credential="auth")
         assert [value for _, value in ends] == [int(expiry)]
         if source == "value":
             return
-        proxy.stderr.wait(f"token expired.*{re.escape(told)}")
+        proxy.stderr.wait(f"token expired.*{re.escape(reported)}")
         file.write_text(jwt(time.time() + 1000))
         eventually(lambda: proxy.admin("/readyz").status_code == 200, what="a daemon that is ready")
         eventually(lambda: http.get("/").status_code == 200, what="a call that gets the new token")

@@ -60,18 +60,18 @@ def own_fetches(provider):
     return [fetch for fetch in provider.fetches() if fetch.client == "martlet"]
 
 
-def told_of_token(proxy):
+def reported_token(proxy):
     return proxy.admin("/credentials").json()["credentials"][0]
 
 
 def wait_for_good_token(proxy):
-    eventually(lambda: told_of_token(proxy)["state"] == "valid", 15.0, "a token that is good")
+    eventually(lambda: reported_token(proxy)["state"] == "valid", 15.0, "a token that is good")
 
 
 def end_of_token(proxy):
     """When the token ends that there is, in time.monotonic(); long ago, if it has been dropped already."""
-    told = told_of_token(proxy).get("expires_at")
-    wall = datetime.fromisoformat(told).timestamp() if told else 0
+    reported = reported_token(proxy).get("expires_at")
+    wall = datetime.fromisoformat(reported).timestamp() if reported else 0
     return wall - (time.time() - time.monotonic())
 
 
@@ -91,7 +91,7 @@ def test_tokens_that_last_a_second(identity_provider, token_services, start, run
     traffic.stop()
     rotation.stop()
     calls = traffic.calls
-    print(f"{len(calls)} calls, {len(own_fetches(provider))} fetches, {services.ledger.refusals()} refused")
+    print(f"{len(calls)} calls, {len(own_fetches(provider))} fetches, {services.ledger.rejections()} refused")
     # A call that is held up for a second finds both of its tokens ended on their way; the service has said so of each.
     ended = [timed.outcome.call for timed in traffic.failures() if services.ledger.of(timed.outcome.call) == ["expired"] * 2]
     assert [timed for timed in traffic.failures() if timed.outcome.call not in ended] == []
@@ -101,7 +101,7 @@ def test_tokens_that_last_a_second(identity_provider, token_services, start, run
     lasted = time.monotonic() - began
     assert lasted / 1.0 - 2 <= len(fetched) <= lasted / 0.4 + 2  # one for each token's end, some time ahead of it
     # What was refused for its age was retried; it should hardly ever have come to that.
-    assert len(services.ledger.refusals()) <= len(calls) / 50
+    assert len(services.ledger.rejections()) <= len(calls) / 50
 
 
 @pytest.mark.timeout(120)
@@ -123,7 +123,7 @@ def test_an_outage_shorter_than_the_tokens(identity_provider, token_services, st
         traffic.wait_for_calls(50)
     traffic.stop()
     assert traffic.failures() == []
-    assert services.ledger.refusals() == []
+    assert services.ledger.rejections() == []
 
 
 @pytest.mark.timeout(120)

@@ -20,7 +20,7 @@ NAMES = ["value", "env", "file", "exec", "kubernetes", "oauth2", "post", "signed
 ENVIRONMENT_SECRETS = ["env", "oauth2", "post", "exchange", "login"]
 
 
-class Planted:
+class PlantedSecrets:
     """Distinct secrets by what they are for; `found` says which of them a text tells, as they are or in another guise."""
 
     def __init__(self):
@@ -34,10 +34,10 @@ class Planted:
         self._values[name] = value
 
     def found(self, text):
-        return sorted({name for name, value in self._values.items() for guise in guises(value) if guise in text})
+        return sorted({name for name, value in self._values.items() for spelling in spellings(value) if spelling in text})
 
 
-def guises(value):
+def spellings(value):
     """The value as it may stand in a text: escaped for URLs, forms and JSON, in base64 at any offset, in hexadecimal."""
     yield from {value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1], value.replace("/", "\\/")}
     yield value.encode().hex()
@@ -47,13 +47,13 @@ def guises(value):
 
 
 @dataclass
-class Scene:
+class SecretSearch:
     """A daemon with every source, each the token of the calls that name it in `x-source`."""
 
     proxy: object
     provider: object
-    planted: Planted
-    told: list  # what callers were told, heads included
+    planted: PlantedSecrets
+    seen: list  # the responses that callers got, heads included
 
     def call_all(self):
         with self.proxy.http(timeout=10) as http:
@@ -62,10 +62,10 @@ class Scene:
                 if name == "phantom":
                     fields["x-phantom"] = self.planted["phantom value"]
                 response = caller.call(http, headers=fields)
-                self.told.append(f"{response.status_code} {response.headers} {response.text}")
+                self.seen.append(f"{response.status_code} {response.headers} {response.text}")
 
-    def tells(self):
-        """Which secrets are told, and where."""
+    def leaks(self):
+        """Which secrets leaked, and where."""
         found = {where: self.planted.found(text) for where, text in self.everything().items()}
         return {where: names for where, names in found.items() if names}
 
@@ -76,7 +76,7 @@ class Scene:
         assert all(texts.values())
         assert len(json.loads(texts["/credentials"])["credentials"]) >= len(NAMES) - 1
         log = {"stdout": self.proxy.stdout.text, "stderr": self.proxy.stderr.text}
-        return texts | log | {"callers": "\n".join(self.told)}
+        return texts | log | {"callers": "\n".join(self.seen)}
 
 
 def sources(planted, provider, directory):
@@ -142,7 +142,7 @@ def configuration(upstream, tokens, provider):
 
 @pytest.fixture
 def planted():
-    return Planted()
+    return PlantedSecrets()
 
 
 @pytest.fixture
@@ -157,14 +157,14 @@ def environment(planted):
 
 
 @pytest.fixture
-def scene(martlet, recorder, planted, tokens, environment):
+def start_search(martlet, recorder, planted, tokens, environment):
     """Starts a daemon whose upstream responds as told; and plants each token that arrives there, too."""
 
     def start(response=JSON):
         provider, by_name = tokens
         upstream = recorder(response=response)
         proxy = martlet(configuration(upstream.url, by_name, provider), environment=environment)
-        return Scene(proxy, provider, planted, []), upstream
+        return SecretSearch(proxy, provider, planted, []), upstream
 
     return start
 
@@ -176,32 +176,32 @@ def plant_what_arrived(planted, upstream):
 
 
 @pytest.mark.parametrize("response", [JSON, BAD], ids=["taken", "refused"])
-def test_with_a_provider(scene, planted, response):
-    scene, upstream = scene(response)
-    scene.call_all()
+def test_with_a_provider(start_search, planted, response):
+    search, upstream = start_search(response)
+    search.call_all()
     arrived = {request.header("x-source") for request in upstream.requests}
-    assert arrived == set(NAMES), scene.told
+    assert arrived == set(NAMES), search.seen
     assert any("pl4nted-value" in (request.header("authorization") or "") for request in upstream.requests)
     plant_what_arrived(planted, upstream)
-    assert scene.tells() == {}
+    assert search.leaks() == {}
 
 
 @pytest.mark.parametrize("failure", ["500", "429", "json", "echo", "hang", "refuse"])
-def test_with_a_provider_that_fails(scene, planted, failure):
+def test_with_a_provider_that_fails(start_search, planted, failure):
     """Above all when it tells a client's secrets in its errors."""
-    scene, upstream = scene()
-    scene.provider.set(failure=failure)
-    scene.call_all()
+    search, upstream = start_search()
+    search.provider.set(failure=failure)
+    search.call_all()
     plant_what_arrived(planted, upstream)
-    assert any("unavailable" in told for told in scene.told) and "proxy-status" in "".join(scene.told)
-    assert scene.tells() == {}
+    assert any("unavailable" in seen for seen in search.seen) and "proxy-status" in "".join(start_search.seen)
+    assert search.leaks() == {}
 
 
-def test_with_an_upstream_that_is_down(scene, planted):
-    scene, upstream = scene()
+def test_with_an_upstream_that_is_down(start_search, planted):
+    search, upstream = start_search()
     upstream.stop()
-    scene.call_all()
-    assert scene.tells() == {}
+    search.call_all()
+    assert search.leaks() == {}
 
 
 def test_explain(command, planted, tokens, environment, tmp_path):
@@ -257,9 +257,9 @@ def test_no_core_is_dumped(martlet):
 def test_the_search_finds_a_secret_that_is_there(planted):
     """Else all of the above would prove nothing."""
     value = planted["value"]
-    disguises = [quote(value), quote(value, safe=""), json.dumps({"a": value}), value.encode().hex()]
-    disguises.append(value.replace("/", "\\/"))
-    disguises += [base64.b64encode(before + value.encode() + b":x").decode() for before in (b"", b"a", b"id:", b"user")]
-    for text in [value, *disguises]:
+    spellings = [quote(value), quote(value, safe=""), json.dumps({"a": value}), value.encode().hex()]
+    spellings.append(value.replace("/", "\\/"))
+    spellings += [base64.b64encode(before + value.encode() + b":x").decode() for before in (b"", b"a", b"id:", b"user")]
+    for text in [value, *spellings]:
         assert planted.found(f"x {text} x") == ["value"], text
     assert planted.found("pl4nted") == []

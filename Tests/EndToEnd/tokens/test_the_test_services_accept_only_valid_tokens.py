@@ -21,19 +21,19 @@ def provider(identity_provider):
 
 
 @pytest.mark.parametrize("name, kind", WAYS)
-@pytest.mark.parametrize("refusal", ["early", "late"])
-def test_each_protocol(provider, token_services, callers, name, kind, refusal):
+@pytest.mark.parametrize("rejection", ["early", "late"])
+def test_each_protocol(provider, token_services, callers, name, kind, rejection):
     services = token_services(provider)
     caller = callers(services)[name]
     good = provider.fetch()["access_token"]
     taken = caller.call(kind, token=good)
-    assert (taken.code, taken.heard) == ("ok", expected(kind))
+    assert (taken.code, taken.received) == ("ok", expected(kind))
     assert services.ledger.of(taken.call) == ["processed"]
     for token, reason in [(None, "no token"), ("x", "no token of ours"), (good[:-9] + "x" * 9, "no token of ours")]:
-        refused = caller.call(kind, token=token, headers={"x-refusal": refusal})
-        assert (refused.code, refused.heard) == ("unauthenticated", [])
+        refused = caller.call(kind, token=token, headers={"x-rejection": rejection})
+        assert (refused.code, refused.received) == ("unauthenticated", [])
         assert services.ledger.of(refused.call) == [reason]
-        assert name != "grpc" or ("x-early" in refused.headers) == (refusal == "late")
+        assert name != "grpc" or ("x-early" in refused.headers) == (rejection == "late")
 
 
 def test_other_errors_of_a_token(provider, token_services, callers):
@@ -45,7 +45,7 @@ def test_other_errors_of_a_token(provider, token_services, callers):
     assert short["expires_in"] == 1
     assert caller.call(token=short["access_token"]).code == "ok"
     eventually(lambda: caller.call(token=short["access_token"]).code == "unauthenticated", within=1.5)
-    assert services.ledger.refusals() == ["for somebody else", "expired"]
+    assert services.ledger.rejections() == ["for somebody else", "expired"]
     provider.set(lifetime=60)
     old = provider.fetch()["access_token"]
     provider.revoke()
@@ -58,8 +58,8 @@ def test_other_errors_of_a_token(provider, token_services, callers):
 def test_a_stream_that_ends_after_one_message(provider, token_services, callers, name, kind):
     services = token_services(provider)
     token = provider.fetch()["access_token"]
-    outcome = callers(services)[name].call(kind, token=token, headers={"x-refusal": "after-one"})
-    assert (outcome.code, len(outcome.heard)) == ("unauthenticated", 1)
+    outcome = callers(services)[name].call(kind, token=token, headers={"x-rejection": "after-one"})
+    assert (outcome.code, len(outcome.received)) == ("unauthenticated", 1)
     assert services.ledger.of(outcome.call) == ["ended early"]
 
 

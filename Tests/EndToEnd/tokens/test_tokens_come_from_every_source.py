@@ -213,9 +213,9 @@ def test_jwt(seen, key_file, kind, parameter, algorithm):
     assert first == second  # made once for its lifetime
     token = jwt.decode(first.removeprefix("Bearer "), jwk.import_key(public), algorithms=[algorithm])
     assert (token.header["alg"], token.header["kid"]) == (algorithm, "k1")
-    told = token.claims
-    assert (told["iss"], told["sub"], told["aud"], told["tier"], told["n"]) == ("martlet", "app", "orders", "gold", 7)
-    assert told["exp"] - told["iat"] == 300 and before - 1 <= told["iat"] <= time.time()
+    claims = token.claims
+    assert (claims["iss"], claims["sub"], claims["aud"], claims["tier"], claims["n"]) == ("martlet", "app", "orders", "gold", 7)
+    assert claims["exp"] - claims["iat"] == 300 and before - 1 <= claims["iat"] <= time.time()
 
 
 def test_a_jwt_that_expired_before_1970_is_reported_like_any_other(martlet, recorder, key_file):
@@ -223,11 +223,11 @@ def test_a_jwt_that_expired_before_1970_is_reported_like_any_other(martlet, reco
     source = {"algorithm": "ES256", "key": {"file": file}, "claims": {"exp": -1.5}}
     proxy = martlet(upstream=recorder().url, more=f"interceptors: [ token: {json.dumps({'jwt': source})} ]")
 
-    def told():
+    def is_reported():
         (credential,) = proxy.admin("/credentials").json()["credentials"]
         return credential.get("expires_at") == "1969-12-31T23:59:58.500Z"
 
-    eventually(told, 5, "the end of the token")
+    eventually(is_reported, 5, "the end of the token")
 
 
 @pytest.mark.parametrize("expiry", [{"expires_in": "/expires_in"}, {"expires_at": "/exp"}, {}], ids=["in", "at", "none"])

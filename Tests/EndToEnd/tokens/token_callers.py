@@ -22,7 +22,7 @@ class Outcome:
 
     call: str
     code: str
-    heard: list = field(default_factory=list)
+    received: list = field(default_factory=list)
     text: str = ""
     headers: dict = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class GrpcCaller(Caller):
                 case "converse":
                     call = self._channel.converse(iter([message] * 2), **options)
             for response in call:
-                outcome.heard.append(response.decode())
+                outcome.received.append(response.decode())
         except grpc.RpcError as error:
             outcome.code, outcome.text = error.code().name.lower(), error.details()
             outcome.headers = dict(error.initial_metadata() or ())
@@ -93,7 +93,7 @@ class ElizaCaller(Caller):
                 case "converse":
                     call = self._client.converse([text] * 2, **options)
             for response in call:
-                outcome.heard.append(response)
+                outcome.received.append(response)
         except ConnectError as error:
             outcome.code, outcome.text = error.code.value, error.message
 
@@ -117,7 +117,7 @@ class PlainCaller(Caller):
         outcome.code = STATUSES.get(response.status_code, str(response.status_code))
         outcome.headers = dict(response.headers)
         if outcome.code == "ok":
-            outcome.heard.append(response.text)
+            outcome.received.append(response.text)
         else:
             outcome.text = response.text
 

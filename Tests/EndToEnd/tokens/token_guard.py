@@ -8,7 +8,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """The token is no good; says why."""
 
 
@@ -32,7 +32,7 @@ class Ledger:
         with self._lock:
             return {call: notes.count("processed") for call, notes in self._calls.items()}
 
-    def refusals(self):
+    def rejections(self):
         with self._lock:
             return [note for notes in self._calls.values() for note in notes if note != "processed"]
 
@@ -54,27 +54,27 @@ class Guard:
         """The claims of the token in the header; raises Refused."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Refused("no token")
+            raise Rejected("no token")
         try:
             claims = jwt.decode(token, self._provider.keys, algorithms=["RS256"]).claims
         except (JoseError, ValueError) as error:
-            raise Refused("no token of ours") from error
+            raise Rejected("no token of ours") from error
         audience = claims["aud"]
         if self._audience not in (audience if isinstance(audience, list) else [audience]):
-            raise Refused("for somebody else")
+            raise Rejected("for somebody else")
         if claims["generation"] < self._provider.generation:
-            raise Refused("revoked")
+            raise Rejected("revoked")
         if time.time() >= claims["exp"]:
-            raise Refused("expired")
+            raise Rejected("expired")
         now = time.monotonic()
         if self._lifespan and now - self._seen.setdefault(token, now) >= self._lifespan:
-            raise Refused("revoked")
+            raise Rejected("revoked")
         return claims
 
     def admit(self, call, authorization):
         """As `check`, and notes a refusal."""
         try:
             return self.check(authorization)
-        except Refused as refused:
+        except Rejected as refused:
             self.ledger.note(call, str(refused))
             raise

@@ -1,6 +1,6 @@
 """The services of the tests behind one guard: grpcio for gRPC, connectrpc for Connect and gRPC-Web, and plain HTTP.
 
-Each call says who it is in `x-call-id`. What else a call may ask for stands in `x-refusal`:
+Each call says who it is in `x-call-id`. What else a call may ask for stands in `x-rejection`:
 
 * `late`: a refusal comes in trailers (gRPC) or in the trailer frame (gRPC-Web) after a head of its own, even if unary;
 * `after-one`: a stream whose token is good ends as unauthenticated nevertheless, after its first message.
@@ -22,7 +22,7 @@ from support.servers.eliza_messages import messages
 from support.servers.eliza_service import Application
 from support.servers.grpc_service import SERVICE, GrpcService
 from support.wait import eventually
-from tokens.token_guard import Guard, Refused
+from tokens.token_guard import Guard, Rejected
 
 NO = "token is no good"
 
@@ -35,17 +35,17 @@ class GuardedBytes:
 
     def _admit(self, context):
         """Ends calls without a good token; else (id, whether to end it after its first message)."""
-        told = dict(context.invocation_metadata())
-        call, refusal = told.get("x-call-id", ""), told.get("x-refusal")
+        metadata = dict(context.invocation_metadata())
+        call, rejection = metadata.get("x-call-id", ""), metadata.get("x-rejection")
         try:
-            self._guard.admit(call, told.get("authorization"))
-        except Refused as refused:
-            if refusal == "late":
+            self._guard.admit(call, metadata.get("authorization"))
+        except Rejected as refused:
+            if rejection == "late":
                 context.send_initial_metadata([("x-early", "1")])
-            self._refuse(context, f"{NO}: {refused}")
-        return call, refusal == "after-one"
+            self._reject(context, f"{NO}: {refused}")
+        return call, rejection == "after-one"
 
-    def _refuse(self, context, message):
+    def _reject(self, context, message):
         context.set_trailing_metadata([("x-realm", "tests")])
         context.abort(grpc.StatusCode.UNAUTHENTICATED, message)
 
@@ -69,7 +69,7 @@ class GuardedBytes:
             yield request
             if ends_early:
                 self._guard.ledger.note(call, "ended early")
-                self._refuse(context, NO)
+                self._reject(context, NO)
         self._guard.ledger.note(call, "processed")
 
     @property
@@ -87,9 +87,9 @@ class GuardedEliza:
         call = ctx.request_headers.get("x-call-id", "")
         try:
             self._guard.admit(call, ctx.request_headers.get("authorization"))
-        except Refused as refused:
+        except Rejected as refused:
             raise ConnectError(Code.UNAUTHENTICATED, f"{NO}: {refused}") from refused
-        return call, ctx.request_headers.get("x-refusal") == "after-one"
+        return call, ctx.request_headers.get("x-rejection") == "after-one"
 
     async def _admit_after(self, requests, ctx):
         """As `_admit`, and reads what a refused caller sends: else HTTP/1.1 closes the connection under the response."""
@@ -150,7 +150,7 @@ class WebApplication:
         if scope["path"].startswith("/plain"):
             return await self._plain(fields, receive, send)
         is_web = fields.get("content-type", "").startswith("application/grpc-web")
-        if is_web and fields.get("x-refusal") == "late" and not self._is_good(fields):
+        if is_web and fields.get("x-rejection") == "late" and not self._is_good(fields):
             await self._read(receive)
             trailers = f"grpc-status: 16\r\ngrpc-message: {NO}\r\n".encode()
             frame = struct.pack(">BI", 0x80, len(trailers)) + trailers
@@ -160,14 +160,14 @@ class WebApplication:
     def _is_good(self, fields):
         try:
             return self._guard.admit(fields.get("x-call-id", ""), fields.get("authorization"))
-        except Refused:
+        except Rejected:
             return None
 
     async def _plain(self, fields, receive, send):
         body = await self._read(receive)
         if not self._is_good(fields):
-            told = json.dumps({"error": NO}).encode()
-            return await self._response(send, 401, told, "application/json", (b"www-authenticate", b"Bearer"))
+            body = json.dumps({"error": NO}).encode()
+            return await self._response(send, 401, body, "application/json", (b"www-authenticate", b"Bearer"))
         self._guard.ledger.note(fields.get("x-call-id", ""), "processed")
         await self._response(send, 200, body, "text/plain")
 

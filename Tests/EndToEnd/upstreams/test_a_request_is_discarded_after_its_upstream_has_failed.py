@@ -30,7 +30,7 @@ def test_a_stream_both_ways(martlet, h2_recorder):
     call = caller.open(h2_peer.grpc_request("/pkg.Service/Say"))
     caller.wait(lambda: call.body, "a message of the response")
     eventually(lambda: proxy.metrics().total("martlet_upstream_attempts_total", result="reset"), what="the end of the attempt")
-    proxy.forget_peak_memory()
+    proxy.reset_peak_memory()
     before = proxy.own_memory()
     block = bytes(16384)
     for _ in range(WHOLE // len(block)):

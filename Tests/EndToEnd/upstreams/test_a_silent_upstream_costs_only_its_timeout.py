@@ -7,7 +7,7 @@ import pytest
 
 from support.health import Health
 from support.http2 import h2_peer
-from support.raw_call import GRPC, WAYS, Asking, response_parts
+from support.raw_call import GRPC, WAYS, RawCall, response_parts
 from support.wait import POLL
 
 CONFIGURATION = """
@@ -25,8 +25,8 @@ def ways(scheme):
 
 def ask_all(proxy, scheme):
     """The outcomes of calls in every way, at the same time."""
-    asked = [Asking(proxy, *way) for way in ways(scheme)]
-    return {asking.outcome() for asking in asked}
+    calls = [RawCall(proxy, *way) for way in ways(scheme)]
+    return {call.outcome() for call in calls}
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_a_black_hole(martlet, black_hole, scheme):
 
 @VERSIONS
 def test_no_server_listens(martlet, scheme):
-    with socket.socket() as unheard:
-        unheard.bind(("127.0.0.1", 0))
-        url = f"{scheme}://127.0.0.1:{unheard.getsockname()[1]}"
+    with socket.socket() as not_listening:
+        not_listening.bind(("127.0.0.1", 0))
+        url = f"{scheme}://127.0.0.1:{not_listening.getsockname()[1]}"
         proxy = martlet(CONFIGURATION.format(url=url, limits="connect: 5s"))
         health = Health(proxy)
         assert ask_all(proxy, scheme) == {"unavailable"}

@@ -10,9 +10,9 @@ from support import protocol
 @pytest.fixture
 def closed_port():
     """A port of 127.0.0.1 that stays ours and refuses connections."""
-    with socket.socket() as unheard:
-        unheard.bind(("127.0.0.1", 0))
-        yield unheard.getsockname()[1]
+    with socket.socket() as not_listening:
+        not_listening.bind(("127.0.0.1", 0))
+        yield not_listening.getsockname()[1]
 
 
 def check(proxy):

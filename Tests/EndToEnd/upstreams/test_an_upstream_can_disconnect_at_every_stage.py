@@ -7,7 +7,7 @@ from hyperframe.frame import DataFrame, HeadersFrame
 
 from support.health import Health
 from support.http2 import h2_peer
-from support.raw_call import GRPC, WAYS, Asking, response_parts
+from support.raw_call import GRPC, WAYS, RawCall, response_parts
 
 # What an upstream has sent when it breaks off.
 STAGES = ["nothing", "half a head", "a head", "half a message", "a message", "no end", "all"]
@@ -24,7 +24,7 @@ class Breaking:
 
     def __init__(self, how):
         self.stage, self.how = 0, how
-        self.go_on = threading.Event()
+        self.resume = threading.Event()
 
     def part(self, kind):
         """What the caller gets of the body before the end, None if not even a head."""
@@ -61,8 +61,8 @@ class Breaking:
                 return self._break_off(peer, peer.abort, peer.wait_for_end)
 
     def _break_off(self, peer, reset, rest):
-        assert self.go_on.wait(10)
-        self.go_on.clear()
+        assert self.resume.wait(10)
+        self.resume.clear()
         if self.how == "reset":
             reset()
         elif self.how == "half_close":
@@ -96,7 +96,7 @@ def test_disconnects(martlet, recorder, h2_recorder, how, upstream):
     ways = [way for way in WAYS if way[0] is not GRPC or upstream == 2]
     for breaking.stage, stage in enumerate(STAGES):
         for caller, version in ways:
-            outcome = one_call(breaking, Asking(proxy, caller, version), health)
+            outcome = one_call(breaking, RawCall(proxy, caller, version), health)
             assert outcome in expected(stage, caller), f"{caller} over HTTP/{version} after {stage}: {outcome}"
     metrics = proxy.metrics()
     assert metrics.total("martlet_upstream_attempts_total", result="reset") == len(ways) * (len(STAGES) - 1)
@@ -104,18 +104,18 @@ def test_disconnects(martlet, recorder, h2_recorder, how, upstream):
     assert metrics.total("martlet_upstream_retries_total") == 0
     health.check()
     for caller, version in ways:
-        assert Asking(proxy, caller, version, "/fine").outcome() == "ok"
+        assert RawCall(proxy, caller, version, "/fine").outcome() == "ok"
 
 
-def one_call(breaking, asking, health):
+def one_call(breaking, call, health):
     """The upstream breaks off when the caller has what was sent before; returns the outcome."""
-    part = breaking.part(asking.caller.content_type)
+    part = breaking.part(call.caller.content_type)
     if breaking.stage == len(STAGES) - 1:
-        outcome = asking.outcome()
-        breaking.go_on.set()
+        outcome = call.outcome()
+        breaking.resume.set()
         health.wait_for_descriptors()  # so that the next call gets another connection
         return outcome
     if part is not None:
-        asking.wait_for(part)
-    breaking.go_on.set()
-    return asking.outcome()
+        call.wait_for(part)
+    breaking.resume.set()
+    return call.outcome()

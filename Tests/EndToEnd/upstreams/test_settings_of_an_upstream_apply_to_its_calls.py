@@ -85,8 +85,8 @@ def test_grpc_calls_get_headers(start, grpc_service, grpc_channel):
 def setting(*cookies):
     """An upstream that sets cookies at paths that end in /login."""
     fields = b"".join(b"set-cookie: %s\r\n" % cookie for cookie in cookies)
-    told = OK.replace(b"\r\n\r\n", b"\r\n" + fields + b"\r\n")
-    return lambda request: told if request.target.endswith("/login") else OK
+    with_cookies = OK.replace(b"\r\n\r\n", b"\r\n" + fields + b"\r\n")
+    return lambda request: with_cookies if request.target.endswith("/login") else OK
 
 
 def sent(upstream):
@@ -145,8 +145,8 @@ def test_callers_see_cookies_as_configured(start, recorder, cookies, seen, kept)
 
 
 def test_a_retried_call_has_the_cookies_of_the_first_response(start, recorder):
-    told = DOWN.replace(b"\r\n\r\n", b"\r\nset-cookie: a=1\r\n\r\n")
-    upstream = recorder(lambda request: OK if request.header("cookie") else told)
+    with_cookies = DOWN.replace(b"\r\n\r\n", b"\r\nset-cookie: a=1\r\n\r\n")
+    upstream = recorder(lambda request: OK if request.header("cookie") else with_cookies)
     with start(upstream.url, [again(status=503)], cookies="jar").http() as http:
         assert http.get("/").status_code == 200
     assert [request.header("cookie") for request in upstream.requests] == [None, "a=1"]

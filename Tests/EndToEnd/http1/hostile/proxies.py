@@ -10,7 +10,7 @@ from http1.hostile.reader import Incomplete, Unread, next_request
 from support.http1.peer import Peer
 from support.martlet import Martlet
 from support.servers.nginx import Nginx
-from support.servers.threaded import Listening, listen_tcp
+from support.servers.threaded import ThreadedServer, listen_tcp
 from support.wait import eventually
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -44,7 +44,7 @@ class OriginPeer(Peer):
 
     def __init__(self, connection, **options):
         super().__init__(connection, **options)
-        self.read = self.taken = 0
+        self.read = self.collected = 0
         self.has_ended = False
 
     @property
@@ -52,7 +52,7 @@ class OriginPeer(Peer):
         return self.has_ended or self.read == len(self.received)
 
 
-class Origin(Listening):
+class Origin(ThreadedServer):
     """Responds to each request with `response`, a function of it that returns bytes and whether the connection ends.
 
     `requests` has the whole ones in their order, read without strictness; `take` returns the bytes as well.
@@ -65,7 +65,7 @@ class Origin(Listening):
         self.port = listener.getsockname()[1]
         super().__init__(listener)
 
-    def meet(self, connection):
+    def accept(self, connection):
         return OriginPeer(connection, timeout=30.0)
 
     def serve(self, peer):
@@ -86,7 +86,7 @@ class Origin(Listening):
         finally:
             peer.has_ended = True
 
-    def take(self):
+    def collect(self):
         """The requests since the last time, and the bytes of each connection; for when the caller is through."""
         # Connections are accepted in order: when ours was, all before it are.
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as ours:
@@ -98,9 +98,9 @@ class Origin(Listening):
         pieces = []
         for peer in self.connections:
             end = len(peer.received)
-            if end > peer.taken:
-                pieces.append(bytes(peer.received[peer.taken : end]))
-            peer.taken = end
+            if end > peer.collected:
+                pieces.append(bytes(peer.received[peer.collected : end]))
+            peer.collected = end
         self.connections = [peer for peer in self.connections if not peer.has_ended]
         return found, pieces
 
@@ -127,7 +127,7 @@ def in_bytes(data):
     return [data[at : at + 1] for at in range(min(len(data), 2000))] + [data[2000:]]
 
 
-def exchange(address, data, patience, last, pieces=in_one):
+def exchange(address, data, wait, last, pieces=in_one):
     """All that is answered to `data`, sent in `pieces` of it.
 
     A proxy that waits for more is told after `patience` seconds that there is none, and given up after `last` more.
@@ -138,7 +138,7 @@ def exchange(address, data, patience, last, pieces=in_one):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
             for piece in pieces(data):
                 connection.sendall(piece)
-            connection.settimeout(patience)
+            connection.settimeout(wait)
             try:
                 while more := connection.recv(1 << 16):
                     response += more
@@ -153,7 +153,7 @@ def exchange(address, data, patience, last, pieces=in_one):
     return response
 
 
-class Lane:
+class Proxy:
     """One proxy before an origin of its own, for one input at a time."""
 
     def __init__(self, kind, directory, response, running):
@@ -169,33 +169,33 @@ class Lane:
 
     def outcome(self, data, *options):
         response = exchange(self.address, data, *options)
-        return Outcome(*self.origin.take(), response)
+        return Outcome(*self.origin.collect(), response)
 
 
-class Peers:
+class Proxies:
     """All three, some times over, so that inputs that are waited for do not hold up the others."""
 
     KINDS = ("martlet", "nginx", "haproxy")
 
     def __init__(self, running, directory, response=lambda request: (OK, False), width=4, kinds=KINDS):
-        self.lanes = {
-            kind: [Lane(kind, directory / f"{kind}{number}", response, running) for number in range(width)]
+        self.proxies = {
+            kind: [Proxy(kind, directory / f"{kind}{number}", response, running) for number in range(width)]
             for kind in kinds
         }
 
-    def outcomes(self, inputs, patience=0.3, last=5.0, pieces=in_one):
+    def outcomes(self, inputs, wait=0.3, last=5.0, pieces=in_one):
         """The outcome of each input, a dictionary by name, at each of the three: {name: {kind: outcome}}."""
         found = {name: {} for name in inputs}
 
-        def drive(kind, lane, names):
+        def drive(kind, proxy, names):
             for name in names:
-                found[name][kind] = lane.outcome(inputs[name], patience, last, pieces)
+                found[name][kind] = proxy.outcome(inputs[name], wait, last, pieces)
 
         names = list(inputs)
         jobs = [
-            (kind, lane, names[number :: len(lanes)])
-            for kind, lanes in self.lanes.items()
-            for number, lane in enumerate(lanes)
+            (kind, proxy, names[number :: len(proxies)])
+            for kind, proxies in self.proxies.items()
+            for number, proxy in enumerate(proxies)
         ]
         with ThreadPoolExecutor(len(jobs)) as pool:
             for done in [pool.submit(drive, *job) for job in jobs]:

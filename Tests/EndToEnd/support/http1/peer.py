@@ -90,7 +90,7 @@ class Peer:
         self._unparsed = data[end:]
         return data[:end]
 
-    def take(self, count):
+    def read_exactly(self, count):
         """Exactly the next `count` bytes."""
         data = self._unparsed
         while len(data) < count:

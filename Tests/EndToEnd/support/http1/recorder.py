@@ -3,13 +3,13 @@
 import ssl
 
 from support.http1.peer import Peer
-from support.servers.threaded import Listening, listen_tcp, listen_unix
+from support.servers.threaded import ThreadedServer, listen_tcp, listen_unix
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 JSON = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
 
-class Recorder(Listening):
+class Recorder(ThreadedServer):
     """Listens on loopback and responds to each request with `response` (bytes, or a function of the request).
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
@@ -21,7 +21,7 @@ class Recorder(Listening):
         self.script = script or self._response_each
         self.requests = []
         self.tls = tls
-        self.refusals = []
+        self.handshake_errors = []
         if path:
             listener = listen_unix(path)
             self.url = f"unix:{path}"
@@ -37,7 +37,7 @@ class Recorder(Listening):
         """Everything any connection was sent."""
         return b"".join(bytes(peer.received) for peer in list(self.connections))
 
-    def meet(self, connection):
+    def accept(self, connection):
         return Peer(connection, timeout=30.0)
 
     def serve(self, peer):
@@ -46,7 +46,7 @@ class Recorder(Listening):
                 peer.socket = self.tls.wrap_socket(peer.socket, server_side=True)
             self.script(peer)
         except ssl.SSLError as error:
-            self.refusals.append(error)
+            self.handshake_errors.append(error)
 
     def _response_each(self, peer):
         while request := peer.request():

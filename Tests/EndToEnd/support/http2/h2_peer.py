@@ -60,7 +60,7 @@ class H2Peer:
         self.settings_are_known = False
         self._finished = set()
         self._next_id = 1
-        self._taken = set()
+        self._returned = set()
         self._unparsed = b""
         self._has_begun = client
         self._block, self._block_ends = b"", False
@@ -162,13 +162,13 @@ class H2Peer:
     def next_stream(self):
         """The next stream whose head the other side has sent, or None when the connection ended."""
 
-        def untaken():
-            return next((one for number, one in self.streams.items() if number not in self._taken and one.heads), None)
+        def new_stream():
+            return next((one for number, one in self.streams.items() if number not in self._returned and one.heads), None)
 
-        while not (stream := untaken()):
+        while not (stream := new_stream()):
             if not self.receive():
                 return None
-        self._taken.add(stream.id)
+        self._returned.add(stream.id)
         return stream
 
     def finish(self, stream):
@@ -205,25 +205,25 @@ class H2Peer:
                 break
             frame.parse_body(view[at + 9 : at + 9 + size])
             at += 9 + size
-            self._take(frame)
+            self._receive_frame(frame)
         self._unparsed = self._unparsed[at:]
         return not self.ended
 
-    def _take(self, frame):
+    def _receive_frame(self, frame):
         if frame.stream_id:
             stream = self.streams.get(frame.stream_id) or self._begin(frame.stream_id)
             stream.frames.append(frame)
         match frame:
             case HeadersFrame() | ContinuationFrame():
-                self._take_block(stream, frame)
+                self._receive_block(stream, frame)
             case DataFrame():
-                self._take_data(stream, frame)
+                self._receive_data(stream, frame)
             case RstStreamFrame():
                 stream.reset = frame.error_code
             case SettingsFrame() if "ACK" in frame.flags:
                 self.settings_are_known = True
             case SettingsFrame():
-                self._take_settings(frame.settings)
+                self._receive_settings(frame.settings)
             case PingFrame() if "ACK" in frame.flags:
                 self.pings.append(frame.opaque_data)
             case PingFrame():
@@ -241,14 +241,14 @@ class H2Peer:
             stream.beside = sum(one is not stream for one in opened)
         return stream
 
-    def _take_block(self, stream, frame):
+    def _receive_block(self, stream, frame):
         self._block = frame.data if isinstance(frame, HeadersFrame) else self._block + frame.data
         self._block_ends = "END_STREAM" in frame.flags if isinstance(frame, HeadersFrame) else self._block_ends
         if "END_HEADERS" in frame.flags:
             stream.heads.append([tuple(pair) for pair in self._decoder.decode(self._block, raw=True)])
             stream.ended = self._block_ends
 
-    def _take_data(self, stream, frame):
+    def _receive_data(self, stream, frame):
         stream.body += frame.data
         stream.ended = "END_STREAM" in frame.flags
         size = frame.flow_controlled_length
@@ -259,7 +259,7 @@ class H2Peer:
                 self._granted[window] += size
                 self._reply(WindowUpdateFrame(window, size))
 
-    def _take_settings(self, settings):
+    def _receive_settings(self, settings):
         size = settings.get(SettingsFrame.INITIAL_WINDOW_SIZE)
         if size is not None:
             change = size - self.settings.get(SettingsFrame.INITIAL_WINDOW_SIZE, WINDOW)

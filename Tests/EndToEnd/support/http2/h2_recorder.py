@@ -1,7 +1,7 @@
 """An HTTP/2 upstream that keeps every frame it is sent and responds as the test scripts."""
 
 from support.http2.h2_peer import H2Peer, response
-from support.servers.threaded import Listening, listen_tcp, listen_unix
+from support.servers.threaded import ThreadedServer, listen_tcp, listen_unix
 from support.wait import eventually
 
 
@@ -13,7 +13,7 @@ def response_ok(peer, stream):
         peer.data(stream.id, b"ok", end=True)
 
 
-class H2Recorder(Listening):
+class H2Recorder(ThreadedServer):
     """Listens on loopback and responds to one stream after the other with `response`, a function of the peer and the stream.
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own.
@@ -39,7 +39,7 @@ class H2Recorder(Listening):
             self.streams.append(stream)
         return stream
 
-    def meet(self, connection):
+    def accept(self, connection):
         return H2Peer(connection, client=False, timeout=30.0, **self.options)
 
     def serve(self, peer):

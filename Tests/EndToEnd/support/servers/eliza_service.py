@@ -22,7 +22,7 @@ class Eliza:
 
     def __init__(self, name):
         self.name = name
-        self.go_on = asyncio.Event()
+        self.resume = asyncio.Event()
 
     def _show_metadata(self, ctx):
         ctx.response_headers.add("seen-authorization", ctx.request_headers.get("authorization", "none"))
@@ -33,7 +33,7 @@ class Eliza:
         if request.sentence == "fail":
             raise ConnectError(Code.FAILED_PRECONDITION, "not today: 100%", [Duration(seconds=60)])
         if request.sentence == "go on":
-            self.go_on.set()
+            self.resume.set()
         return messages.SayResponse(sentence=f"{self.name} heard {request.sentence}")
 
     async def converse(self, requests, ctx):
@@ -54,8 +54,8 @@ class Eliza:
         yield messages.IntroduceResponse(sentence=f"Hi {request.name}, I am {self.name}")
         if request.name == "fail":
             raise ConnectError(Code.DATA_LOSS, "forgot the rest", [Duration(seconds=60)])
-        await self.go_on.wait()
-        self.go_on.clear()
+        await self.resume.wait()
+        self.resume.clear()
         yield messages.IntroduceResponse(sentence=f"{self.name} went on")
 
 

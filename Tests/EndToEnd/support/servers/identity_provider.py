@@ -74,8 +74,8 @@ class IdentityProvider(Program):
 
     def fetches(self, grant=None):
         """What was asked of it so far; connections that it refused are not among them."""
-        told = (Fetch(**fetch) for fetch in self._ask("/control/stats")["fetches"])
-        return [fetch for fetch in told if grant in (None, fetch.grant)]
+        reported = (Fetch(**fetch) for fetch in self._ask("/control/stats")["fetches"])
+        return [fetch for fetch in reported if grant in (None, fetch.grant)]
 
     def expiries(self):
         """When the tokens end that it has issued, in seconds since 1970."""

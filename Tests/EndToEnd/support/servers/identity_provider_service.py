@@ -201,8 +201,8 @@ class Public(Handler):
             case "json":
                 return 200, b'{"access_token": "half', {}
             case "echo":
-                told = " ".join([*form.values(), self.headers.get("authorization", "")])
-                return 400, {"error": "invalid_client", "error_description": told}, {"x-told": told.encode().hex()}
+                reported = " ".join([*form.values(), self.headers.get("authorization", "")])
+                return 400, {"error": "invalid_client", "error_description": reported}, {"x-told": reported.encode().hex()}
             case "hang":
                 state.wait_until(lambda: state.failure != "hang", 60)
                 return None, b"", {}

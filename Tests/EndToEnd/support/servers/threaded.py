@@ -7,7 +7,7 @@ import traceback
 from support.wait import eventually
 
 
-class Listening:
+class ThreadedServer:
     """Listens on a socket; those who use it say in `meet` what a connection becomes, and in `serve` what is done with it.
 
     `connections` has them in the order in which they were accepted, `failures` what went wrong in `serve`.
@@ -30,7 +30,7 @@ class Listening:
             except OSError:
                 return
             try:
-                peer = self.meet(connection)
+                peer = self.accept(connection)
             except OSError:
                 connection.close()
                 continue
