@@ -1,4 +1,4 @@
-"""A crowd on the admin socket that says nothing, or half of a request, keeps no operator and no probe from looking."""
+"""Many connections to the admin socket that send nothing, or half of a request, block neither operators nor probes."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""`martlet status`: a first line that agrees with /readyz, and below it sockets, upstreams, credentials, uptime and losses."""
+"""`martlet status`: a first line that agrees with /readyz, then sockets, upstreams, credentials, uptime and lost log lines."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Health, readiness, metrics and configuration to look at; reload and drain to ask for; reading never changes anything."""
+"""Health, readiness, metrics and configuration can be read; reload and drain can be requested. Reading never changes anything."""
 
 import os
 

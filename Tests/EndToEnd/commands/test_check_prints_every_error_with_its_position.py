@@ -1,4 +1,4 @@
-"""One run tells all that is wrong in a file, in the order of the file, and what would be right."""
+"""One run reports every error of a file, in the order of the file, and says what to write instead."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""In etc/martlet.yaml each setting behind a `#` is a good one, and to take the `#` away is all that it takes."""
+"""Each setting behind a `#` in etc/martlet.yaml is valid as soon as the `#` is removed."""
 
 import re
 import subprocess

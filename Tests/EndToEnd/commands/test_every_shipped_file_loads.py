@@ -1,4 +1,4 @@
-"""The default configuration and each example are as good as they look."""
+"""`check` accepts the default configuration and each example."""
 
 import re
 

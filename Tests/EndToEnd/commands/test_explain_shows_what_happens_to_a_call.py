@@ -1,4 +1,4 @@
-"""`martlet explain` says offline what the chain does with a request, and tells no secret."""
+"""`martlet explain` shows offline what the chain does with a request, and shows no secret."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`martlet` alone serves Eliza on the address the README names."""
+"""`martlet` alone serves Eliza on the address that the README names."""
 
 import json
 import socket
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.martlet import Command
+
+pytestmark = pytest.mark.alone
 
 SAY = "http://127.0.0.1:8080/connectrpc.eliza.v1.ElizaService/Say"
 RESPONSE = {"sentence": "Hello, I am Eliza. How are you feeling today?"}

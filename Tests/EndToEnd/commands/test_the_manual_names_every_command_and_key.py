@@ -1,4 +1,4 @@
-"""The manual pages name what the program knows: its commands, options, signals, exit codes and the keys of its file."""
+"""The manual pages name every command, option, signal, exit code and configuration key of the program."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""docs/reference.md is what the binary prints; `make reference` writes it anew."""
+"""docs/reference.md is what the binary prints; `make reference` writes it again."""
 
 from support.martlet import ROOT
 

@@ -1,4 +1,4 @@
-"""The JSON Schema takes what `martlet check` takes, and refuses what a table of options forbids."""
+"""The JSON Schema accepts what `martlet check` accepts, and rejects what a table of options forbids."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A command line that makes no sense is told so; help and versions are not errors."""
+"""A wrong command line is an error that says what is wrong. Help and versions are not errors."""
 
 import re
 

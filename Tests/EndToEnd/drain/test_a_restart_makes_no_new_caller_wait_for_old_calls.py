@@ -1,4 +1,4 @@
-"""While the service manager holds the sockets, a daemon that stops serves new calls until the old ones have ended."""
+"""While the service manager holds the sockets, a stopping daemon serves new calls until the old ones have ended."""
 
 import socket
 import threading
@@ -13,6 +13,8 @@ from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.servers.grpc_service import GrpcChannel
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
 SLOW = REQUEST.replace(b" / ", b" /slow ")

@@ -1,4 +1,4 @@
-"""During `drain.min` each response says `connection: close`, so a caller that never looks ahead loses no call."""
+"""During `drain.min` each response has `connection: close`, so a caller that never checks its connection loses no call."""
 
 import signal
 import socket
@@ -12,6 +12,8 @@ from drain.service import Service
 from support.http1.peer import Peer, connect
 from support.http1.recorder import OK
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 IDLE_GAP = 0.1

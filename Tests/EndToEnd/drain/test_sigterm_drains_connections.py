@@ -1,4 +1,4 @@
-"""Calls in flight finish, new connections are refused, and the exit code tells whether all went well."""
+"""Calls in flight finish, new connections are refused, and the exit code says whether everything ended well."""
 
 import signal
 import time
@@ -7,6 +7,8 @@ import pytest
 
 from support.http1.peer import connect
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"

@@ -1,4 +1,4 @@
-"""On SIGTERM a GOAWAY comes at once, calls in flight finish, and the daemon ends with the last of them."""
+"""On SIGTERM a GOAWAY is sent at once, calls in flight finish, and the daemon ends with the last of them."""
 
 import signal
 import threading
@@ -7,6 +7,8 @@ import pytest
 
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
-"""READY, RELOADING with its time, READY again also after a refused file, STOPPING, and the watchdog's keep-alives."""
+"""READY, RELOADING with its time, READY again also after a rejected file, STOPPING, and the watchdog's keep-alives."""
 
 import os
 import signal
 import time
 
 import pytest
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = "listen: 127.0.0.1:0\nupstream: http://127.0.0.1:80\n"
 

@@ -1,4 +1,4 @@
-"""Sockets that Martlet has opened are in the file descriptor store, and the next process listens on the very same ones."""
+"""The file descriptor store keeps the sockets that Martlet has opened, and the next process listens on the same ones."""
 
 import os
 import socket
@@ -9,6 +9,8 @@ import pytest
 from drain.service import Service
 from support.http1.peer import connect
 from support.martlet import endpoint
+
+pytestmark = pytest.mark.alone
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
 

@@ -1,4 +1,4 @@
-"""When framing breaks within a body, the upstream is left with an unfinished request, never with two."""
+"""When the framing of a body is invalid, the upstream gets one unfinished request and never a second one."""
 
 import pytest
 

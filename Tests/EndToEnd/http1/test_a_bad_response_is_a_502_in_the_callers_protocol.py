@@ -1,4 +1,4 @@
-"""What an upstream may not say never reaches a caller; that connection is dropped and the next call is served."""
+"""A response that violates HTTP/1.1 never reaches a caller. Martlet closes that connection and serves the next call."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An upstream that names no length ends its body by closing; the caller gets all of it and can go on."""
+"""An upstream that sends no length ends its body by closing. The caller gets all of it and can send the next call."""
 
 BODY = bytes(range(256)) * 1000
 

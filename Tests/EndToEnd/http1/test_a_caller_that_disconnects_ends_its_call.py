@@ -1,4 +1,4 @@
-"""When the caller is gone, the upstream connection ends and the log says that the caller canceled."""
+"""When the caller disconnects, the upstream connection is closed and the log says that the caller canceled."""
 
 import json
 

@@ -1,8 +1,12 @@
-"""Whoever reads slowly stops whoever sends, and Martlet holds only a bounded part between the two."""
+"""A slow reader stops its sender, and Martlet holds only a bounded part between the two."""
 
 import threading
 
+import pytest
+
 from support.wait import settled
+
+pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 WHOLE = 256 * MIB

@@ -1,4 +1,4 @@
-"""Each of these heads could be read in two ways, or is no HTTP/1.1 at all: refused, and nobody upstream hears of it."""
+"""Each of these heads can be read in two ways or is not HTTP/1.1. Martlet rejects it and forwards nothing."""
 
 import pytest
 

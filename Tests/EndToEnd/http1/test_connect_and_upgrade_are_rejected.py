@@ -1,4 +1,4 @@
-"""Martlet is no tunnel: CONNECT and protocol upgrades get a clear 501, and nothing is forwarded."""
+"""Martlet is not a tunnel: CONNECT and protocol upgrades get a clear 501, and nothing is forwarded."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A caller that waits for 100 (Continue) gets the one that the upstream says, once, and its body goes on."""
+"""A caller that waits for 100 (Continue) gets the upstream's, once, and then sends its body."""
 
 import subprocess
 

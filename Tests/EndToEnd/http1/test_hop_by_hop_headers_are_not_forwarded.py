@@ -1,4 +1,4 @@
-"""Hop-by-hop fields, and those `Connection` names, end at Martlet in both directions."""
+"""Hop-by-hop headers, and those that `Connection` names, are removed in both directions."""
 
 REQUEST = b"""\
 POST /p HTTP/1.1\r

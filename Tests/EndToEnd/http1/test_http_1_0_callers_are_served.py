@@ -1,4 +1,4 @@
-"""HTTP/1.0: no chunks, an end by closing, and keep-alive only where it was asked for."""
+"""HTTP/1.0: no chunks, a body that ends with the connection, and keep-alive only on request."""
 
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\nx-t: 1\r\n\r\n"
 

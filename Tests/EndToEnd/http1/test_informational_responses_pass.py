@@ -1,4 +1,4 @@
-"""103 (Early Hints) reaches an HTTP/1.1 caller before the response, and never an HTTP/1.0 one."""
+"""103 (Early Hints) reaches an HTTP/1.1 caller before the response, and never an HTTP/1.0 caller."""
 
 RESPONSE = (
     b"HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"

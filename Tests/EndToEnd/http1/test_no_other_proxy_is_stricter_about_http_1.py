@@ -1,4 +1,4 @@
-"""Of hostile HTTP/1, Martlet passes on only what nginx or HAProxy pass on alike, and what reads in one way only."""
+"""Of hostile HTTP/1, Martlet forwards only what nginx or HAProxy forward too, and what can be read in only one way."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from http1.hostile.responses import INPUTS as RESPONSES
 from http1.hostile.rule import ambiguity, response_ambiguity, first_response, leniency
 
 # Seconds on a machine that has nothing else to do.
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(240)]
 
 # Where nobody else does as Martlet does, and why it may.
 EXCEPTIONS = {

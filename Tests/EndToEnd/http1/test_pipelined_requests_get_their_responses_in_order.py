@@ -1,4 +1,4 @@
-"""Requests sent ahead are answered one after the other, in their order, with nothing lost."""
+"""Pipelined requests get their responses in order, and none is lost."""
 
 
 def echo(request):

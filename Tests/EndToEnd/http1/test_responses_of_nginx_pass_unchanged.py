@@ -1,4 +1,4 @@
-"""A large body, one of unknown length, HEAD, 304 and a range: as nginx gives them, so they arrive."""
+"""A large body, one of unknown length, HEAD, 304 and a range arrive as nginx sends them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What an HTTP/2 upstream must not send is an error of the upstream, and no other call on its connection suffers needlessly."""
+"""A response that violates HTTP/2 is an error of the upstream. Other calls on its connection continue if they can."""
 
 import pytest
 from hyperframe.frame import DataFrame, PushPromiseFrame

@@ -1,4 +1,4 @@
-"""Whatever the calls of one caller leave unread, those of another go on, by the same upstream connection or by one beside it."""
+"""However much one caller leaves unread, calls of another caller continue, on the same upstream connection or on another."""
 
 import time
 
@@ -8,6 +8,8 @@ from hyperframe.frame import SettingsFrame
 from support.http2 import h2_peer
 from support.http2.flooding import flooding
 from support.wait import settled
+
+pytestmark = pytest.mark.alone
 
 STALLED = 90
 

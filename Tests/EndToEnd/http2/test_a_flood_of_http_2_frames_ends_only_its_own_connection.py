@@ -1,4 +1,4 @@
-"""Whoever floods an HTTP/2 connection with frames that cost more than they are worth loses it; nobody else notices."""
+"""A caller that floods an HTTP/2 connection with costly frames loses that connection. Other callers are not affected."""
 
 import itertools
 import socket
@@ -19,6 +19,8 @@ from hyperframe.frame import (
 from http2.attack import LIMIT, flood
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 # Many times what any limit may allow.
 MANY = 30000

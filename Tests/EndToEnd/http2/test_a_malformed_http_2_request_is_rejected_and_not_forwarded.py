@@ -1,4 +1,4 @@
-"""What RFC 9113 section 8 forbids in a request is refused, and whatever an HTTP/1.1 upstream would read otherwise with it."""
+"""Requests that RFC 9113 section 8 forbids are rejected, as are those that an HTTP/1.1 upstream would read differently."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a caller resets a stream or vanishes, the upstream's stream is cancelled at once, and only that."""
+"""When a caller resets a stream or disconnects, Martlet cancels the upstream's stream at once, and only that one."""
 
 import time
 
@@ -7,6 +7,8 @@ import pytest
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 
 def wait_for_reset(peer, stream):

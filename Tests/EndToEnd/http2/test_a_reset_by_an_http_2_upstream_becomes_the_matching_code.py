@@ -1,4 +1,4 @@
-"""Of the streams that an upstream resets, refused ones are retried; others end the call with the code they stand for."""
+"""Streams that the upstream refuses are retried. Other resets end the call with the code that stands for them."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Who does not read stops who sends, one stream stops no other, and Martlet holds little in between."""
+"""A slow reader stops its sender, one stream stops no other, and Martlet holds little in between."""
 
 import threading
 
@@ -8,6 +8,8 @@ from hyperframe.frame import SettingsFrame
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
 from support.wait import eventually, settled
+
+pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 WHOLE = 64 * MIB

@@ -1,4 +1,4 @@
-"""Idle time counts while there is no call: a silent stream keeps its connections, and a head that never ends does not."""
+"""Idle time counts only while there is no call. A silent stream keeps its connections; a head that never ends does not."""
 
 import threading
 import time
@@ -9,6 +9,8 @@ from hyperframe.frame import HeadersFrame
 from support.http2 import h2_peer
 from support.http2.h2_peer import PREFACE
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 SHORT = 0.2
 

@@ -1,4 +1,4 @@
-"""What stands where HTTP/2 has the path is a path, whatever the scheme, or the request is refused."""
+"""The `:path` of an HTTP/2 request must be a path, whatever the scheme. Otherwise the request is rejected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An upstream that allows few streams at a time gets no more at a time, and still every call."""
+"""An upstream that allows few streams gets no more at a time, and still serves every call."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""After a GOAWAY, calls up to the last stream are left to finish; later ones are retried on another connection."""
+"""After a GOAWAY, calls up to the last stream finish. Later ones are retried on another connection."""
 
 import threading
 

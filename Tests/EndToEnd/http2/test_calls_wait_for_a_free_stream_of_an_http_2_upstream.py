@@ -1,4 +1,4 @@
-"""With one connection allowed, calls beyond its streams wait for their turn, as many as may; one refused is told."""
+"""With one connection allowed, calls beyond its streams wait, as many as `waiting` allows. The next one fails."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""A frame that RFC 9113 forbids ends its stream or its connection, and one that may come late ends nothing."""
+"""A frame that RFC 9113 forbids ends its stream or its connection. One that may arrive late ends nothing."""
 
 import pytest
 from hyperframe.frame import (

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 REQUESTS = 5000
 
 

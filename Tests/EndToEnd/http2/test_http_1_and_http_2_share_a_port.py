@@ -1,4 +1,4 @@
-"""A listener serves callers of HTTP/1.1 and of HTTP/2 with prior knowledge at the same time."""
+"""A listener serves HTTP/1.1 callers and HTTP/2 callers with prior knowledge at the same time."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""Over HTTP/2 bytes go on as soon as they come, in whatever pieces, and an end is an end."""
+"""Over HTTP/2 bytes are forwarded as soon as they arrive, in pieces of any size, and an end stays an end."""
 
 import struct
 import threading

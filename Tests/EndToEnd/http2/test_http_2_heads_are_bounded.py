@@ -1,4 +1,4 @@
-"""A head over HTTP/2 may be as large as the limit says, however it is packed; a larger one harms only its sender."""
+"""A head over HTTP/2 may be as large as the limit allows, however it is compressed. A larger one affects only its sender."""
 
 import itertools
 
@@ -9,6 +9,8 @@ from hyperframe.frame import ContinuationFrame, HeadersFrame
 from http2.attack import flood
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
+
+pytestmark = pytest.mark.alone
 
 KIB = 1 << 10
 BASE = h2_peer.request("/attack", "POST")

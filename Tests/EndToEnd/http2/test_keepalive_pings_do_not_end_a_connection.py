@@ -4,9 +4,12 @@ import queue
 import time
 
 from hyperframe.frame import PingFrame
+import pytest
 
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 KEEPALIVE = [
     ("grpc.keepalive_time_ms", 100),

@@ -1,4 +1,4 @@
-"""curl's HTTP/2 with prior knowledge: methods, statuses without a body, cookies, trailers, toward either version."""
+"""curl's HTTP/2 with prior knowledge: methods, statuses without a body, cookies, trailers, to both versions."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""One connection may have so many streams, and what they hold while nobody reads or ends them is bounded."""
+"""One connection may have a limited number of streams, and the memory of those that nobody reads or ends is bounded."""
 
 import pytest
 from hyperframe.frame import SettingsFrame
@@ -6,6 +6,8 @@ from hyperframe.frame import SettingsFrame
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 ALLOWED = 20
 LIMITS = f"{{ streams: {ALLOWED} }}"

@@ -1,4 +1,4 @@
-"""Who decided on a call, and what each interceptor has done: in the log, on the admin page, and for callers on this machine."""
+"""The log, the admin page and, for local callers, the response show what each interceptor did and which one decided."""
 
 import json
 

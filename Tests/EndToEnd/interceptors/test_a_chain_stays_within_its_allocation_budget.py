@@ -1,4 +1,4 @@
-"""A steady small call asks malloc for no more than Benchmarks/chain/thresholds.json says, whatever is in its chain."""
+"""A steady small call allocates no more often than Benchmarks/chain/thresholds.json allows, whatever its chain contains."""
 
 import sys
 
@@ -10,7 +10,7 @@ sys.path.append(str(ROOT / "Benchmarks/chain"))
 import chain  # noqa: E402
 
 # The build of a program with a message hook is a part of the first test.
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]
 
 AGREED = chain.THRESHOLDS["allocations per call"]
 

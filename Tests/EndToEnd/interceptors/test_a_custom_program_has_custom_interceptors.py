@@ -1,4 +1,4 @@
-"""Examples/OwnInterceptor: a package of its own adds a kind, and its program serves, checks and describes it."""
+"""Examples/OwnInterceptor: a separate package adds a kind, and its program serves, checks and describes it."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from support.http1.recorder import JSON
 from support.martlet import ROOT
 
 # The build is a part of the first test.
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(240)]
 
 EXAMPLE = ROOT / "Examples/OwnInterceptor"
 TENANT = """

@@ -1,4 +1,4 @@
-"""The file that a named call sends may lie on a slow disk: only those wait for it who need it."""
+"""The file that a named call sends may be on a slow disk. Only calls that need the file wait for it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A rejection has the same bytes for everybody who speaks a protocol; nothing of the call goes upstream."""
+"""A rejection has the same bytes for every caller of a protocol, and nothing of the call is sent upstream."""
 
 import base64
 import json

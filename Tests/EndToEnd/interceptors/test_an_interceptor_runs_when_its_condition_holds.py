@@ -1,4 +1,4 @@
-"""`when` looks at service, method, path, host, header and peer; all that is given must hold.
+"""`when` looks at service, method, path, host, header and peer. All given conditions must hold.
 
 The host is the one that the call goes to. Whoever calls cannot say another, so that a token stays where it belongs.
 """

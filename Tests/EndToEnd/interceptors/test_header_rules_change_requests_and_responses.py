@@ -1,4 +1,4 @@
-"""set, add, remove, rename and replace, in that section's order, with templates; the chain runs back on the way back."""
+"""set, add, remove, rename and replace, in the order of that section, with templates. For responses the chain runs backwards."""
 
 from support.protocol import CONNECT_UNARY_JSON
 

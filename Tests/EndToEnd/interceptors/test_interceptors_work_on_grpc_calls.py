@@ -1,4 +1,4 @@
-"""Tokens, header rules, conditions and time-outs do for gRPC calls what they do for others, trailers included."""
+"""Tokens, header rules, conditions and timeouts work for gRPC calls as for others, trailers included."""
 
 import grpc
 import pytest

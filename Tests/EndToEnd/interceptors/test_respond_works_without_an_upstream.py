@@ -1,4 +1,4 @@
-"""`respond` gives plain callers a page and RPC callers a message, and calls nobody."""
+"""`respond` sends plain callers a page and RPC callers a message, and calls no upstream."""
 
 import json
 

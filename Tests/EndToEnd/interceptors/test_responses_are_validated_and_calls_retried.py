@@ -1,4 +1,4 @@
-"""By the rules of `validate` a response passes, becomes an error, is changed, or has its call retried."""
+"""By the rules of `validate` a response passes, becomes an error, is changed, or its call is retried."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Delays, errors, resets and responses that are cut off, as published clients see them."""
+"""Delays, errors, resets and truncated responses, as published clients see them."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What is replaced, required and written down of messages, between published clients and servers."""
+"""`message` replaces, requires and logs the bytes of messages between published clients and servers."""
 
 import base64
 import json

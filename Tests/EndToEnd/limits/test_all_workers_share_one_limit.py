@@ -1,4 +1,4 @@
-"""limit lets in what the rate, the number of calls and the sizes allow, whichever worker a call comes to, and through reloads."""
+"""`limit` admits what its rate, its number of calls and its sizes allow, on whichever worker, and across reloads."""
 
 import subprocess
 import threading
@@ -8,6 +8,8 @@ import pytest
 
 from support.http1.recorder import OK
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 RESPONSE = "{ respond: { status: 204 } }"
 

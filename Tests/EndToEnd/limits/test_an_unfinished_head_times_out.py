@@ -1,4 +1,8 @@
-"""A head must be complete within `timeouts.head`; an idle connection may rest for `timeouts.idle`."""
+"""A head must be complete within `timeouts.head`. An idle connection may stay open for `timeouts.idle`."""
+
+import pytest
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = """
 listeners:

@@ -1,4 +1,4 @@
-"""A listener takes as many connections as allowed, an upstream gets no more than it should, and both are counted."""
+"""A listener accepts as many connections as allowed, an upstream gets no more than configured, and both are counted."""
 
 import threading
 

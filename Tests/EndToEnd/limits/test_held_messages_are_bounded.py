@@ -1,4 +1,4 @@
-"""Messages that are too large to be held end their calls with resource_exhausted, announced, sent or unpacked, and cost little memory."""
+"""A message that is too large to be held ends its call with resource_exhausted and costs little memory."""
 
 import gzip
 
@@ -9,6 +9,8 @@ from support.health import Health
 from support.http2 import h2_peer
 from support.protocol import RPCProtocol, envelope
 from support.raw_call import WAYS, RawCall
+
+pytestmark = pytest.mark.alone
 
 LIMIT = 32 << 10  # so that what is too large still fits a window
 CALLS = 24

@@ -1,4 +1,4 @@
-"""Calls of one HTTP version do not wait for the connections that those of the other hold."""
+"""Calls of one HTTP version do not wait for connections that those of the other hold."""
 
 from support.http2 import h2_peer
 from support.wait import eventually

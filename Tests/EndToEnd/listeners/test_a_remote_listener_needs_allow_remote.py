@@ -1,4 +1,4 @@
-"""A TCP address other machines can reach needs `allow_remote: true`."""
+"""A TCP address that other machines can reach needs `allow_remote: true`."""
 
 import pytest
 

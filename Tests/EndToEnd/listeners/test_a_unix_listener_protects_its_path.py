@@ -1,4 +1,4 @@
-"""A Unix socket has the mode asked for, takes over a path left behind, respects one in use, and is gone afterwards."""
+"""A Unix socket has the configured mode, replaces a stale path, respects one in use, and is removed at exit."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""A page that somebody looks at in a browser does not get at the credentials that Martlet adds."""
+"""A web page in a browser cannot use the credentials that Martlet adds."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""IPv4, IPv6, a name, Unix sockets with and without a path; several at once; the log has the real addresses."""
+"""IPv4, IPv6, a name, Unix sockets with and without a path, and several at once. The log has the real addresses."""
 
 import os
 
@@ -6,6 +6,8 @@ import pytest
 
 from support.http1.peer import connect
 from support.martlet import endpoint
+
+pytestmark = pytest.mark.alone
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
 ADDRESSES = ["127.0.0.1:0", "[::1]:0", "localhost:0", "unix:{directory}/rpc.sock", "unix:@martlet-test-{pid}"]

@@ -1,4 +1,4 @@
-"""Socket activation: the listening socket comes from outside and is found by its name."""
+"""Socket activation: the service manager passes the listening socket, and Martlet finds it by its name."""
 
 from support.http1.peer import connect
 from support.martlet import Martlet

@@ -1,7 +1,11 @@
-"""A port that is taken: at a prompt an error, under a service manager something that passes."""
+"""A taken port is an error at a prompt. Under a service manager Martlet waits for it."""
 
 import signal
 import socket
+
+import pytest
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = """
 listen: 127.0.0.1:{port}

@@ -1,4 +1,4 @@
-"""What the environment says of passed sockets is checked before anything is opened, so no descriptor of ours is taken for one."""
+"""Martlet checks the variables about passed sockets before it opens anything, so it never uses a descriptor of its own."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""With `core_dumps`, a crash leaves a core that tells a debugger where each thread was, and has no secret in it."""
+"""With `core_dumps`, a crash leaves a core that shows a debugger the stack of each thread and contains no secret."""
 
 import re
 import resource
@@ -12,6 +12,8 @@ import pytest
 from process.crash import PATTERN, signal_thread, symbols
 from support.martlet import BINARY
 from support.users import need_root
+
+pytestmark = pytest.mark.alone
 
 # What of a secret may be left, in a register.
 PIECE = 12

@@ -1,4 +1,4 @@
-"""A fatal signal writes to standard error which it was and where the threads were; the process ends of it all the same."""
+"""On a fatal signal Martlet writes the signal and the stacks of its threads to standard error. The signal still ends it."""
 
 import fcntl
 import os
@@ -13,6 +13,8 @@ import pytest
 from process.crash import signal_thread, symbols
 from support.compiler import compiled
 from support.martlet import ENVIRONMENT, ROOT
+
+pytestmark = pytest.mark.alone
 
 FRAME = r"crash: #\d+ \S+\+0x[0-9a-f]+$"
 

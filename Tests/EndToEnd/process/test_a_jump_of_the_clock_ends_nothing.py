@@ -1,4 +1,4 @@
-"""The time of day jumps, both ways: no call, no connection, no time limit and no token that is kept ends by it."""
+"""The time of day jumps forward and back. No call, connection, timeout or cached token ends because of it."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,8 @@ from support.compiler import compiled
 from support.http1.peer import connect
 from support.servers.identity_provider import ENVIRONMENT
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 SOURCE = Path(__file__).parent / "clock.c"
 DAY = 86_400

@@ -1,4 +1,4 @@
-"""A library whose constructor calls setenv comes between neither the arguments nor the environment and Martlet."""
+"""A library whose constructor calls setenv disturbs neither the arguments nor the environment of Martlet."""
 
 from pathlib import Path
 

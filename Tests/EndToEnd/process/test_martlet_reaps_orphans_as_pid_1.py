@@ -1,4 +1,4 @@
-"""As the first process of a container Martlet reaps orphans, and ends of a fatal signal, which the kernel would drop."""
+"""As PID 1 of a container, Martlet reaps orphans and ends on a fatal signal, which the kernel would otherwise ignore."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-pytestmark = pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")
+pytestmark = [pytest.mark.alone, pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")]
 
 
 def test_orphans(martlet, recorder, tmp_path):

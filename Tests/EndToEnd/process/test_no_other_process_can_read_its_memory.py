@@ -1,9 +1,13 @@
-"""A process of the same user, such as a program that brings tokens, reads neither the memory nor the environment."""
+"""Another process of the same user, such as a token program, can read neither the memory nor the environment."""
 
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from support.users import NOBODY, need_root
+
+pytestmark = pytest.mark.alone
 
 SECRETS = ["mem", "environ", "maps", "fd"]
 

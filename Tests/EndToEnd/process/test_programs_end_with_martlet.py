@@ -1,4 +1,4 @@
-"""A program that Martlet has started does not go on when Martlet has ended."""
+"""A program that Martlet has started ends when Martlet ends."""
 
 import os
 import signal
@@ -6,6 +6,8 @@ import signal
 import pytest
 
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 FAILED = b"HTTP/1.1 503 Any\r\ncontent-length: 0\r\n\r\n"
 TOKEN = "token: {{ exec: {{ command: {command}, timeout: 600s }} }}"

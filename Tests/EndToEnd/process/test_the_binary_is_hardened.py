@@ -1,4 +1,4 @@
-"""The release binary takes libraries from where the system has them, and tables of addresses are read-only."""
+"""The release binary loads libraries from the system's directories, and its address tables are read-only."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""When the caller gives a gRPC call up, the server hears of it within a moment, and other calls go on."""
+"""When the caller cancels a gRPC call, the server sees it within a moment, and other calls continue."""
 
 import threading
 import time
@@ -7,6 +7,8 @@ import grpc
 import pytest
 
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 
 class Watched:

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, and whatever stands in the chain: published clients report the code that the log has."""
+"""Whatever goes wrong, and whatever the chain contains, published clients see the code that the log has."""
 
 import json
 

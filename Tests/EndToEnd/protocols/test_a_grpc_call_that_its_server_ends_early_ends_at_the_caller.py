@@ -1,4 +1,4 @@
-"""A server aborts a call, is shut down or dies in the middle of one: the caller is told at once, with the right code."""
+"""A server aborts a call, shuts down or dies in the middle of one. The caller gets the right code at once."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The upstream learns how much of the caller's deadline is left; when it is over, both sides are told at once."""
+"""The upstream receives the time that is left of the caller's deadline. When it passes, the call ends on both sides at once."""
 
 import re
 import time
@@ -8,6 +8,8 @@ import pytest
 
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 UNITS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 

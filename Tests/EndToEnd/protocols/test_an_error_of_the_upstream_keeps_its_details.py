@@ -1,4 +1,4 @@
-"""Errors the real server makes reach the real client as they were made."""
+"""Errors from a real server reach a real client unchanged."""
 
 import pytest
 from connectrpc.code import Code

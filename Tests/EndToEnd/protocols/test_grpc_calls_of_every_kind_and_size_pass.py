@@ -1,4 +1,4 @@
-"""The published gRPC client and server meet: each kind of call, over TCP and Unix sockets, empty to 16 MiB."""
+"""The published gRPC client and server: each kind of call, over TCP and Unix sockets, from empty to 16 MiB."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Messages that gRPC peers compress pass as they are, in both directions and in every kind of call."""
+"""Compressed gRPC messages pass unchanged, in both directions and in every kind of call."""
 
 import gzip
 import struct

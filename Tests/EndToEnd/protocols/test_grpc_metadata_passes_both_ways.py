@@ -1,4 +1,4 @@
-"""Metadata of gRPC calls arrives as it was sent: at the beginning and the end, repeated, and of any bytes."""
+"""Metadata of gRPC calls arrives as it was sent: in headers and trailers, repeated, and with any bytes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A gRPC call cannot go to an upstream of HTTP/1.1: the caller is told so, in gRPC, and nothing is sent."""
+"""A gRPC call cannot go to an HTTP/1.1 upstream. The caller gets a gRPC error, and nothing is sent."""
 
 import grpc
 import pytest

@@ -1,4 +1,4 @@
-"""Compressed messages pass as they are: Martlet neither unpacks nor packs them."""
+"""Compressed messages pass unchanged: Martlet neither decompresses nor compresses them."""
 
 import gzip
 import json

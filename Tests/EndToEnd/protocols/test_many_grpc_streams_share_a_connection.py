@@ -1,4 +1,4 @@
-"""A thousand messages to and fro on one stream, and hundreds of streams at a time on one connection."""
+"""A thousand messages back and forth on one stream, and hundreds of streams at a time on one connection."""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""Whatever Martlet responds to a gRPC call by itself is a single head with status and message, as every gRPC client reads it."""
+"""Every response of Martlet to a gRPC call is a single head with status and message, as every gRPC client reads it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The published client and server meet through Martlet, with headers and trailers intact."""
+"""A published client calls a published server through Martlet, with headers and trailers intact."""
 
 import pytest
 from connectrpc.client import ResponseMetadata

@@ -1,4 +1,4 @@
-"""A reload that cannot be, says where and why, is counted, and leaves everything as it was."""
+"""A reload that fails reports where and why, is counted, and changes nothing."""
 
 import re
 

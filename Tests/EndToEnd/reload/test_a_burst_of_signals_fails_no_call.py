@@ -1,4 +1,4 @@
-"""Signals by the hundred: reloads fail no call and leave nothing behind, and none of them disturbs a drain."""
+"""Hundreds of signals arrive. Reloads fail no call and leave nothing behind, and no signal disturbs a drain."""
 
 import signal
 import threading
@@ -9,6 +9,8 @@ from support.health import Health
 from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.wait import eventually, settled
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = """
 listen: 127.0.0.1:0

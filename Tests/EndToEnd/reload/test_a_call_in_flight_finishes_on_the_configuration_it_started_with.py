@@ -1,4 +1,4 @@
-"""A stream goes on with its upstream while new calls already go to another one."""
+"""A stream stays with its upstream while new calls already go to another one."""
 
 from support.servers.eliza import Client
 from support.wait import eventually

@@ -1,4 +1,4 @@
-"""What a refused file says about a socket's mode does not take effect; what a good one says does."""
+"""A socket's mode in a rejected file does not take effect. The mode in a good file does."""
 
 import os
 import stat

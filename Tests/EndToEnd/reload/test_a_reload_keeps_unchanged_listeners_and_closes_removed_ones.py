@@ -1,4 +1,4 @@
-"""Listeners are compared, not rebuilt: a kept one keeps its very socket, a removed one refuses."""
+"""Listeners are compared, not rebuilt: a kept one keeps its socket, and a removed one accepts no connection."""
 
 import signal
 import socket
@@ -8,6 +8,8 @@ import pytest
 from support.http1.peer import connect
 from support.martlet import endpoint
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 

@@ -1,4 +1,4 @@
-"""`run --watch`: a change of the file is a reload, also where the file is a link that is changed, as a ConfigMap's is."""
+"""`run --watch` reloads when the file changes, also if the file is a link that changes, as in a ConfigMap."""
 
 from support.martlet import Command
 

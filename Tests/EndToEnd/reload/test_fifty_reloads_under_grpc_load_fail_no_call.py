@@ -1,4 +1,4 @@
-"""Reloads while gRPC calls and streams are under way: each call ends well, and each stream goes on."""
+"""Reloads during gRPC calls and streams: each call succeeds, and each stream continues."""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""SIGHUP swaps the configuration between two calls, never within one."""
+"""SIGHUP replaces the configuration between two calls, never within one."""
 
 CONFIGURATION = """
 listen: 127.0.0.1:0

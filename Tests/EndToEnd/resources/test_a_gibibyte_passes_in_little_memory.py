@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 GIB = 1 << 30
 LIMIT = 4 << 20
 

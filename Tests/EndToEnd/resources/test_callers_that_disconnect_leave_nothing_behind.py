@@ -1,4 +1,4 @@
-"""Callers end their connection in any stage of a call, in order or by a reset: nothing of it is left, and others go on."""
+"""Callers close or reset their connection at every point of a call. Nothing is left behind, and other callers are served."""
 
 import pytest
 from hyperframe.frame import HeadersFrame
@@ -8,6 +8,8 @@ from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 ROUNDS = 30
 HEAD = b"POST /%b HTTP/1.1\r\nhost: a.example\r\ncontent-length: 100\r\n\r\n"

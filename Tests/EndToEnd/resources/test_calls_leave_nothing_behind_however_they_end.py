@@ -1,8 +1,12 @@
 """After calls that ended in every way, descriptors, connections and memory are what they were before."""
 
+import pytest
+
 from support import protocol
 from support.http1.recorder import OK
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 ROUNDS = 20
 HOSTILE = [

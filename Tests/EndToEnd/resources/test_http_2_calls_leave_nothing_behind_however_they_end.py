@@ -1,8 +1,12 @@
 """After HTTP/2 calls that ended in every way, descriptors, connections and memory are what they were before."""
 
+import pytest
+
 from support.http2 import h2_peer
 from support.http2.h2_recorder import response_ok
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 ROUNDS = 20
 CONFIGURATION = """

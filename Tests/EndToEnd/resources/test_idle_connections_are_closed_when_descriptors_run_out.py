@@ -1,4 +1,4 @@
-"""More idle connections than descriptors: those that have been idle longest are closed, and new callers are served at once."""
+"""With more idle connections than descriptors, those that have been idle longest are closed, and new callers are served at once."""
 
 import os
 import signal
@@ -12,6 +12,8 @@ from support.http1.peer import connect
 from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 CROWD = 1003
 CALLERS = 1024 - 256  # a quarter is reserved

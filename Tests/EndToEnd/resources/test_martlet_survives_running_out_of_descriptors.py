@@ -1,7 +1,11 @@
-"""Where every connection has a call under way and none can be given up, new callers are told; when some go, others are served."""
+"""When every connection has a call and none can be closed, new callers get an error. When some end, others are served."""
+
+import pytest
 
 from resources.descriptors import limited_to
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 LIMIT = 256
 CALLERS = LIMIT - 64  # and half of the reserve in need

@@ -1,4 +1,4 @@
-"""The kernel's table of descriptors is large from the start.
+"""The kernel's descriptor table is large from startup.
 
 When it is full, the thread that opens the next descriptor sleeps while the kernel enlarges it, and every call of the worker
 waits for up to 20 ms.
@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from resources.descriptors import limited_to
+
+pytestmark = pytest.mark.alone
 
 RESERVED = 16384
 CONFIGURATION = """

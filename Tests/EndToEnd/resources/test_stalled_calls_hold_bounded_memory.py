@@ -1,4 +1,4 @@
-"""However many callers take nothing, their calls hold what `limits.memory` allows: the largest end, and others are served."""
+"""However many callers read nothing, their calls hold what `limits.memory` allows: the largest end, and others are served."""
 
 import threading
 
@@ -9,6 +9,8 @@ from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.http2.flooding import flooding
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 CALLERS, STREAMS = 10, 50

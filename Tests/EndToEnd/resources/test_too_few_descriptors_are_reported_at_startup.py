@@ -1,6 +1,10 @@
-"""Whoever asks for more connections than there are descriptors is warned, by `check` and at startup, and told what to do."""
+"""If the file allows more connections than there are descriptors, `check` and startup warn and say what to do."""
+
+import pytest
 
 from resources.descriptors import limited_to
+
+pytestmark = pytest.mark.alone
 
 FILE = """
 listeners: [ {{ address: "127.0.0.1:0", limits: {{ connections: {connections} }} }} ]

@@ -1,4 +1,4 @@
-"""Connections by the thousand that are opened and dropped, with and without a word: all are counted, and none is left."""
+"""Thousands of connections are opened and dropped, with and without data. All are counted, and none is left."""
 
 import pytest
 
@@ -7,6 +7,8 @@ from support.http1.peer import connect
 from support.http1.recorder import OK
 from support.http2 import h2_peer
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 CONNECTIONS = 20_000
 BATCH = 250

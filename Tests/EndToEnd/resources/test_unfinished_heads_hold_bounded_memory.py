@@ -1,11 +1,15 @@
-"""Heads that never end hold as much memory as `limits.memory` lets them; who would have more is told, and others are served."""
+"""Heads that never end hold no more memory than `limits.memory` allows. Further ones get an error, and others are served."""
 
 from pathlib import Path
+
+import pytest
 
 from support.health import Health
 from support.http1.peer import connect
 from support.http1.recorder import OK
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 CALLERS = 1000
 PART = b"GET / HTTP/1.1\r\nhost: a.example\r\nx-padding: " + 60_000 * b"x"

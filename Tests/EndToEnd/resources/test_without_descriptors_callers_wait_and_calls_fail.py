@@ -1,14 +1,18 @@
-"""No descriptor is left, and no connection is idle: calls that need an upstream connection are told, at no cost, and the log says why."""
+"""No descriptor is left and no connection is idle: calls that need an upstream connection fail cheaply, and the log says why."""
 
 import resource
 import select
 import threading
 import time
 
+import pytest
+
 from resources.descriptors import limited_to
 from support.health import Health
 from support.http1.recorder import OK
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 LIMIT = 128
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"

@@ -1,4 +1,4 @@
-"""A kept connection that dies before its response: a GET goes again on a new one, a POST that was taken does not."""
+"""A pooled connection dies before its response: a GET is retried on a new connection, a POST that was sent is not."""
 
 from support.http1.recorder import OK
 from support.wait import eventually

@@ -1,4 +1,4 @@
-"""Calls that were on an HTTP/2 connection to the upstream when it died are told, or retried where that is safe."""
+"""When an HTTP/2 connection to the upstream dies, its calls fail, or are retried if that is safe."""
 
 import pytest
 from hyperframe.frame import DataFrame, SettingsFrame

@@ -1,4 +1,4 @@
-"""A server that lets its connections live for a moment only ends each in good order: no call fails for that."""
+"""A server closes its connections gracefully after a moment. No call fails because of that."""
 
 import threading
 import time

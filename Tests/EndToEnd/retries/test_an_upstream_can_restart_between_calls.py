@@ -1,6 +1,8 @@
-"""When a gRPC server was restarted while nothing was under way, the next call does not notice."""
+"""A gRPC server restarts while there is no call. The next call succeeds."""
 
 import pytest
+
+pytestmark = pytest.mark.alone
 
 
 @pytest.mark.parametrize("grace", [0.0, 1.0], ids=["at once", "in good order"])

@@ -1,4 +1,4 @@
-"""An upstream is killed and started again, and again, under load: what can be retried is, and the rest is unavailable."""
+"""An upstream is killed and restarted again and again under load. Calls that can be retried are; the others end as unavailable."""
 
 import threading
 from collections import Counter
@@ -12,6 +12,8 @@ from support.http2 import h2_peer
 from support.http2.h2_recorder import H2Recorder
 from support.servers.grpc_service import path as grpc_path
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 RESTARTS = 8
 CONFIGURATION = """

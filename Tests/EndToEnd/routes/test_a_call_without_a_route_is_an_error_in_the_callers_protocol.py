@@ -1,4 +1,4 @@
-"""Where no route matches, the call is unimplemented, and the response names its path.
+"""If no route matches, the call is unimplemented, and the response names its path.
 
 A Connect stream learns it before it begins: by the status, as a unary call does.
 """

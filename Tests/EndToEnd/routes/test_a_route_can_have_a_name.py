@@ -1,4 +1,4 @@
-"""A route with a name goes by it in metrics, logs and `explain`, wherever a reload moves it; others go by their number."""
+"""Metrics, logs and `explain` use a route's name, wherever a reload moves the route. Other routes have their number."""
 
 import json
 

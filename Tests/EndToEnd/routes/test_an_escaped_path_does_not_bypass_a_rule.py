@@ -1,4 +1,4 @@
-"""Rules see one form of a path, however it is written, and the upstream gets the same."""
+"""Rules see one form of a path, however it is written, and the upstream gets the same form."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""rewrite changes path, query and host on their way up, for plain HTTP and for RPC; callers are answered in their protocol."""
+"""`rewrite` changes path, query and host of plain HTTP and RPC requests. Callers get responses in their own protocol."""
 
 import grpc
 import pytest

@@ -1,4 +1,4 @@
-"""The first route that matches decides where a call goes and which chain it passes."""
+"""The first route that matches decides the upstream and the chain of a call."""
 
 from support.protocol import CONNECT_UNARY_JSON
 

@@ -1,4 +1,4 @@
-"""One line a call, with who called what, how it ended, what it took and who decided."""
+"""One line for each call: who called which method, its status, its durations and which part decided."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The disk is full, or the log as large as it may be: calls go on, lines that are lost are counted, and it is said once."""
+"""The disk is full, or the log has reached its largest size. Calls continue, lost lines are counted, and one line says so."""
 
 import json
 import os
@@ -8,6 +8,8 @@ import signal
 import pytest
 
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = """
 listen: 127.0.0.1:0

@@ -1,4 +1,4 @@
-"""The code of a gRPC call is the one that its caller concludes, wherever the upstream put it."""
+"""The code of a gRPC call is the one that its caller sees, wherever the upstream put it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A log file that somebody else is to read: `mode` says so, whatever the umask, also after a rotation and a reload."""
+"""A log file that another user reads has the configured `mode`, whatever the umask, also after a rotation and a reload."""
 
 import os
 import signal

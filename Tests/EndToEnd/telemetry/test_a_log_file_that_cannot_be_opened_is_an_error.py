@@ -1,4 +1,4 @@
-"""A log file that cannot be opened: `check` says so, the start fails, and a reload changes nothing."""
+"""A log file that cannot be opened: `check` reports it, startup fails, and a reload changes nothing."""
 
 import os
 

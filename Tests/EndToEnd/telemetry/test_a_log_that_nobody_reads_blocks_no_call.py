@@ -1,4 +1,4 @@
-"""Calls go on and the daemon ends, though nobody reads its log; a log that cannot be written is counted."""
+"""Calls continue and the daemon ends although nothing reads its log. Lines that cannot be written are counted."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Counters and the histogram tell each call once; methods beyond the limit share the name _OTHER."""
+"""Counters and the histogram count each call once. Methods beyond the limit share the name _OTHER."""
 
 from support import protocol
 from support.http1.recorder import JSON

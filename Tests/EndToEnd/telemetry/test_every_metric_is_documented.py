@@ -1,4 +1,4 @@
-"""docs/operating.md has every metric of the catalogue with its labels, and no other; Prometheus finds nothing to say."""
+"""docs/operating.md has every metric of the catalog with its labels, and no other. Prometheus accepts them all."""
 
 import re
 import shutil

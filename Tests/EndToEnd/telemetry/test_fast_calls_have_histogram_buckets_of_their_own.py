@@ -1,6 +1,10 @@
-"""Calls that take a millisecond or two are told apart by the histograms, in buckets that the file may choose."""
+"""The histograms distinguish calls of one and two milliseconds, in buckets that the file can choose."""
+
+import pytest
 
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 STANDARD = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 FAMILIES = ["martlet_rpc_duration_seconds", "martlet_upstream_call_duration_seconds"]

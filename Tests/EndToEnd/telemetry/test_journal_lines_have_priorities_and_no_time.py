@@ -1,4 +1,4 @@
-"""Where systemd's journal reads standard error, each line of the operational log says how much it matters, and not when."""
+"""If systemd's journal reads standard error, each line of the operational log has a priority and no time."""
 
 import signal
 

@@ -1,7 +1,11 @@
-"""The metrics tell how many file descriptors are open and how many may be, as the kernel does."""
+"""The metrics show how many file descriptors are open and how many are allowed, as the kernel does."""
 
 import re
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.alone
 
 
 def test_descriptors_memory_and_threads(martlet, recorder):

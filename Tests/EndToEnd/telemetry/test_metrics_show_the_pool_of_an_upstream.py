@@ -1,4 +1,4 @@
-"""The metrics tell how many connections an upstream has, with calls and without, and how many calls wait for one."""
+"""The metrics show how many connections an upstream has, with and without calls, and how many calls wait for one."""
 
 import threading
 

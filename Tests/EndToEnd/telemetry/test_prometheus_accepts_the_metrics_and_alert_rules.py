@@ -1,4 +1,4 @@
-"""Prometheus's own tool has no objection to the metrics page and to the alert rules, and each alert fires when it should."""
+"""promtool accepts the metrics page and the alert rules, and each alert fires when it should."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Headers and messages can be logged, and what is secret in them is not."""
+"""Headers and messages can be logged, and their secrets are not."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The daemon's own log says once, not for every call, why an upstream cannot be reached, and who went beyond a limit."""
+"""The operational log says once, not for every call, why an upstream cannot be reached and which caller exceeded a limit."""
 
 import re
 

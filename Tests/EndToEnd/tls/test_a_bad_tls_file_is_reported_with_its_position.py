@@ -1,4 +1,4 @@
-"""What is wrong with a file of certificates or a pin is told when the configuration is loaded, not when a caller comes."""
+"""Errors in certificate files and pins are reported when the configuration is loaded, not when a caller connects."""
 
 import pytest
 

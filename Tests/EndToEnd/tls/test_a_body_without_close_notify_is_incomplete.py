@@ -1,4 +1,4 @@
-"""A body that ends with its connection has ended only if the upstream says so in TLS: whoever can cut it cannot fake that."""
+"""A body that ends with its connection is complete only after `close_notify`, which nobody who cuts the connection can fake."""
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 

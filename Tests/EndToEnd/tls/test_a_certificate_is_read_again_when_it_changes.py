@@ -1,4 +1,4 @@
-"""A renewed certificate needs no reload: new connections get it, old ones go on; a bad one changes nothing and is told."""
+"""A renewed certificate needs no reload. New connections get it and old ones stay; a bad one changes nothing and is reported."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Callers may connect in TLS: its certificate, its versions and its protocols are the listener's."""
+"""Callers may connect over TLS, with the certificate, versions and protocols of the listener."""
 
 import socket
 import ssl

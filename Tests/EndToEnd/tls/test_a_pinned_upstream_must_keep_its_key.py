@@ -1,4 +1,4 @@
-"""With pins, a good certificate is not good enough: a renewed one with the same key passes, and another key does not."""
+"""With pins, a valid certificate is not enough: a renewed one with the same key passes, and one with another key does not."""
 
 import pytest
 

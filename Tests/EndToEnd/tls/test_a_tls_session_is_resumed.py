@@ -1,4 +1,4 @@
-"""The next connection to an upstream goes on from the last session, which spares both the certificates."""
+"""The next connection to an upstream resumes the last session and needs no certificates."""
 
 import ssl
 

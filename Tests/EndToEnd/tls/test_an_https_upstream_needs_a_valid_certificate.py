@@ -1,4 +1,4 @@
-"""An upstream with the wrong certificate gets not one byte of the call, and its caller is told why, in its own protocol."""
+"""An upstream with a wrong certificate gets not one byte of the call, and its caller gets the reason in its own protocol."""
 
 import json
 

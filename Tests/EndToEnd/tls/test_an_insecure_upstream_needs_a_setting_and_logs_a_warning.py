@@ -1,4 +1,4 @@
-"""Without verification a call goes to whoever responds: only if the file says so, and never quietly."""
+"""Without verification a call goes to any server that responds. That needs a setting and always logs a warning."""
 
 from support.wait import eventually
 

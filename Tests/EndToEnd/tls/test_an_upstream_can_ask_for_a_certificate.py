@@ -1,4 +1,4 @@
-"""An upstream that knows its callers by certificate is shown ours, and whoever has none is told why it was refused."""
+"""An upstream that requests a client certificate gets ours. Without one the caller gets the reason of the failure."""
 
 from support.wait import eventually
 

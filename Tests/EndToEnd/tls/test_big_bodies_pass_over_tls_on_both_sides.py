@@ -1,4 +1,4 @@
-"""Bodies of any size arrive whole in TLS, and a reader that is slow holds back the sender and not Martlet's memory."""
+"""Bodies of any size arrive whole over TLS. A slow reader holds back the sender, and Martlet's memory stays small."""
 
 import hashlib
 import os
@@ -9,6 +9,8 @@ import pytest
 
 from support.http1.peer import Peer
 from support.wait import settled
+
+pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 SIZES = [0, 1, 16383, 16384, 16385, 65536, MIB + 1, 16 * MIB]

@@ -1,4 +1,4 @@
-"""An upstream that cannot speak a version as new as `minimum` says is not spoken to."""
+"""Martlet does not talk to an upstream that cannot use the `minimum` version."""
 
 import ssl
 

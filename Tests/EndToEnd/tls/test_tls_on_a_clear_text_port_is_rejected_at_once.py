@@ -1,4 +1,4 @@
-"""A caller that greets with TLS learns at once that nobody here speaks it, instead of waiting for a time-out."""
+"""A caller that starts TLS on a clear-text port gets an error at once instead of a timeout."""
 
 import ssl
 

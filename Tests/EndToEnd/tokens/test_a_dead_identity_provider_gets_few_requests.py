@@ -1,4 +1,4 @@
-"""While no token can be had, calls end as unavailable in their protocol, and the provider is asked seldom and ever more seldom."""
+"""While no token is available, calls fail as unavailable in their protocol, and Martlet asks the provider less and less often."""
 
 import time
 
@@ -8,6 +8,8 @@ from support.concurrency import Traffic, at_once
 from support.servers.identity_provider import ENVIRONMENT
 from support.wait import eventually
 from tokens.token_callers import PROTOCOLS, WAYS
+
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture

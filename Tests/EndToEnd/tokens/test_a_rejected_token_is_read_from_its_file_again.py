@@ -1,4 +1,4 @@
-"""A token of a file that the upstream rejects is read again before the call ends, however the file has changed."""
+"""If the upstream rejects a token from a file, Martlet reads the file again before the call ends, however the file was changed."""
 
 import os
 import time
@@ -9,6 +9,8 @@ from support.concurrency import Traffic
 from support.servers.identity_provider import ENVIRONMENT
 from tokens.token_callers import PROTOCOLS
 from tokens.token_file import Renamed, Rewritten, Swapped
+
+pytestmark = pytest.mark.alone
 
 
 class Linked(Renamed):

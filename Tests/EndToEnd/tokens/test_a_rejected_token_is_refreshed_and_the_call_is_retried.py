@@ -1,4 +1,4 @@
-"""An upstream that refuses a token is asked again with a new one, if the call can be retried; the caller sees success."""
+"""If an upstream rejects a token, Martlet retries the call with a new one if it can, and the caller sees success."""
 
 import json
 

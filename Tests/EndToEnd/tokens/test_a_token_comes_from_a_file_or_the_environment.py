@@ -1,4 +1,4 @@
-"""The value goes into the header and format of choice, and replaces what the caller sent there."""
+"""The value is sent in the configured header and format, and replaces what the caller sent there."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""However the file is replaced, the next calls carry the new value; no reload is needed."""
+"""However the file is replaced, the next calls have the new value. No reload is needed."""
 
 import os
 import resource
@@ -7,6 +7,8 @@ import pytest
 
 from support.wait import eventually
 from tokens.token_file import Late, Renamed, Rewritten, Swapped
+
+pytestmark = pytest.mark.alone
 
 
 @pytest.mark.parametrize("kind", [Rewritten, Renamed, Swapped, Late])

@@ -1,4 +1,4 @@
-"""However many calls need a token, on whichever worker: it is fetched once, and they wait for that."""
+"""However many calls need a token, on whichever worker, it is fetched once, and they wait for that fetch."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A token for an upstream that is not on this machine needs TLS, or a word that clear text is meant."""
+"""A token for an upstream on another machine needs TLS, or `allow_clear_text`."""
 
 import pytest
 

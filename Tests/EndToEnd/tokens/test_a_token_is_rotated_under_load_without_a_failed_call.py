@@ -1,4 +1,4 @@
-"""Twenty rotations while calls are running: each call carries one whole value, and none fails."""
+"""Twenty rotations under load: each call has one complete value, and none fails."""
 
 import pytest
 

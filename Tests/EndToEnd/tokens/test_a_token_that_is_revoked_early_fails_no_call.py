@@ -1,4 +1,4 @@
-"""Tokens that an upstream revokes long before they expire: no caller hears of it, whatever another upstream thinks of them."""
+"""An upstream revokes tokens long before they expire. No caller sees it, whatever another upstream does with them."""
 
 import json
 import time
@@ -9,6 +9,8 @@ from support.concurrency import Traffic
 from support.servers.grpc_service import SERVICE
 from support.servers.identity_provider import ENVIRONMENT
 from tokens.token_callers import PROTOCOLS
+
+pytestmark = pytest.mark.alone
 
 BAD = {"x-upstream": "bad"}
 

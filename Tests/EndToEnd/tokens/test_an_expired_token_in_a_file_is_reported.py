@@ -1,4 +1,4 @@
-"""A token in a file that has expired is said to be that, with the time, wherever anybody looks."""
+"""An expired token in a file is reported with its time in the log, the status and the error."""
 
 import json
 import re
@@ -9,6 +9,8 @@ from datetime import datetime, timezone
 import pytest
 
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 
 def jwt(expiry):

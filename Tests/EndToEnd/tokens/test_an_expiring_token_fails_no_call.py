@@ -1,4 +1,4 @@
-"""A thousand calls while tokens end every second and their provider comes and goes: none fails that could succeed."""
+"""A thousand calls while tokens expire every second and their provider stops and starts: none fails that could succeed."""
 
 import threading
 import time
@@ -11,6 +11,8 @@ from support.servers.identity_provider import ENVIRONMENT
 from support.wait import eventually
 from tokens.token_callers import PROTOCOLS, WAYS
 from tokens.token_file import Renamed
+
+pytestmark = pytest.mark.alone
 
 # Callers who say so get the token of a file; it is somebody else who writes that.
 CHAIN = """\

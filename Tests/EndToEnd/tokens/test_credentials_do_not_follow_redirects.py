@@ -1,4 +1,4 @@
-"""A server that sends Martlet, or its callers, elsewhere brings no token and no secret there."""
+"""A redirect sends no token and no secret to another server."""
 
 import pytest
 

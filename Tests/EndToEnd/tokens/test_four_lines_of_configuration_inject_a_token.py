@@ -1,4 +1,4 @@
-"""The smallest useful file: listen, upstream, and a token the application never sees."""
+"""The smallest useful file: listen, upstream, and a token that the application never sees."""
 
 from connectrpc.client import ResponseMetadata
 

@@ -1,4 +1,4 @@
-"""Without a value the call is refused as configured, or goes on without the header; a value that comes late is used."""
+"""Without a value the call is rejected as configured, or continues without the header. A value that arrives late is used."""
 
 from support import protocol
 from support.wait import eventually

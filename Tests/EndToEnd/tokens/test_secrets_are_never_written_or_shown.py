@@ -1,4 +1,4 @@
-"""No value of any source of tokens is in anything that Martlet writes or shows, however calls go; and no core is dumped."""
+"""Nothing that Martlet writes or shows contains the value of any token source, however calls end. No core is dumped."""
 
 import base64
 import itertools

@@ -1,4 +1,4 @@
-"""The identity provider and the services that the tests of tokens rely on do what they say, without a daemon between."""
+"""The identity provider and the services of the token tests work as documented, without a daemon in between."""
 
 import time
 
@@ -9,6 +9,8 @@ from joserfc import jwk, jwt
 from support.servers.identity_provider import CLIENT
 from support.wait import eventually
 from tokens.token_callers import WAYS, expected
+
+pytestmark = pytest.mark.alone
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 KEYS = [("RSA", 2048, "RS256"), ("EC", "P-256", "ES256"), ("OKP", "Ed25519", "EdDSA")]

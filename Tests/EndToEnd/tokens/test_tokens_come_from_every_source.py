@@ -1,4 +1,4 @@
-"""Wherever a token comes from, it arrives at the upstream, fetched as its source wants to be asked."""
+"""Whatever the source of a token, it arrives at the upstream, fetched the way its source requires."""
 
 import json
 import time

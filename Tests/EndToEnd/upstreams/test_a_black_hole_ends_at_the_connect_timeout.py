@@ -2,7 +2,11 @@
 
 import time
 
+import pytest
+
 from support import protocol
+
+pytestmark = pytest.mark.alone
 
 
 def test_connect_timeout(martlet, black_hole):

@@ -1,4 +1,4 @@
-"""Calls without a deadline get the configured one, longer ones are cut, and the upstream is told; then both sides hear of the end."""
+"""Calls without a deadline get the configured one, and longer ones are shortened. When it passes, both sides see the end."""
 
 import time
 
@@ -10,6 +10,8 @@ from support.http2 import h2_peer
 from support.protocol import CONNECT_UNARY_JSON
 from support.servers.grpc_service import SERVICE
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 CHAIN = "interceptors: [ {{ deadline: {{ {} }} }} ]"
 

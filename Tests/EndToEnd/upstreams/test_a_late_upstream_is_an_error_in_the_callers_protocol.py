@@ -1,4 +1,4 @@
-"""When `first_byte` or `call` runs out, the call ends as deadline_exceeded and the upstream connection with it."""
+"""When `first_byte` or `call` expires, the call ends as deadline_exceeded and the upstream connection is closed."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""An upstream that leads to Martlet itself, directly or through another one: the call ends soon, with an error that says so."""
+"""An upstream leads back to Martlet, directly or through another one. The call ends soon, with an error that says so."""
 
 import socket
 import time
@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from support.protocol import SAY
+
+pytestmark = pytest.mark.alone
 
 
 def free_port():

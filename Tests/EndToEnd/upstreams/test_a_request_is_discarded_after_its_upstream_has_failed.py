@@ -1,8 +1,12 @@
-"""What a caller still sends after its upstream has failed is thrown away, however long the response of before is on its way."""
+"""After the upstream has failed, Martlet discards what the caller still sends, however long the response is on its way."""
+
+import pytest
 
 from support.http2 import h2_peer
 from support.protocol import envelope
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 WHOLE = 32 * MIB

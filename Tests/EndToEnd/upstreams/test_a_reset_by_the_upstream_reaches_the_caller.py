@@ -1,4 +1,4 @@
-"""Before the response began it is an error of Martlet's own; after that the caller's connection breaks off, too."""
+"""A reset before the response is an error from Martlet. After that the caller's connection is cut off as well."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An upstream that keeps silent, or never accepts, costs each caller the limit that is set; one that drips is waited for."""
+"""An upstream that sends nothing, or never accepts, costs each caller the configured timeout. A slow one is waited for."""
 
 import select
 import socket
@@ -9,6 +9,8 @@ from support.health import Health
 from support.http2 import h2_peer
 from support.raw_call import GRPC, WAYS, RawCall, response_parts
 from support.wait import POLL
+
+pytestmark = pytest.mark.alone
 
 CONFIGURATION = """
 listen: 127.0.0.1:0

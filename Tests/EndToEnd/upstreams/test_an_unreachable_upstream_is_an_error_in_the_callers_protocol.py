@@ -1,4 +1,4 @@
-"""Nobody listens upstream: every caller learns that the service is unavailable, in its own words."""
+"""No server listens at the upstream. Every caller gets unavailable in its own protocol."""
 
 import socket
 

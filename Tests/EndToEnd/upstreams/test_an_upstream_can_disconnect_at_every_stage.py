@@ -1,4 +1,4 @@
-"""Where an upstream breaks off, the caller is told in its protocol; where that is too late, the response is cut off as well."""
+"""Wherever an upstream disconnects, the caller gets an error in its protocol, or a truncated response if it had begun."""
 
 import threading
 
@@ -8,6 +8,8 @@ from hyperframe.frame import DataFrame, HeadersFrame
 from support.health import Health
 from support.http2 import h2_peer
 from support.raw_call import GRPC, WAYS, RawCall, response_parts
+
+pytestmark = pytest.mark.alone
 
 # What an upstream has sent when it breaks off.
 STAGES = ["nothing", "half a head", "a head", "half a message", "a message", "no end", "all"]

@@ -1,4 +1,4 @@
-"""A name has two addresses; whichever of them responds, the call is served."""
+"""A name has two addresses. Whichever of them responds, the call succeeds."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What an upstream's settings do for its calls: defaults, cookies, waiting for it, the time of an attempt, the retry buffer."""
+"""The settings of an upstream: default headers, cookies, waiting for it, attempt timeout, retry buffer."""
 
 import json
 import time
@@ -12,6 +12,8 @@ from support.http1.recorder import OK
 from support.http2.h2_peer import grpc_request
 from support.servers.eliza import Client
 from support.wait import eventually
+
+pytestmark = pytest.mark.alone
 
 DOWN = b"HTTP/1.1 503 Down\r\ncontent-length: 4\r\n\r\ndown"
 UNCONNECTED = "an upstream cannot be connected to"

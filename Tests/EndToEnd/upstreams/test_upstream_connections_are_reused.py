@@ -1,4 +1,4 @@
-"""Ten calls one after the other need one connection to the upstream, whichever connections they came on."""
+"""Ten calls in a row need one connection to the upstream, on whichever connections they arrive."""
 
 
 def test_one_connection_is_enough(martlet, recorder):
