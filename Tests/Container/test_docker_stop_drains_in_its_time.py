@@ -1,4 +1,4 @@
-"""`docker stop` sends SIGTERM and kills after 10 s: with the image's own configuration Martlet has left by then."""
+"""`docker stop` sends SIGTERM and kills after 10 s: with the image's own configuration Martlet has exited by then."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""HEALTHCHECK: 0 while Martlet lives, whatever the file says of the admin socket; 1 when nobody responds."""
+"""HEALTHCHECK: 0 while Martlet runs, whatever the file says about the admin socket; 1 if there is no response."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_nobody_responds(container, own):
 
 
 def test_a_stopped_daemon_is_not_alive(container, own):
-    """Docker gives the health check two seconds; the command itself waits longer."""
+    """Docker's timeout of the health check is two seconds; the command itself waits longer."""
     ours = container(configuration=own).wait()
     ours.kill("STOP")
     responded = ours.exec("timeout", "2", *dockerfile.HEALTHCHECK)

@@ -119,7 +119,7 @@ def notify(running, tmp_path):
 @pytest.fixture
 def start_eliza(running):
     """Starts a Connect server with a name of its own."""
-    # Imported here, because making her messages takes a second that few tests need.
+    # Imported here, because making the messages costs a second that few tests need.
     from support.servers.eliza import Eliza
 
     return lambda name="Eliza": running(Eliza(name))

@@ -1,6 +1,6 @@
-"""Hours of everything in minutes: says how much memory is kept, and which calls failed, and fails if that is too much.
+"""Hours of mixed traffic in minutes: reports the growth of memory and the failed calls, and fails if either is too large.
 
-Mixed traffic in all protocols, streams, cancelled calls and vanishing callers; meanwhile the configuration is reloaded, the
+Mixed traffic in all protocols, streams, cancelled calls and callers that disconnect; meanwhile the configuration is reloaded, the
 token rotated and the upstream killed and started again. Its own memory is sampled each second; after a warm-up, the
 median of the slopes between any two moments says how it grows: a step, as a burst of load leaves one, does not make a slope.
 
@@ -29,7 +29,7 @@ from support.wait import eventually  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
 MOST_KIB = float(os.environ.get("SOAK_KIB", 48))
-# Memory goes up with a restart, and down each half minute when it is given back; were one a multiple of the other, or nearly,
+# Memory goes up with a restart, and down each half minute when it is released; were one a multiple of the other, or nearly,
 # they would drift past each other for minutes, and that would look like growth.
 RELOAD, ROTATE, RESTART, TELL = 5, 7, 23, 60
 STALL = 3.0  # who is late by so many seconds was not given a processor, nor were the others
@@ -159,7 +159,7 @@ class Soak:
         return wrong + self.at_rest()
 
     def at_rest(self):
-        """What is still held though nobody calls any more."""
+        """What is still held after the last call."""
         self.upstream.stop()
         try:
             self.martlet.wait_for_rest()

@@ -38,7 +38,7 @@ def flood(machine, service):
 
 
 def responded(service):
-    """How many calls have been answered so far."""
+    """How many calls have got a response so far."""
     counts = re.findall(r"^martlet_rpc_handled_total{.*} (\d+)$", service.admin("GET", "/metrics")[1], re.M)
     return sum(map(int, counts))
 

@@ -1,4 +1,4 @@
-"""systemctl restart under load: every call is answered, with the socket unit and without it."""
+"""systemctl restart under load: every call gets a response, with the socket unit and without it."""
 
 import pytest
 

@@ -33,7 +33,7 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     assert command("healthcheck", "--ready", "-c", proxy.file).code == 1
     reload = command("reload", "-c", proxy.file)
     assert reload.code == 1 and "martlet-1" in reload.stderr.text
-    # What the stuck worker has counted is not taken back.
+    # The stuck worker's counts stay.
     assert proxy.metrics().total("martlet_rpc_started_total") >= healthy.total("martlet_rpc_started_total")
     assert proxy.admin("/calls/recent").status_code == 200
     proxy.signal(signal.SIGHUP)

@@ -161,7 +161,7 @@ def test_a_slow_reload_is_requested_once(command, tmp_path):
             asked = pool.submit(command, "reload", "-c", file, environment=environment)
             connection, _ = listener.accept()
             assert connection.recv(1024).startswith(b"POST /reload ")
-            # A daemon that ends in the middle of it; one that is stuck is told of by the same words, ten seconds later.
+            # A daemon that ends in the middle of it; one that is stuck is reported in the same words, ten seconds later.
             connection.close()
             result = asked.result()
         assert result.code == 1 and f"no response from unix:{path}: the daemon is stuck" in result.stderr.text

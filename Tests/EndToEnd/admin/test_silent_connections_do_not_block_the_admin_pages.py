@@ -22,7 +22,7 @@ def test_silent_connections_make_room(martlet, said):
     for command in ["healthcheck", "status", "reload"]:
         ended = Command(command, "--admin", f"unix:{proxy.admin_socket}")
         assert ended.exit_code() == 0, ended.stderr.text
-    # The newest of the crowd are still connected.
+    # The newest connections are still open.
     crowd[-1].setblocking(False)
     with pytest.raises(BlockingIOError):
         crowd[-1].recv(1)

@@ -79,7 +79,7 @@ def test_only_on_loopback(command, tmp_path):
 
 
 def test_the_mode_of_its_socket(proxy):
-    # Who may call shares a group with the daemon, and must not stop it.
+    # A caller shares a group with the daemon and must not be able to stop it.
     assert proxy.admin_socket.stat().st_mode & 0o777 == 0o600
 
 

@@ -76,7 +76,7 @@ def errors_of(schema):
 
 @pytest.fixture
 def is_good(command, tmp_path):
-    """Whether `martlet check` takes a text."""
+    """Whether `martlet check` accepts a text."""
 
     def check(text):
         (tmp_path / "martlet.yaml").write_text(text)

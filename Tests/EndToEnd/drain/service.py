@@ -1,4 +1,4 @@
-"""A daemon whose listening sockets a service manager holds: passed from outside, or given to it by the daemon."""
+"""A daemon whose listening sockets a service manager holds: passed from outside, or stored by the daemon."""
 
 import signal
 

@@ -23,7 +23,7 @@ INTERVAL = 0.05
 
 
 class NewCallers:
-    """Connects and calls all the time, and notes how long each call takes and what goes wrong."""
+    """Connects and calls all the time; records how long each call lasts and each error."""
 
     def __init__(self, address):
         self.waits = []
@@ -63,7 +63,7 @@ class NewCallers:
 
 @pytest.fixture
 def upstream(recorder):
-    """An upstream that takes its time for /slow, and for ever for /endless until it is told to end it."""
+    """An upstream that responds late to /slow, and to /endless only when the test lets it."""
 
     def response(request):
         if request.target == "/slow":

@@ -20,7 +20,7 @@ IDLE_GAP = 0.1
 
 
 class BlindCaller:
-    """Uses its connection again after a pause unless it was told not to; never looks whether it was closed, never retries."""
+    """Reuses its connection after a pause unless a response said not to; never checks whether it was closed, never retries."""
 
     def __init__(self, address):
         self.calls = 0
@@ -99,7 +99,7 @@ def start(martlet, recorder, authority, tmp_path):
 def begin_stop(proxy):
     proxy.signal(signal.SIGTERM)
     proxy.stderr.wait(r" draining\b")
-    proxy.metrics()  # which asks every worker, so each has been told
+    proxy.metrics()  # which asks every worker, so each of them knows
 
 
 @pytest.mark.parametrize("kind", ["tcp", "unix", "tls"])
@@ -135,7 +135,7 @@ def test_a_call_under_way_gets_it_too(start):
 
 
 def test_a_response_that_has_begun_keeps_its_connection(start, recorder, martlet):
-    """Its head said nothing of a close, so the connection takes one more call."""
+    """Its head had no `connection: close`, so the connection serves one more call."""
     resume = threading.Event()
 
     def script(peer):

@@ -69,7 +69,7 @@ def test_the_next_process_listens_on_the_same_sockets(serve, tmp_path, port, kin
     call(endpoint(address))
     service.begin_stop()
     assert service.daemon.exit_code() == 0
-    waiting = [connect(endpoint(address)) for _ in range(8)]  # nobody is refused in between
+    waiting = [connect(endpoint(address)) for _ in range(8)]  # no connection is refused in between
     for caller in waiting:
         caller.send(REQUEST)
     service.start()
@@ -137,7 +137,7 @@ def test_a_reload_stores_and_releases(serve, port, tmp_path):
     first, second = f"127.0.0.1:{port}", f"unix:{tmp_path}/rpc.sock"
     service = serve(configuration(first))
     daemon = service.start()
-    copies = [os.dup(descriptor) for descriptor in service.store.values()]  # as long as the manager takes to close its own
+    copies = [os.dup(descriptor) for descriptor in service.store.values()]  # until the manager has closed its own
     daemon.reload(configuration(second))
     service.wait_for_removal(0)
     service.manager.next("READY")
@@ -202,7 +202,7 @@ def test_a_start_that_fails_leaves_the_sockets_to_the_next(serve, tmp_path):
     service.start()
     service.begin_stop()
     assert service.daemon.exit_code() == 0
-    # Not a port that is taken: a service waits for that.
+    # Not a taken port: a service waits for that.
     service.configuration = configuration(f"unix:{path}", f"unix:{tmp_path}/none/rpc.sock")
     assert service.start(wait=False).exit_code() == 1
     caller = connect(str(path))

@@ -38,7 +38,7 @@ def test_rejected(martlet, recorder, name):
     try:
         smuggler.send(HEAD + CASES[name] + SMUGGLED)
     except ConnectionError:
-        pass  # refused before all of it was sent
+        pass  # rejected before all of it was sent
     response = smuggler.response("POST")
     assert response.status in (400, 431)
     assert smuggler.has_ended()

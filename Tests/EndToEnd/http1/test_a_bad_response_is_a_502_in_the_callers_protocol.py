@@ -40,7 +40,7 @@ def test_rejected(martlet, recorder, name):
             upstream.requests.append(request)
             if request.target != "/good":
                 peer.send(CASES[name])
-                # Where the response goes on for ever, Martlet has to end the connection itself.
+                # If the response never ends, Martlet has to close the connection itself.
                 return peer.rest() if CASES[name].endswith(b"ok") else None
             peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
 

@@ -19,7 +19,7 @@ def test_within_its_head(martlet, recorder):
     caller = martlet(CONFIGURATION.format(url=upstream.url)).connect(timeout=5)
     caller.send(b"GET / HTTP/1.1\r\nhost: a.ex")
     caller.half_close()
-    assert caller.has_ended()  # and does not wait until a head takes too long
+    assert caller.has_ended()  # and does not wait for the timeout of a head
     assert upstream.bytes == b""
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from support.http2 import h2_peer
 
-# What a smuggler hopes that somebody takes for a request of its own.
+# What an attacker hopes that a server reads as a second request.
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n"
 
 
@@ -83,7 +83,7 @@ def test_rejected(martlet, recorder, name):
     try:
         smuggler.send(data + SMUGGLED)
     except ConnectionError:
-        pass  # refused before all of it was sent
+        pass  # rejected before all of it was sent
     response = smuggler.response()
     assert response.status == status
     assert response.header("content-type") == "application/json"

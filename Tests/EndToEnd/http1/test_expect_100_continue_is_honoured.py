@@ -49,4 +49,4 @@ def test_curl(martlet, nginx, tmp_path):
     proxy = martlet(upstream=upstream.url)
     command = ["curl", "-sS", "--noproxy", "*", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Expect: 100-continue"]
     status = subprocess.check_output([*command, "-T", tmp_path / "body", proxy.url + "/p"], timeout=20)
-    assert status == b"502"  # nginx read it all and found nobody to pass it to
+    assert status == b"502"  # nginx read it all and had no upstream for it

@@ -13,13 +13,13 @@ from http1.hostile.rule import ambiguity, response_ambiguity, first_response, le
 # Seconds on a machine that has nothing else to do.
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(240)]
 
-# Where nobody else does as Martlet does, and why it may.
+# Inputs that only Martlet forwards, and why it may.
 EXCEPTIONS = {
     "head OPTIONS of an absolute target": "RFC 9112 §3.2.4: the last proxy MUST send `*` for an empty path",
     "head HTTP/1.0 without a host": "RFC 9112 §3.2: without an authority, an empty Host MUST be sent; the others send none",
     "head HTTP/1.0 with an absolute target and no host": "RFC 9112 §3.2.2: Host MUST be made from the target's",
 }
-# It is answered in HTTP/2.
+# The response is HTTP/2.
 PREFACE = "head the preface of HTTP/2"
 # Statuses of Martlet's own making, which no server of these tests sends.
 OWN = (502, 503, 504)

@@ -11,7 +11,7 @@ LIMIT = 8 << 20
 
 
 class Attack:
-    """Begins when it is made; `check` tells whether it was withstood."""
+    """Begins when it is made; `check` asserts that the daemon withstood it."""
 
     def __init__(self, proxy):
         self.proxy = proxy
@@ -37,7 +37,7 @@ class Attack:
         return {limit for limit, value in self._hits().items() if value > self._before.get(limit, 0)}
 
     def check(self, *limits, memory=LIMIT):
-        """One of the limits was hit and counted, little memory was taken, and the bystander was served all the time."""
+        """One of the limits was hit and counted, little memory was used, and the canary was served all the time."""
         eventually(lambda: self.new_hits().intersection(limits), 3.0, f"a hit of the limit {' or '.join(limits)}")
         self.canary.wait_for_calls(10)
         self.canary.stop()
@@ -68,4 +68,4 @@ def flood(peer, chunks, reads=True, within=10.0):
             except BlockingIOError:
                 pass
             except ConnectionError:
-                return  # what it said before can still be read
+                return  # what it sent before can still be read

@@ -1,8 +1,8 @@
-"""Somebody else who calls again and again, on a connection of his own.
+"""A caller beside the attack: it calls again and again, on a connection of its own.
 
-He is a process of his own, so that a test that is busy does not keep him from his clock. Run as a program he writes a line for
-each call, in seconds: how long it took, for how long the daemon worked meanwhile, and for how long the host of a virtual machine
-took its processors away; or what was wrong.
+It is a separate process, so that a busy test does not delay its clock. As a program it writes a line for
+each call, in seconds: how long the call lasted, the processor time of the daemon meanwhile, and how long the host of a virtual
+machine took its processors away; or the error.
 """
 
 import os
@@ -15,9 +15,9 @@ from support.program import Program
 from support.wait import eventually
 
 FOLDER = Path(__file__).resolve().parents[1]
-# How long a call may take, in seconds.
+# How long a call may last, in seconds.
 LONGEST_CALL = 1.0
-# Where the host took away processors for half of that time or more, it may take so long, and the daemon work for so long.
+# If the host took processors away for half of that time or more, a call may last this long, and the daemon work this long.
 LONGEST = 5.0
 WORK = 0.5
 
@@ -31,7 +31,7 @@ class Canary:
 
     @property
     def calls(self):
-        """How long each took, how long the daemon worked meanwhile, and how long processors were taken away."""
+        """For each call: how long it lasted, how long the daemon worked, and how long processors were taken away."""
         lines = [line.split() for line in self._program.stdout]
         return [tuple(map(float, line[1:])) for line in lines if line[0] == "call"]
 
@@ -41,19 +41,19 @@ class Canary:
 
     @property
     def late(self):
-        """The calls that took too long, as `calls` has them."""
+        """The calls that lasted too long, in the form of `calls`."""
         return [call for call in self.calls if is_late(*call)]
 
     def wait_for_calls(self, more, within=5.0):
         target = len(self.calls) + more
-        eventually(lambda: self.failures or len(self.calls) >= target, within, f"{more} more calls of a bystander")
+        eventually(lambda: self.failures or len(self.calls) >= target, within, f"{more} more calls of a canary")
 
     def stop(self):
         self._program.stop()
 
 
 def is_late(took, worked, stolen):
-    """Whether a call took too long, and not because of the machine's host alone."""
+    """Whether a call lasted too long, and not only because of the machine's host."""
     return took >= LONGEST_CALL and (stolen < took / 2 or took >= LONGEST or worked >= WORK)
 
 
@@ -72,7 +72,7 @@ def run(host, port, pid):
         spent = [clock() - start for clock, start in zip(clocks, before)]
         right = (call.status, call.body) == (200, b"ok")
         line = " ".join(["call", *(f"{each:.6f}" for each in spent)]) if right else f"{call.status} {call.body}"
-        # In one piece: he may be stopped at any time, and output need not be buffered.
+        # In one piece: it may be stopped at any time, and output need not be buffered.
         os.write(sys.stdout.fileno(), f"{line}\n".encode())
         time.sleep(0.002)
 

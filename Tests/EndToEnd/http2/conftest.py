@@ -8,7 +8,7 @@ from support.http2.h2_recorder import response_ok
 
 @pytest.fixture
 def start_attack(martlet, h2_recorder, running):
-    """Starts a daemon of one worker with somebody who calls it all the time."""
+    """Starts a daemon of one worker with a canary that calls it all the time."""
 
     def start(response=response_ok, limits="{}", timeouts="{}"):
         upstream = h2_recorder(response)

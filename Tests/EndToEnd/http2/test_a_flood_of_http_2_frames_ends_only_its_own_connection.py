@@ -105,7 +105,7 @@ def priorities():
 
 
 def unknown_frames():
-    """ALTSVC, PRIORITY_UPDATE, and types that nobody has given a meaning."""
+    """ALTSVC, PRIORITY_UPDATE, and types without a meaning."""
     frames = [b"\x00\x00\x03" + bytes([kind]) + bytes(5) + b"abc" for kind in (10, 16, 99, 255)]
     return itertools.repeat(b"".join(frames), MANY // 4)
 
@@ -154,7 +154,7 @@ FLOODS = {
     "window updates of a stream that has ended": (windows_of_an_ended_stream, "window"),
     "window overflow": (window_overflow, "window"),
 }
-# The same without a limit of its own: each is an error of the connection.
+# The same without a separate limit: each is an error of the connection.
 ERRORS = {
     "DATA after the end": made_you_reset(data),
     "PRIORITY of a wrong length": made_you_reset(wrong_length),
@@ -176,7 +176,7 @@ def test_flood(start_attack, name, reads):
 
 
 def full_connection(start_attack, **options):
-    """A siege, and a caller of 200 calls that reads nothing: their responses have filled all buffers on the way."""
+    """An attack, and a caller of 200 calls that reads nothing: their responses have filled all buffers on the way."""
 
     def response(peer, stream):
         is_attack = (b":path", b"/attack") in stream.heads[0]
@@ -197,7 +197,7 @@ def full_connection(start_attack, **options):
 
 
 def test_resets_that_are_not_read(start_attack):
-    """Whoever has never acknowledged how many streams there may be is told of each that was too many, if he reads."""
+    """A caller that never acknowledged the limit of streams gets a reset for each stream too many, if it reads."""
     attack, attacker = full_connection(start_attack)
     flood(attacker, (opened(stream, "END_STREAM") for stream in itertools.islice(streams(), 200, None)), reads=False)
     attack.check("slow_reader", memory=2 * LIMIT)
@@ -205,7 +205,7 @@ def test_resets_that_are_not_read(start_attack):
 
 
 def test_responses_that_are_not_read_after_all(start_attack):
-    """Its calls are over, since it has reset them, and it still takes nothing of what is on the way."""
+    """Its calls are over, since it has reset them, and it still reads nothing."""
     attack, attacker = full_connection(start_attack, timeouts="{ stalled: 500ms }")
     for stream in itertools.islice(streams(), 200):
         attacker.reset(stream)
@@ -254,7 +254,7 @@ def test_twenty_at_a_time(start_attack, name):
 
 
 def test_a_caller_that_cancels_many_calls_is_not_an_attacker(start_attack):
-    """Deadlines that pass and searches that are refined: as many calls again are answered."""
+    """Deadlines that pass and searches that are refined: as many other calls get their response."""
     attack = start_attack()
     caller = attack.attacker()
     for number in range(300):

@@ -101,7 +101,7 @@ def test_body(martlet, recorder, h2_recorder, name):
         caller.data(call.id, body, end=True)
     caller.wait(lambda: call.is_over or caller.goaway, "a refusal")
     assert call.status != 200
-    assert True not in completed  # the upstream never takes it for a whole request
+    assert True not in completed  # the upstream never sees it as a whole request
 
 
 @pytest.mark.parametrize("length", [3, 10])

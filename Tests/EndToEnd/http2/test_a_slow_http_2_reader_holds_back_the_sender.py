@@ -108,7 +108,7 @@ def test_other_streams_of_the_connection_go_on(martlet, h2_recorder):
 
     upstream = h2_recorder(script=script)
     proxy = martlet(upstream=upstream.url, more="workers: 1")
-    # The connection's window is wide, those of the streams are not, and nobody gives any of theirs back.
+    # The connection's window is wide, those of the streams are not, and no caller opens its window.
     caller = proxy.connect_h2(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 10000})
     caller.grant(64 * MIB)
     stuck = [caller.open(h2_peer.request("/flood"), end=True) for _ in range(4)]

@@ -10,7 +10,7 @@ BODY = bytes(range(256)) * 1000
 
 
 def echo(peer, stream):
-    """Responds with what it was sent, trailers included; without a length when asked so."""
+    """Responds with what it was sent, trailers included; without a length on request."""
     peer.finish(stream)
     is_sized = stream.path != "/no-length" and not stream.trailers
     length = [("content-length", str(len(stream.body)))] if is_sized else []

@@ -82,7 +82,7 @@ def start_without_room(martlet, h2_recorder, script):
 
 
 def test_until_a_stream_is_free(martlet, h2_recorder):
-    """The upstream allows none at first: it is not asked for a thousand connections more."""
+    """The upstream allows none at first: Martlet does not open a thousand more connections."""
 
     def script(peer):
         assert resume.wait(10)

@@ -144,7 +144,7 @@ def test_frames_that_may_come(proxy):
 
 
 def test_a_request_that_its_response_has_overtaken(martlet):
-    """What is left of it is on its way when Martlet gives it up."""
+    """The rest of it is on its way when Martlet resets it."""
     caller = connect(martlet(RESPOND))
     calls = [caller.open(h2_peer.request("/", "POST")) for _ in range(3)]
     for call in calls:
@@ -201,7 +201,7 @@ def test_an_upstream(martlet, h2_recorder, name, begins):
 
 @pytest.mark.parametrize("extra", [lambda peer, number: DataFrame(number, b"x"), trailers], ids=["DATA", "trailers"])
 def test_an_upstream_that_sends_after_its_end(martlet, h2_recorder, extra):
-    """The call has its response already; the stream is reset, and other calls of the connection go on."""
+    """The call has its response already; the stream is reset, and other calls of the connection continue."""
     waiting = []
 
     def response(peer, stream):

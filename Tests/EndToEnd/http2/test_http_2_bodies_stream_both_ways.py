@@ -90,7 +90,7 @@ def test_pieces(martlet, h2_recorder, pieces, padded):
             peer.wait(lambda: peer.may_send(stream) >= size, "the window")
             peer.spend(stream, size)
             peer.send(frame)
-        peer.data(stream, end=True)  # the end is an empty frame of its own
+        peer.data(stream, end=True)  # the end is a separate empty frame
 
     upstream = h2_recorder(response)
     caller = martlet(upstream=upstream.url).connect_h2()

@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 def begun_for_ever(peer, stream):
-    """The bystander's are answered; the others get as much as they take, and no end."""
+    """The canary gets its response; the others get as much as they read, and no end."""
     if stream.path == "/canary":
         return response_ok(peer, stream)
     peer.headers(stream.id, h2_peer.response())

@@ -31,7 +31,7 @@ interceptors:
         globex: { plan: basic, messages: none }
   - respond: {}
 """
-# line: the column, and what is said
+# line: the column, and part of the message
 WRONG = {4: (15, "grpc-tenant"), 5: (14, "{nothing}"), 7: (9, "small letters"), 8: (42, '"none"')}
 
 

@@ -19,7 +19,7 @@ GOOD = {"code": 0, "sentence": "hello"}
 MISSING = {"code": 5, "errorMsg": "no order 100%"}
 BROKEN = {"code": 99, "errorMsg": "disk"}
 
-# Errors that their servers tell in the message of a response that looks well.
+# Errors in the message of a response whose status is a success.
 ERRORS = [
     {"when": {"json": {"/code": 5}}, "fail": {"code": "not_found", "message": "{json:/errorMsg}"}},
     {
@@ -40,7 +40,7 @@ def response(status=200, body=b"", *fields):
 
 
 def each(*responses):
-    """Gives one after the other, the last for ever; the moments at which it was asked are in `times`."""
+    """Returns one response after the other, the last one again and again; `times` has the moments of the requests."""
 
     def run(request):
         run.times.append(time.monotonic())
@@ -314,7 +314,7 @@ def test_a_grpc_server_can_forbid_a_retry(failing):
 
 
 def guarded(name, value):
-    """Takes requests whose header has the value."""
+    """Accepts requests whose header has the value."""
     return lambda request: FINE if request.header(name) == value else response(401, b"who are you?")
 
 

@@ -87,7 +87,7 @@ def test_a_slow_stream(martlet, grpc_service, grpc_channel):
     channel = grpc_channel(martlet(upstream=grpc_service().url, more=faulty("throttle: 10KiB")))
     start = time.monotonic()
     echoed = list(channel.converse(iter([b"x" * 1024] * 3), timeout=20))
-    # The requests go on one after the other, and so do the responses.
+    # The requests arrive one after the other, and so do the responses.
     assert time.monotonic() - start >= 0.35
     assert echoed == [b"x" * 1024] * 3
 

@@ -11,7 +11,7 @@ from support.users import NOBODY, need_root
 
 @pytest.fixture
 def as_nobody(martlet, binary):
-    """Starts a daemon as a user without rights, in a directory of its own."""
+    """Starts a daemon as a user without privileges, in a separate directory."""
     need_root()
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)

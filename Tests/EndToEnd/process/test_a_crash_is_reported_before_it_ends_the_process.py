@@ -94,7 +94,7 @@ def test_a_stack_overflow(crashing):
 
 
 def test_a_signal_from_outside(martlet):
-    """Such as a watchdog's, when it cannot know which thread hangs: all of them are told of."""
+    """Such as a watchdog's, when it cannot know which thread hangs: all of them are reported."""
     proxy = martlet(upstream="http://127.0.0.1:9", more="workers: 3")
     proxy.signal(signal.SIGABRT)
     lines = report(proxy, signal.SIGABRT)

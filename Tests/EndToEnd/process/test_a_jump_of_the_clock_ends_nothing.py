@@ -59,7 +59,7 @@ def test_calls_in_flight(martlet, recorder, clock):
         caller.send(REQUEST)
         eventually(lambda: len(resume) == number, what="the request upstream")
         clock(jump)
-        # Something else is done meanwhile, so that whoever looks at the clock has done so.
+        # Other work happens meanwhile, so that every timer has read the clock.
         assert proxy.admin("/healthz").status_code == 200
         other = connect(proxy.address)
         other.close()
@@ -76,7 +76,7 @@ def test_calls_in_flight(martlet, recorder, clock):
 
 
 def test_tokens(martlet, recorder, identity_provider, clock):
-    """How long a token is good is counted from when it came, not by a clock that somebody sets."""
+    """The lifetime of a token counts from its arrival, not by a clock that can be set."""
     provider, upstream = identity_provider(), recorder()
     proxy = martlet(
         f"""

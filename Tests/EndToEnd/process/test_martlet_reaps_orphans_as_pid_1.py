@@ -15,7 +15,7 @@ upstream: {url}
 interceptors:
   - token: {{ exec: {{ command: [{program}] }}}}
 """
-# Each time a child in a session of its own outlives the program.
+# Each time a child in its own session outlives the program.
 PROGRAM = """#!/bin/sh
 setsid sleep 0.2 >/dev/null 2>&1 &
 echo x >>{count}

@@ -49,7 +49,7 @@ def test_a_program_that_it_starts(as_nobody, recorder):
 
 
 def test_what_it_reads_of_itself(as_nobody):
-    """It is still what /metrics tells."""
+    """/metrics still shows it."""
     metrics = as_nobody("http://127.0.0.1:9", "interceptors: [ metrics: {} ]").metrics()
     assert metrics.total("process_open_fds") > 5
     assert metrics.total("process_resident_memory_bytes") > 1 << 20

@@ -29,7 +29,7 @@ def rule(condition):
     return f"validate: {{ rules: [ {{ when: {{ {condition} }}, fail: {{ code: out_of_range, message: bad }} }} ] }}"
 
 
-# What goes wrong, the code of the callers, and who has decided.
+# What goes wrong, the code that callers see, and which part decided.
 TROUBLES = {
     "nothing": ("metrics: {}", "ok", "upstream"),
     "fault": ("fault: { code: aborted }", "aborted", "interceptor:it"),

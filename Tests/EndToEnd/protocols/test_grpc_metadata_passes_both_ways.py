@@ -59,7 +59,7 @@ def test_stream(channel, seen):
 
 
 def test_kilobytes_of_metadata(channel, seen):
-    # Above 8 KiB in all, this server refuses calls at random.
+    # Above 8 KiB in all, this server rejects calls at random.
     much = [(f"x-{number}-bin", bytes([number]) * 1000) for number in range(5)]
     channel.unary(b"", metadata=much, timeout=10)
     assert by_name(seen) == by_name(much)

@@ -25,7 +25,7 @@ STORM = 100
 
 @pytest.fixture
 def waiting(h2_recorder):
-    """An upstream that begins each response to /wait, and ends it when it is told to."""
+    """An upstream that begins each response to /wait, and ends it when the test says so."""
 
     def response(peer, stream):
         peer.finish(stream)
@@ -111,7 +111,7 @@ def test_other_signals_do_not_disturb_a_drain(martlet, waiting):
 
 @pytest.mark.parametrize("count", [2, STORM])
 def test_a_second_signal_ends_at_once(martlet, waiting, count):
-    """A second SIGTERM ends what is under way, in order: callers are told, and the daemon says that it was not done."""
+    """A second SIGTERM ends calls in an orderly way: callers get an error, and the exit code says that the drain was cut short."""
     proxy = martlet(CONFIGURATION.format(url=waiting.url, number=0))
     caller = begin(proxy)
     proxy.signal(signal.SIGTERM)

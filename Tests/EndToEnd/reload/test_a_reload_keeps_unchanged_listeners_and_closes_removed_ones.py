@@ -39,7 +39,7 @@ def test_kept_added_and_removed(martlet, recorder, tmp_path):
 
 @pytest.mark.parametrize("kind", ["tcp", "unix"])
 def test_a_listener_that_comes_back_at_once(martlet, recorder, tmp_path, kind):
-    """A reload that is asked for while another is under way comes after it, and finds the address free."""
+    """A reload requested during another one runs after it, and finds the address free."""
     upstream = recorder()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

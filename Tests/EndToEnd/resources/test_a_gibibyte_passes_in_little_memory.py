@@ -12,7 +12,7 @@ LIMIT = 4 << 20
 
 @pytest.fixture
 def gibibyte(tmp_path):
-    """A file of 1 GiB that takes no room on the disk."""
+    """A file of 1 GiB that uses no space on the disk."""
     path = tmp_path / "gibibyte"
     with path.open("wb") as file:
         file.truncate(GIB)

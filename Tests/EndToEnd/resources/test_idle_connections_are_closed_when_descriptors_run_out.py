@@ -97,7 +97,7 @@ def test_two_workers_and_a_reload(martlet, recorder, command):
 
 
 def test_idle_http_2_connections(martlet, recorder, command):
-    """They are told goodbye, and go; a caller with a call under way stays."""
+    """They get a GOAWAY and close; a caller with an active call stays."""
     proxy = start(martlet, recorder)
     words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0"
     peers = crowd(proxy, CALLERS, words)
@@ -171,7 +171,7 @@ def test_connections_to_upstreams_use_up_the_reserve(martlet, recorder, command,
         metrics = all_callers_are_served(proxy, command)
         assert metrics.total("process_open_fds") < 256 - 8
         if kind == "used":
-            # They have come one after the other, so none was refused, nor waited.
+            # They came one after the other, so none was refused, and none waited.
             assert metrics.total("martlet_limit_hits_total") == 0
         assert ended(busy) == []
 

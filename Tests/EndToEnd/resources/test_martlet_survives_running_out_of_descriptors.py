@@ -36,7 +36,7 @@ def test_exhaustion(martlet, recorder):
     assert crowd[-1].has_ended()
     proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; refusing callers callers=224 limit=256")
     assert proxy.admin("/healthz").status_code == 200
-    # The calls that are under way go on.
+    # The active calls continue.
     for caller in crowd[:5]:
         caller.send(b" a.example\r\n\r\n")
         assert caller.response().status == 200

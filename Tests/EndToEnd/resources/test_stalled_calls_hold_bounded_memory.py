@@ -14,7 +14,7 @@ pytestmark = pytest.mark.alone
 
 MIB = 1 << 20
 CALLERS, STREAMS = 10, 50
-# Much more than two sockets and the windows of a stream take.
+# Much more than two sockets and the windows of a stream hold.
 MUCH = bytes(MIB)
 NO = b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n"
 WIDE = {SettingsFrame.INITIAL_WINDOW_SIZE: 1 << 30}
@@ -27,7 +27,7 @@ def upstream(h2_recorder):
 
 @pytest.fixture
 def narrow(martlet, tmp_path):
-    """Starts Martlet on a Unix socket, which takes little of what nobody reads."""
+    """Starts Martlet on a Unix socket, which buffers little of what nobody reads."""
 
     def start(upstream, memory="2MiB", chain="metrics"):
         return martlet(
@@ -44,7 +44,7 @@ def narrow(martlet, tmp_path):
 
 
 class Shortage:
-    """What Martlet tells of its memory while callers hold it."""
+    """What Martlet reports about its memory while callers hold it."""
 
     def __init__(self, proxy, limit=2 * MIB):
         self.proxy, self.limit = proxy, limit
@@ -67,7 +67,7 @@ class Shortage:
         return self.callers[-1]
 
     def ends(self, path="/ok"):
-        """Calls end, others are served, and all is given back when the callers are gone."""
+        """Calls end, others are served, and all is released when the callers are gone."""
         eventually(lambda: self.hits > 0, what="calls that end or are rejected")
         eventually(lambda: is_served(self.proxy, path), what="a call that is served")
         # Those that are left may get more meanwhile.
@@ -185,7 +185,7 @@ def test_callers_of_http_1_that_read_nothing(narrow, recorder):
 
 @pytest.mark.parametrize("kind", ["application/grpc", "application/json"])
 def test_messages_that_stop_half_way(narrow, h2_recorder, kind):
-    """They are held for an interceptor that wants them whole."""
+    """They are held for an interceptor that needs them whole."""
 
     def response(peer, stream):
         if stream.path == "/ok":
@@ -203,7 +203,7 @@ def test_messages_that_stop_half_way(narrow, h2_recorder, kind):
 
 
 class Uploads:
-    """Callers of HTTP/1.1 that send as much as is taken."""
+    """HTTP/1.1 callers that send as much as Martlet reads."""
 
     def __init__(self, shortage, count):
         self.peers = [shortage.connect() for _ in range(count)]
@@ -225,7 +225,7 @@ def test_uploads_that_the_upstream_does_not_read(narrow, recorder, h2_recorder, 
     over = threading.Event()
 
     def script(peer):
-        # What is small is answered on a connection of its own; of the others nothing is read.
+        # Small requests get a response on a separate connection; of the others nothing is read.
         request = peer.head()
         if request.startswith(b"GET /ok "):
             peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")
@@ -256,7 +256,7 @@ def test_uploads_that_the_upstream_does_not_read(narrow, recorder, h2_recorder, 
 
 
 def test_a_limit_that_is_lowered_below_what_is_held(narrow, upstream):
-    """Nothing else happens that would tell Martlet of it."""
+    """Nothing else happens from which Martlet could learn it."""
     proxy = narrow(upstream, memory="64MiB")
     shortage = Shortage(proxy, limit=MIB)
     caller = shortage.calls(reading=False, settings={SettingsFrame.INITIAL_WINDOW_SIZE: 0})
@@ -307,7 +307,7 @@ def test_a_call_that_waits_for_a_token_is_not_stalled(martlet, tmp_path, upstrea
 
 
 def test_a_response_that_begins_before_its_request_has_ended(narrow, h2_recorder):
-    """What has come of it is held for an interceptor that wants all of it."""
+    """What has arrived is held for an interceptor that needs all of it."""
 
     def response(peer, stream):
         if stream.path == "/part":
@@ -350,7 +350,7 @@ def test_callers_that_send_a_byte_now_and_then(narrow, recorder):
 
 
 def test_files_that_are_sent_before_retries(martlet, tmp_path, recorder):
-    """The server that they go to reads nothing; a call for which there is no room gets an error at once."""
+    """Their server reads nothing; a call beyond the limit gets an error at once."""
     over = threading.Event()
 
     def script(peer):

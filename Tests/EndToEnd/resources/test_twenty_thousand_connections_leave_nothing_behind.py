@@ -12,7 +12,7 @@ pytestmark = pytest.mark.alone
 
 CONNECTIONS = 20_000
 BATCH = 250
-# As many of each: silent ones, calls that nobody waits for, and beginnings.
+# As many of each: silent ones, calls that nobody waits for, and partial heads.
 WORDS = [b"", b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n", b"GET / HT", h2_peer.PREFACE, h2_peer.PREFACE[:7]]
 
 

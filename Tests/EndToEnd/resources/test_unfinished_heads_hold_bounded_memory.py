@@ -49,7 +49,7 @@ def test_heads(martlet, recorder):
     for caller in callers:
         caller.reset()
     eventually(lambda: proxy.metrics().total("martlet_held_memory_bytes") == 0, what="the memory given back")
-    # It is given back to the system within a minute.
+    # It is released to the system within a minute.
     health.check(memory=16 * MIB)
 
 

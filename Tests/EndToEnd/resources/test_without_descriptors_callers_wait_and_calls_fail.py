@@ -25,7 +25,7 @@ workers: 1
 
 
 def test_calls(martlet, recorder):
-    """Each call takes two descriptors, so that all are used before callers have their share; but the last are kept."""
+    """Each call uses two descriptors, so that all are used before callers have their share; the last ones are reserved."""
     resume = threading.Event()
 
     def script(peer):
@@ -49,7 +49,7 @@ def test_calls(martlet, recorder):
     assert callers.pop().response().status == 503
     for caller in late:
         caller.send(REQUEST[10:])
-    # Those who were told are idle, and make room for others.
+    # Callers that got an error are idle, and make room for others.
     readable = eventually(lambda: select.select([caller.socket for caller in late], [], [], 0)[0], what="a response")
     response = next(caller for caller in late if caller.socket is readable[0]).response()
     assert (response.status, b'"unavailable"' in response.body) == (503, True)
@@ -63,7 +63,7 @@ def test_calls(martlet, recorder):
 
 
 def test_accepting(martlet, recorder):
-    """The system takes descriptors away: new callers wait in the queue, which is looked at ten times a second."""
+    """The system withdraws descriptors: new callers wait in the queue, which Martlet checks ten times a second."""
     proxy = martlet(CONFIGURATION.format(url=recorder(OK).url), **limited_to(LIMIT))
     health = Health(proxy)
     first = proxy.connect()
@@ -76,7 +76,7 @@ def test_accepting(martlet, recorder):
     used, until = proxy.cpu_seconds(), time.monotonic() + 1.0
     eventually(lambda: time.monotonic() > until, what="the end of a second")
     assert proxy.cpu_seconds() - used < 0.1
-    assert len(proxy.stderr.matches("out of file descriptors")) == 1  # which is not said ten times a second
+    assert len(proxy.stderr.matches("out of file descriptors")) == 1  # which is not logged ten times a second
     resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
     assert second.response().status == 200
     assert proxy.metrics().total("martlet_limit_hits_total", limit="descriptors") > 5

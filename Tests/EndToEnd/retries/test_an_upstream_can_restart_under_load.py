@@ -33,7 +33,7 @@ def response_at_once(peer, stream):
 
 
 class Calls:
-    """Calls without a pause, each kind in a thread of its own; counts the outcomes of each kind."""
+    """Calls without a pause, each kind in its own thread; counts the outcomes of each kind."""
 
     def __init__(self, **kinds):
         self.outcomes = {name: Counter() for name in kinds}

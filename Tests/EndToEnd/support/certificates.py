@@ -43,7 +43,7 @@ class Identity:
         return context
 
     def replace(self, other):
-        """Takes another certificate and key into the same files, as renewal does: one after the other."""
+        """Writes another certificate and key to the same files, one after the other, as renewal does."""
         self.certificate.write_bytes(other.certificate.read_bytes())
         self.key.write_bytes(other.key.read_bytes())
 

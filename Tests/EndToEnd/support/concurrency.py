@@ -30,7 +30,7 @@ class Timed:
 
 
 class Traffic:
-    """Makes each of `calls`, functions that return an outcome, again and again in a thread of its own until stopped."""
+    """Makes each of `calls`, functions that return an outcome, again and again, each in its own thread, until stopped."""
 
     def __init__(self, calls, pause=0.02):
         self._pause = pause

@@ -55,7 +55,7 @@ class Martlet(Command):
             self.stderr.wait(r"\bready\b")
 
     def write(self, configuration):
-        """Replaces the file as a whole, without telling the daemon."""
+        """Replaces the file as a whole, without a reload."""
         configuration = textwrap.dedent(configuration)
         if self._has_admin and not re.search(r"^admin:", configuration, re.MULTILINE):
             configuration += f"\nadmin: {{ address: unix:{self.admin_socket} }}\n"
@@ -64,7 +64,7 @@ class Martlet(Command):
         new.replace(self.file)
 
     def reload(self, configuration=None, outcome="reloaded"):
-        """Sends SIGHUP, with a new file if one is given, and waits for the log to tell the outcome."""
+        """Sends SIGHUP, with a new file if one is given, and waits for the outcome in the log."""
         if configuration is not None:
             self.write(configuration)
         pattern = rf" {outcome}\b"
@@ -148,11 +148,11 @@ class Martlet(Command):
         return self._status("VmRSS")
 
     def own_memory(self):
-        """Resident bytes now but for pages of files: of the program, ever more is resident as more of it has run."""
+        """Resident bytes now without pages of files: more and more of the program is resident as more of it has run."""
         return self._status("RssAnon")
 
     def own_peak_memory(self):
-        """About the most that `own_memory` has been since `forget_peak_memory`: pages of files count as they are now."""
+        """About the most that `own_memory` has been since `reset_peak_memory`: pages of files count as they are now."""
         peak, files = self._status("VmHWM", "RssFile")
         return peak - files
 
@@ -182,7 +182,7 @@ class Martlet(Command):
         return {match[1] for file in self.open_files() if (match := re.fullmatch(r"socket:\[(\d+)\]", file))}
 
     def sockets(self):
-        """Its TCP sockets over IPv4, as the kernel tells of them: addresses, state, and what waits to be sent and read."""
+        """Its TCP sockets over IPv4, as the kernel shows them: addresses, state, and the bytes that wait to be sent and read."""
         rows = (row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:])
         inodes = self.socket_inodes()
         return [" ".join(row[1:5]) for row in rows if row[9] in inodes]

@@ -10,7 +10,7 @@ HIGH = 100
 
 @contextmanager
 def passing(descriptors):
-    """The options of a program that is given `descriptors`, pairs of a name and a number; good while it is started."""
+    """The options of a program that receives `descriptors`, pairs of a name and a number; valid while it is started."""
     high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH) for _, descriptor in descriptors]
     moves = " ".join(f"{number}<&{copy} {copy}<&-" for number, copy in enumerate(high, start=3))
     # Only a shell that becomes the daemon knows its process id beforehand.

@@ -31,7 +31,7 @@ def response_parts(kind):
 
 
 def _fault_of(caller, status, body):
-    """The code that a whole response tells, or `ok`."""
+    """The code of a whole response, or `ok`."""
     match caller.response_type.split("+")[0]:
         case "application/connect":
             last = json.loads(body[body.rindex(b"{", 0, body.rindex(b'"code"')) : -1]) if b'"error"' in body else {}
@@ -50,7 +50,7 @@ def _decoded(body):
 
 
 class RawCall:
-    """One call on a connection of its own, begun when it is made."""
+    """One call on its own connection, which begins when the object is made."""
 
     def __init__(self, proxy, caller, version, path=SAY):
         self.caller, self.version = caller, version

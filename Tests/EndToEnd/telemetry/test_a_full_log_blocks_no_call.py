@@ -52,7 +52,7 @@ def test_a_full_disk(martlet, tmp_path, kind, reason):
 
 
 def test_a_disk_with_free_space_again(martlet, tmp_path):
-    """A log that is opened anew, where there is room, has each line again."""
+    """A log that is opened again, on a disk with space, has each line."""
     link = tmp_path / "log"
     link.symlink_to("/dev/full")
     proxy = martlet(CONFIGURATION.format(log=link))
@@ -72,7 +72,7 @@ def test_a_disk_with_free_space_again(martlet, tmp_path):
 
 
 def test_a_missing_directory(martlet, tmp_path):
-    """What is asked to be opened anew, and cannot be, is opened as soon as it can; the old file serves meanwhile."""
+    """A log that cannot be opened again is opened as soon as possible; the old file is used meanwhile."""
     folder, aside = tmp_path / "logs", tmp_path / "aside"
     log = folder / "log"
     folder.mkdir()

@@ -37,7 +37,7 @@ def test_the_standard_buckets(martlet, recorder):
         counts = buckets(proxy, family)
         assert [float(bound) for bound in list(counts)[:-1]] == STANDARD and list(counts)[-1] == "+Inf"
         assert counts["10"] == counts["+Inf"] == 20
-        # Not all fall into the first bucket: a quantile can be told.
+        # Not all fall into the first bucket, so a quantile means something.
         assert counts["0.0001"] < 20
     assert proxy.metrics().total("martlet_upstream_calls_total", upstream="default", code="ok") == 20
 

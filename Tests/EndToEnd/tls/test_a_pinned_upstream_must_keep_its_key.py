@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def ask(martlet, recorder):
-    """Asks an upstream with that identity, pinned in that way; returns what the caller is told, or nothing."""
+    """Calls an upstream with that identity and that pin; returns the error that the caller gets, or None."""
 
     def ask(authority, identity, tls):
         upstream = recorder(tls=identity.server())

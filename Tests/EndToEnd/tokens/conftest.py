@@ -8,7 +8,7 @@ from tokens.token_services import TokenServices
 
 @pytest.fixture
 def token_services(running):
-    """Starts services of every protocol that take tokens of an identity provider only."""
+    """Starts services of every protocol that accept only tokens of an identity provider."""
     return lambda provider, **settings: running(TokenServices(provider, **settings))
 
 

@@ -48,7 +48,7 @@ def test_two_hundred_calls(start, running, failure):
     fetches = provider.wait_for_fetches(4, within=20)
     traffic.stop()
     assert {timed.outcome.code for timed in traffic.calls} == {"unavailable"}
-    # Nobody waits longer than the two seconds that a token is waited for.
+    # No call waits longer than the two seconds that calls wait for a token.
     assert max(timed.ended - timed.began for timed in traffic.calls) < 3
     assert services.ledger.processed() == {}
     lasted = fetches[-1].at - fetches[0].at
@@ -74,7 +74,7 @@ def test_retry_after_is_respected(start, running):
 
 @pytest.mark.parametrize("name", PROTOCOLS[:3])
 def test_deadlines_are_kept(start, name):
-    """Those who have not the time to wait for a fetch do not, and it goes on for the others."""
+    """Calls with a short deadline do not wait for a fetch, and it continues for the others."""
     _, provider, _, callers = start("hang", timeout="5s")
     caller = callers[name]
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.alone
 
 
 class Linked(Renamed):
-    """Written through a second name of the same file, in a directory that nobody watches."""
+    """Written through a second name of the same file, in a directory that Martlet does not watch."""
 
     def begin(self, value):
         super().begin(value)
@@ -64,7 +64,7 @@ def test_under_load_and_reloads(start, running):
     traffic.wait_for_calls(40)
     traffic.stop()
     rejected = [timed for timed in traffic.failures() if timed.outcome.code == "unauthenticated"]
-    # Between the revocation and the new file there is a moment in which nobody has a token that is good.
+    # Between the revocation and the new file there is a moment without a valid token.
     assert [timed for timed in rejected if not any(start <= timed.ended and timed.began <= end for start, end in between)] == []
 
 

@@ -90,7 +90,7 @@ def test_a_body_above_the_limit(start, name, kind):
     assert name != "http" or outcome.headers["www-authenticate"] == "Bearer"
     assert setup.ledger.of(outcome.call) == ["revoked"]
     setup.check_skipped(TOO_LARGE)
-    assert setup.callers[name].call().code == "ok"  # it was of use to those who come after
+    assert setup.callers[name].call().code == "ok"  # later calls use the new token
 
 
 @pytest.mark.parametrize("name, kind", [way for way in WAYS if way[1] in ("download", "converse")])
@@ -104,7 +104,7 @@ def test_a_message_that_has_been_delivered(start, name, kind):
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_token_that_is_never_accepted(name, martlet, identity_provider, token_services, callers):
-    """One retry, then the upstream's response; and the provider is not asked for each call."""
+    """One retry, then the upstream's response; and not every call fetches a token."""
     provider = identity_provider()
     services = token_services(provider)
     text = services.configuration({"oauth2": provider.oauth2(audience="others")})

@@ -33,7 +33,7 @@ def test_a_failure_reaches_all_of_them(martlet, provider, token_services, caller
     proxy = martlet(services.configuration({"oauth2": provider.oauth2()}), environment=ENVIRONMENT)
     assert {outcome.code for outcome in crowd(callers(proxy))} == {"unavailable"}
     assert services.ledger.processed() == {}
-    # They wait for three seconds, in which it is asked again with growing pauses.
+    # They wait for three seconds, with fetches after growing pauses.
     assert len(provider.fetches()) <= 5
 
 

@@ -17,7 +17,7 @@ BAD = {"x-upstream": "bad"}
 
 @pytest.fixture
 def two_upstreams(martlet, identity_provider, token_services, callers):
-    """A daemon whose one token goes to two upstreams, the second of which takes no token at all."""
+    """A daemon that sends its one token to two upstreams, the second of which rejects every token."""
 
     def start(lifespan):
         provider = identity_provider()
@@ -94,8 +94,8 @@ def test_beside_an_upstream_that_rejects_every_token(two_upstreams, running, lif
     assert {timed.outcome.code for timed in rejected.calls} == {"unauthenticated"}
     assert served.failures() == []
     assert len(served.calls) > 100
-    # Five at once for each of the two upstreams that take no token, and one in ten seconds; and what the others revoke.
+    # Five at once for each of the two upstreams that reject every token, and one in ten seconds; and what the others revoke.
     assert fetches <= 2 * (5 + lasted / 10 + 1) + (lasted / lifespan + 1 if lifespan else 0)
     if not lifespan:
-        # A token that is fetched because the other upstream wants another one is waited for by its callers alone.
+        # Only callers of the other upstream wait for a token that it needs.
         assert max(timed.ended - timed.began for timed in served.calls) < 0.5 + (0 if latency else 0.5)

@@ -14,7 +14,7 @@ from tokens.token_file import Renamed
 
 pytestmark = pytest.mark.alone
 
-# Callers who say so get the token of a file; it is somebody else who writes that.
+# Callers that ask for it get the token of a file, which another thread writes.
 CHAIN = """\
   - name: filed
     when: {{ header: {{ x-source: file }} }}
@@ -94,7 +94,7 @@ def test_tokens_that_last_a_second(identity_provider, token_services, start, run
     rotation.stop()
     calls = traffic.calls
     print(f"{len(calls)} calls, {len(own_fetches(provider))} fetches, {services.ledger.rejections()} refused")
-    # A call that is held up for a second finds both of its tokens ended on their way; the service has said so of each.
+    # A call that is delayed for a second finds both of its tokens expired; the service has reported each.
     ended = [timed.outcome.call for timed in traffic.failures() if services.ledger.of(timed.outcome.call) == ["expired"] * 2]
     assert [timed for timed in traffic.failures() if timed.outcome.call not in ended] == []
     assert len(ended) <= 2 and len(calls) - len(ended) >= 1000 and rotation.rotations >= 10
@@ -102,7 +102,7 @@ def test_tokens_that_last_a_second(identity_provider, token_services, start, run
     fetched = own_fetches(provider)
     lasted = time.monotonic() - began
     assert lasted / 1.0 - 2 <= len(fetched) <= lasted / 0.4 + 2  # one for each token's end, some time ahead of it
-    # What was refused for its age was retried; it should hardly ever have come to that.
+    # Calls with an expired token were retried, which should happen hardly ever.
     assert len(services.ledger.rejections()) <= len(calls) / 50
 
 
@@ -130,9 +130,9 @@ def test_an_outage_shorter_than_the_tokens(identity_provider, token_services, st
 
 @pytest.mark.timeout(120)
 def test_an_outage_longer_than_the_tokens(identity_provider, token_services, start):
-    """Calls fail only while there is no good token and nobody to give one, and as unavailable; then all go well again.
+    """Calls fail only while there is no valid token and no provider, and as unavailable; then all succeed again.
 
-    But for those whose token ends on their way: the service may refuse them.
+    Except those whose token expires on its way: the service may reject them.
     """
     provider = identity_provider(lifetime=1)
     services = token_services(provider)
@@ -143,7 +143,7 @@ def test_an_outage_longer_than_the_tokens(identity_provider, token_services, sta
     traffic.wait_until(time.monotonic() + 4.5)
     provider.revive()
     wait_for_good_token(proxy)
-    # By then every worker has been told.
+    # By then every worker knows.
     traffic.wait_for_calls(100)
     back = time.monotonic()
     traffic.wait_for_calls(100)

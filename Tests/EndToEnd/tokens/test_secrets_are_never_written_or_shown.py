@@ -21,7 +21,7 @@ ENVIRONMENT_SECRETS = ["env", "oauth2", "post", "exchange", "login"]
 
 
 class PlantedSecrets:
-    """Distinct secrets by what they are for; `found` says which of them a text tells, as they are or in another guise."""
+    """Distinct secrets by what they are for; `found` says which of them a text contains, in any spelling."""
 
     def __init__(self):
         self._values = {}
@@ -80,7 +80,7 @@ class SecretSearch:
 
 
 def sources(planted, provider, directory):
-    """Each source, with its secret in it or where it says."""
+    """Each source, with its secret in it or in a file."""
     for name in ("file", "phantom value"):
         (directory / name).write_text(planted[name])
     key = jwk.generate_key("RSA", 2048, private=True)
@@ -158,7 +158,7 @@ def environment(planted):
 
 @pytest.fixture
 def start_search(martlet, recorder, planted, tokens, environment):
-    """Starts a daemon whose upstream responds as told; and plants each token that arrives there, too."""
+    """Starts a daemon with `response` from its upstream; each token that arrives there is planted, too."""
 
     def start(response=JSON):
         provider, by_name = tokens
@@ -188,7 +188,7 @@ def test_with_a_provider(start_search, planted, response):
 
 @pytest.mark.parametrize("failure", ["500", "429", "json", "echo", "hang", "refuse"])
 def test_with_a_provider_that_fails(start_search, planted, failure):
-    """Above all when it tells a client's secrets in its errors."""
+    """Above all when it sends a client's secrets in its errors."""
     search, upstream = start_search()
     search.provider.set(failure=failure)
     search.call_all()

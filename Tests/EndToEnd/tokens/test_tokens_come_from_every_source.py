@@ -196,7 +196,7 @@ def test_exchange_is_keyed_by_the_caller(seen, provider):
 
 
 def test_exchange_of_the_callers_authorization(seen, provider):
-    """The scheme is no part of a token."""
+    """The scheme is not part of a token."""
     own = provider.fetch()["access_token"]
     source = provider.oauth2(subject_token="{header:authorization}", subject_token_type=ACCESS_TOKEN)
     (header,) = seen({"exchange": source}, calls=[{"authorization": f"Bearer {own}"}])

@@ -1,4 +1,4 @@
-"""Callers of the token services: published clients of each protocol, which all tell in the same words how a call ended."""
+"""Callers of the token services: published clients of each protocol, with one form of outcome."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Outcome:
-    """How a call ended: its id at the services, its code, what it was answered and, in `text`, what it was told of an error."""
+    """How a call ended: its id at the services, its code, the messages it received and, in `text`, the message of an error."""
 
     call: str
     code: str
@@ -28,7 +28,7 @@ class Outcome:
 
 
 class Caller:
-    """`call` makes a call of one of `kinds` and never raises; two messages where a kind takes or gives many."""
+    """`call` makes a call of one of `kinds` and never raises; two messages if a kind has many."""
 
     kinds = KINDS
 
@@ -158,5 +158,5 @@ WAYS = [(name, kind) for name in PROTOCOLS for kind in (KINDS if name != "http" 
 
 
 def expected(kind, text="hello"):
-    """What a call that went well was answered."""
+    """The messages that a successful call receives."""
     return {"unary": [text], "upload": [text * 2], "download": ["0", "1"], "converse": [text] * 2}[kind]

@@ -4,7 +4,7 @@ import os
 
 
 class TokenFile:
-    """Starts with `first`; `change` gives it another value the way its kind does."""
+    """Starts with `first`; `change` writes another value the way its kind does."""
 
     def __init__(self, directory, first):
         directory.mkdir()
@@ -24,7 +24,7 @@ class Rewritten(TokenFile):
 
 
 class Renamed(TokenFile):
-    """A new file takes the name of the old one, as careful writers do."""
+    """A new file replaces the old one by a rename, as careful writers do."""
 
     def change(self, value):
         new = self.directory / "token.new"

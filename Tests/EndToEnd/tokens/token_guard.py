@@ -1,4 +1,4 @@
-"""Who guards the services of the tests: checks tokens for real, and keeps a ledger of the calls."""
+"""The guard of the test services: verifies tokens, and keeps a ledger of the calls."""
 
 import threading
 import time
@@ -9,11 +9,11 @@ from joserfc.errors import JoseError
 
 
 class Rejected(Exception):
-    """The token is no good; says why."""
+    """The token is not valid; says why."""
 
 
 class Ledger:
-    """What became of each attempt of a call at the services, by the call's id: `processed`, or why it was refused."""
+    """The result of each attempt of a call at the services, by the call's id: `processed`, or why it was rejected."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -38,7 +38,7 @@ class Ledger:
 
 
 class Guard:
-    """Takes tokens of `provider` for `audience` that have not expired, without any leeway, and were not revoked.
+    """Accepts tokens of `provider` for `audience` that are not expired, without any leeway, and not revoked.
 
     With `lifespan`, it revokes each token so many seconds after it has first seen it, whatever the token says.
     """
@@ -51,7 +51,7 @@ class Guard:
         self._seen = {}
 
     def check(self, authorization):
-        """The claims of the token in the header; raises Refused."""
+        """The claims of the token in the header; raises Rejected."""
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Rejected("no token")
@@ -72,7 +72,7 @@ class Guard:
         return claims
 
     def admit(self, call, authorization):
-        """As `check`, and notes a refusal."""
+        """As `check`, and notes a rejection."""
         try:
             return self.check(authorization)
         except Rejected as refused:

@@ -1,8 +1,8 @@
 """The services of the tests behind one guard: grpcio for gRPC, connectrpc for Connect and gRPC-Web, and plain HTTP.
 
-Each call says who it is in `x-call-id`. What else a call may ask for stands in `x-rejection`:
+Each call has its id in `x-call-id`. `x-rejection` selects a way to reject:
 
-* `late`: a refusal comes in trailers (gRPC) or in the trailer frame (gRPC-Web) after a head of its own, even if unary;
+* `late`: a rejection comes in trailers (gRPC) or in the trailer frame (gRPC-Web) after a head of its own, even if unary;
 * `after-one`: a stream whose token is good ends as unauthenticated nevertheless, after its first message.
 """
 
@@ -92,7 +92,7 @@ class GuardedEliza:
         return call, ctx.request_headers.get("x-rejection") == "after-one"
 
     async def _admit_after(self, requests, ctx):
-        """As `_admit`, and reads what a refused caller sends: else HTTP/1.1 closes the connection under the response."""
+        """As `_admit`, and reads what a rejected caller sends; otherwise HTTP/1.1 would close the connection during the response."""
         try:
             return self._admit(ctx)
         except ConnectError:
@@ -137,7 +137,7 @@ class GuardedEliza:
 
 
 class WebApplication:
-    """Eliza, /plain for plain HTTP, and the form of a refusal in gRPC-Web that the library does not choose."""
+    """Eliza, /plain for plain HTTP, and a form of rejection in gRPC-Web that the library does not use."""
 
     def __init__(self, guard):
         self._guard = guard

@@ -37,7 +37,7 @@ def ask_all(proxy, scheme):
         ("http", "first_byte", "deadline_exceeded", "timeout"),
         ("http", "attempt", "deadline_exceeded", "timeout"),
         ("http", "call", "deadline_exceeded", "timeout"),
-        # There is no connection in HTTP/2 before its SETTINGS have come.
+        # An HTTP/2 connection exists only after its SETTINGS.
         ("h2c", "connect", "unavailable", "connect_timeout"),
         ("h2c", "attempt", "deadline_exceeded", "timeout"),
         ("h2c", "call", "deadline_exceeded", "timeout"),

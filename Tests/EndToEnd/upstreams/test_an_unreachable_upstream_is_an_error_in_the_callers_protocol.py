@@ -35,7 +35,7 @@ def test_a_missing_unix_socket(martlet, tmp_path):
 
 
 def test_a_name_that_does_not_exist(martlet):
-    # The resolver knows without asking anybody that .onion names have no address (RFC 7686).
+    # The resolver knows without a query that .onion names have no address (RFC 7686).
     proxy = martlet(upstream="http://nobody.onion:80")
     with proxy.http() as http:
         response = protocol.CONNECT_UNARY_JSON.call(http)

@@ -96,7 +96,7 @@ class Debian:
         raise AssertionError(f"no process {pid} in {self.suite}")
 
     def journal(self, since, options=""):
-        """The entries since a time in seconds, which `time.time()` tells.
+        """The entries since a time in seconds, as of `time.time()`.
 
         Not since a cursor: with that, journalctl of systemd 252 leaves out the first line of a priority.
         """

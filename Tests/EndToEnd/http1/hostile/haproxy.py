@@ -5,7 +5,7 @@ import socket
 
 from support.program import Program
 
-# The buffer holds more than Martlet's largest head: a limit is no leniency.
+# The buffer holds more than Martlet's largest head: a limit is not leniency.
 FILE = """
 global
     tune.bufsize 131072

@@ -21,7 +21,7 @@ routes: [ {{ upstream: origin }} ]
 workers: 1
 drain: {{ max: 0s }}
 """
-# What nginx needs to forward like a proxy of today, and limits like Martlet's: a limit is no leniency.
+# What nginx needs to forward like a proxy of today, and limits like Martlet's: a limit is not leniency.
 NGINX = """
     large_client_header_buffers 4 128k;
     lingering_close off;
@@ -40,7 +40,7 @@ NGINX = """
 
 
 class OriginPeer(Peer):
-    """A connection of a proxy: `read` bytes of it were whole requests, `taken` were told to the test."""
+    """A connection of a proxy: `read` bytes were whole requests, `collected` were returned to the test."""
 
     def __init__(self, connection, **options):
         super().__init__(connection, **options)
@@ -55,7 +55,7 @@ class OriginPeer(Peer):
 class Origin(ThreadedServer):
     """Responds to each request with `response`, a function of it that returns bytes and whether the connection ends.
 
-    `requests` has the whole ones in their order, read without strictness; `take` returns the bytes as well.
+    `requests` has the whole ones in their order, read without strictness; `collect` returns the bytes as well.
     """
 
     def __init__(self, response=lambda request: (OK, False)):
@@ -128,9 +128,9 @@ def in_bytes(data):
 
 
 def exchange(address, data, wait, last, pieces=in_one):
-    """All that is answered to `data`, sent in `pieces` of it.
+    """All that comes back for `data`, which is sent in `pieces`.
 
-    A proxy that waits for more is told after `patience` seconds that there is none, and given up after `last` more.
+    After `wait` seconds the connection is closed for writing, and after `last` more it is abandoned.
     """
     response = b""
     with socket.create_connection(address, timeout=10) as connection:
@@ -149,12 +149,12 @@ def exchange(address, data, wait, last, pieces=in_one):
             while more := connection.recv(1 << 16):
                 response += more
         except OSError:
-            pass  # refused before all of it was sent, ended without care, or given up
+            pass  # rejected before all of it was sent, reset, or abandoned
     return response
 
 
 class Proxy:
-    """One proxy before an origin of its own, for one input at a time."""
+    """One proxy in front of its own origin, for one input at a time."""
 
     def __init__(self, kind, directory, response, running):
         directory.mkdir()

@@ -21,7 +21,7 @@ class Unread(Exception):
 
 
 class Incomplete(Exception):
-    """The message goes on."""
+    """The message is not complete."""
 
 
 @dataclass
@@ -135,7 +135,7 @@ def next_request(data, position=0, is_strict=True):
 
 
 def requests(data, is_strict=True):
-    """All whole requests in `data`; a last one that goes on does not count."""
+    """All whole requests in `data`; an incomplete last one does not count."""
     found, position = [], 0
     while position < len(data):
         try:

@@ -98,7 +98,7 @@ RESPONSES = {
     "a field of 70,000 bytes": ok(b"X-A: " + b"a" * 70000, b"Content-Length: 5", body=b"hello"),
     "300 fields": ok(*[b"X-%d: 1" % number for number in range(300)], b"Content-Length: 5", body=b"hello"),
 }
-# To be asked for by HEAD.
+# Requested by HEAD.
 HEADLESS = {
     "HEAD with a length": ok(b"Content-Length: 5"),
     "HEAD with a length and a body": ok(b"Content-Length: 5", body=b"hello"),

@@ -19,13 +19,13 @@ def _covers(theirs, mine):
     """Whether a request that a peer forwards is one that Martlet forwards, with all its fields."""
     *start, framing, fields = _essence(mine)
     *their_start, their_framing, their_fields = _essence(theirs)
-    # Who has read chunks to their end, as nginx may, knows their length.
+    # A proxy that has read all chunks, as nginx may, knows their length.
     is_framed = framing == their_framing or (framing, their_framing) == ("chunked", "length")
     return start == their_start and is_framed and fields <= their_fields
 
 
 def leniency(mine, peers):
-    """What `mine` forwards that none of `peers` does; each is an outcome. To refuse what follows is no leniency."""
+    """What `mine` forwards that none of `peers` does; each is an outcome. To reject what follows is not leniency."""
     if not mine.requests:
         return None
     refused_the_next = mine.statuses and mine.statuses[-1] in (400, 431, 501, 505)

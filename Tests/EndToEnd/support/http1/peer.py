@@ -107,7 +107,7 @@ class Peer:
     def response(self, method="GET"):
         """The next whole response to a request of `method`."""
         parser = h11.Connection(h11.CLIENT, LARGEST_HEAD)
-        # The parser wants to have sent a request; its bytes are not the ones that went out.
+        # The parser needs to have sent a request; its bytes are not the ones that were sent.
         parser.send(h11.Request(method=method, target="/", headers=[("host", "-")]))
         parser.send(h11.EndOfMessage())
         message = self._message(parser)

@@ -13,7 +13,7 @@ class Recorder(ThreadedServer):
     """Listens on loopback and responds to each request with `response` (bytes, or a function of the request).
 
     `script`, a function of the connected peer, replaces that loop. Each connection has a thread of its own. With `tls`,
-    an SSL context, what is recorded is what was decrypted; a handshake that fails is noted in `refusals`.
+    an SSL context, what is recorded is what was decrypted; a handshake that fails is noted in `handshake_errors`.
     """
 
     def __init__(self, response=OK, script=None, host="127.0.0.1", path=None, tls=None):

@@ -1,4 +1,4 @@
-"""An upstream that sends each call as much of a mebibyte as the windows allow, and `ok` to those who ask for that."""
+"""An upstream that sends each call as much of a mebibyte as the windows allow, and `ok` to requests for /ok."""
 
 from support.http2 import h2_peer
 

@@ -43,7 +43,7 @@ LARGEST_FRAME = 16384
 class H2Peer:
     """A connected socket that speaks HTTP/2, as the client or as the server.
 
-    Responds to SETTINGS and PING, and gives back windows unless `reading` is false. Used by one thread at a time.
+    Responds to SETTINGS and PING, and opens windows again unless `reading` is false. Used by one thread at a time.
     """
 
     def __init__(self, connection, client, settings=None, reading=True, timeout=10.0):
@@ -94,7 +94,7 @@ class H2Peer:
         self.send(*frames)
 
     def open(self, fields, end=False):
-        """Begins a stream of its own with these fields; returns what will come on it."""
+        """Opens a stream with these fields; returns the stream."""
         stream = self.reserve()
         self.headers(stream.id, fields, end)
         return stream
@@ -154,7 +154,7 @@ class H2Peer:
     # Receiving
 
     def wait(self, condition, what="what was waited for"):
-        """Takes frames until `condition()` is true; returns its value."""
+        """Receives frames until `condition()` is true; returns its value."""
         while not (value := condition()):
             assert self.receive(), f"the connection ended before {what}: {self}"
         return value
@@ -177,13 +177,13 @@ class H2Peer:
         return stream
 
     def wait_for_end(self):
-        """Takes everything until the other side ends the connection."""
+        """Receives everything until the other side ends the connection."""
         while self.receive():
             pass
         return self
 
     def receive(self):
-        """Takes what has come, at least one byte of it; false when the connection has ended."""
+        """Receives what has arrived, at least one byte; false when the connection has ended."""
         if self.ended:
             return False
         try:

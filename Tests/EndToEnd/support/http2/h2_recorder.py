@@ -29,7 +29,7 @@ class H2Recorder(ThreadedServer):
         super().__init__(listener)
 
     def wait_for_streams(self, count, within=5.0):
-        """The `count`th stream that was answered, or is being answered, on any connection."""
+        """The `count`th stream that got, or is getting, a response, on any connection."""
         eventually(lambda: len(self.streams) >= count, within, f"stream {count} at the upstream")
         return self.streams[count - 1]
 

@@ -54,7 +54,7 @@ class Stream:
         return self.header(":path")
 
     def grpc(self, name="grpc-status"):
-        """A field of how a gRPC call ended, wherever it stands; None when there is no such field."""
+        """A field of a gRPC status, in headers or trailers; None if there is no such field."""
         ends = [value.decode() for own, value in self.fields + self.trailers if own == name.encode()]
         assert len(ends) < 2, f"{name} came {len(ends)} times"
         return ends[0] if ends else None

@@ -16,7 +16,7 @@ CODECS = {"proto": google_protobuf_binary_codec, "json": google_protobuf_json_co
 
 
 class Eliza(Program):
-    """The server, a program of its own on an ephemeral port of 127.0.0.1."""
+    """The server, a separate program on an ephemeral port of 127.0.0.1."""
 
     def __init__(self, name="Eliza"):
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -32,7 +32,7 @@ class Eliza(Program):
 
 
 class Client:
-    """The published Connect client with Eliza's methods, over HTTP/1.1 unless told otherwise."""
+    """The published Connect client with Eliza's methods, over HTTP/1.1 by default."""
 
     def __init__(self, url, codec="proto", http=1, **options):
         version = {1: HTTPVersion.HTTP1, 2: HTTPVersion.HTTP2}[http]

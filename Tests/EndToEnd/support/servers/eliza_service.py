@@ -18,7 +18,7 @@ from support.servers.eliza_messages import CONVERSE, INTRODUCE, LISTEN, SAY, SER
 
 
 class Eliza:
-    """Says who she is and what she heard; shows each request's metadata to the test."""
+    """Responds with a name and the sentence of the request; shows each request's metadata to the test."""
 
     def __init__(self, name):
         self.name = name

@@ -66,7 +66,7 @@ class GrpcService:
 
 
 class GrpcChannel:
-    """A connection of the published client to an address as the log has it; the methods take and give bytes."""
+    """A connection of the published client to an address as the log has it; the methods send and return bytes."""
 
     def __init__(self, address, options=()):
         own = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]

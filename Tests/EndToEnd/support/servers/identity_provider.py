@@ -21,7 +21,7 @@ ENVIRONMENT = {"CLIENT_SECRET": SECRET}
 
 @dataclass
 class Fetch:
-    """A request for a token: when (time.monotonic), for what, with what, how it was answered (None: not, or not yet), and by
+    """A request for a token: when (time.monotonic), for what, with what, the status of its response (None: none yet), and by
     whom. `auth` is how the client has shown that, `expiry` when the token ends, in seconds since 1970."""
 
     at: float
@@ -34,7 +34,7 @@ class Fetch:
 
 
 class IdentityProvider(Program):
-    """The server, a program of its own on two ports of 127.0.0.1.
+    """The server, a separate program on two ports of 127.0.0.1.
 
     Settings: `lifetime` of tokens in seconds, and `lifetimes` by client; `latency` in seconds; `failure`, which is None,
     "500", "503", "429" (with `retry_after`), "json" that is none, "echo" of the client's secrets in an error, "hang" or
@@ -62,7 +62,7 @@ class IdentityProvider(Program):
         self._control.post("/control/settings", json=settings).raise_for_status()
 
     def die(self):
-        """Nobody listens any more, until `revive`."""
+        """Closes the port until `revive`."""
         self.set(failure="refuse")
 
     def revive(self):
@@ -73,7 +73,7 @@ class IdentityProvider(Program):
         self.generation = self._control.post("/control/revoke").raise_for_status().json()["generation"]
 
     def fetches(self, grant=None):
-        """What was asked of it so far; connections that it refused are not among them."""
+        """The requests so far, without refused connections."""
         reported = (Fetch(**fetch) for fetch in self._ask("/control/stats")["fetches"])
         return [fetch for fetch in reported if grant in (None, fetch.grant)]
 

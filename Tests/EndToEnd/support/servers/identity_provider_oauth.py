@@ -24,7 +24,7 @@ AUDIENCE = "services"
 
 
 class Client(ClientMixin):
-    """A client, made anew for each request; `audience` is that of the token it will get."""
+    """A client, made for each request; `audience` is that of the token it will get."""
 
     def __init__(self, name, secret=None, key=None):
         self.name = name
@@ -59,7 +59,7 @@ class Subject:
 
 
 class FormRequest(OAuth2Request):
-    """A request as Authlib wants it."""
+    """A request in Authlib's form."""
 
     def __init__(self, uri, headers, form):
         super().__init__("POST", uri, headers=headers)
@@ -76,7 +76,7 @@ class FormRequest(OAuth2Request):
 
 
 class Assertions(JWTBearerClientAssertion):
-    """Clients that sign who they are (RFC 7523); each assertion counts once."""
+    """Clients that sign an assertion (RFC 7523); each assertion is valid once."""
 
     def __init__(self, audiences):
         super().__init__(leeway=0)
@@ -95,7 +95,7 @@ class Assertions(JWTBearerClientAssertion):
         return jwk.import_key(client.key)
 
     def process_assertion_claims(self, assertion, resolve_key):
-        # Authlib's own takes only the three algorithms that joserfc recommends.
+        # Authlib's own accepts only the three algorithms that joserfc recommends.
         try:
             token = jwt.decode(assertion, resolve_key, algorithms=["RS256", "ES256", "EdDSA", "Ed25519"])
         except (JoseError, ValueError) as error:
@@ -113,7 +113,7 @@ class ClientCredentials(ClientCredentialsGrant):
 
 
 class TokenExchange(BaseGrant, TokenEndpointMixin):
-    """RFC 8693; who names no client may exchange, too."""
+    """RFC 8693; a request without a client may exchange, too."""
 
     GRANT_TYPE = EXCHANGE
     TOKEN_ENDPOINT_AUTH_METHODS = METHODS
@@ -177,7 +177,7 @@ class OAuth(AuthorizationServer):
         return {"keys": [self._key.as_dict(private=False)]}
 
     def issue(self, subject):
-        """A token for somebody who has shown otherwise who they are."""
+        """A token for a client that has authenticated in another way."""
         return self._tokens(grant_type="login", client=Client("login"), user=Subject(subject), include_refresh_token=False)
 
     def subject(self, text):

@@ -16,13 +16,13 @@ from urllib.parse import parse_qsl
 
 from support.servers.identity_provider_oauth import EXCHANGE, OAuth
 
-# What a setting may be; `refuse` closes the port, `hang` sends nothing, `echo` tells the client its own secrets.
+# What a setting may be; `refuse` closes the port, `hang` sends nothing, `echo` sends the client its own secrets.
 FAILURES = {None, "500", "503", "429", "json", "echo", "hang", "refuse"}
 GRANTS = {EXCHANGE: "exchange"}
 
 
 class State:
-    """The settings of the test, and what was asked so far."""
+    """The settings of the test, and the requests so far."""
 
     def __init__(self):
         self.settled = threading.Condition()
@@ -134,7 +134,7 @@ class Provider:
     """The port of clients, which can be closed and opened again, and the port of the test."""
 
     def __init__(self):
-        # Bound and never listening, it keeps the port while nobody listens there.
+        # Bound and never listening, it keeps the port while no server listens there.
         self._place = socket.socket()
         self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._place.bind(("127.0.0.1", 0))

@@ -38,7 +38,7 @@ class Nginx(Program):
     def __init__(self, directory, server=""):
         directory.mkdir(exist_ok=True)
         self.directory = directory
-        # nginx takes over a listening socket it is told of in NGINX, so that the port is ours from the first moment.
+        # nginx inherits the listening socket that NGINX names, so that the port is ours from the first moment.
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"

@@ -1,4 +1,4 @@
-"""What upstreams of every kind do: they listen, and serve each connection in a thread of its own."""
+"""A server with a thread for each connection, the base of every scripted upstream."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from support.wait import eventually
 
 
 class ThreadedServer:
-    """Listens on a socket; those who use it say in `meet` what a connection becomes, and in `serve` what is done with it.
+    """Listens on a socket; a subclass makes a peer of a connection in `accept`, and serves it in `serve`.
 
     `connections` has them in the order in which they were accepted, `failures` what went wrong in `serve`.
     """
