@@ -9,7 +9,7 @@ import pytest
 from machine.service import responses
 from support.wait import eventually
 
-REFUSALS = 20
+REJECTIONS = 20
 CLIENTS = 16
 SECONDS = 3
 
@@ -25,10 +25,10 @@ def flood(machine, service):
         command = ["h2load", "--h1", f"--requests={calls}", f"--clients={CLIENTS}", f"--rps={rate}"]
         command.append("http://127.0.0.1:8080/")
         callers = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        for number in range(REFUSALS):
-            eventually(lambda: responded(service) > calls * number / REFUSALS, 60, "calls")
+        for number in range(REJECTIONS):
+            eventually(lambda: responded(service) > calls * number / REJECTIONS, 60, "calls")
             assert service.admin("POST", "/reload")[0] == 422
-            if number == REFUSALS // 2:
+            if number == REJECTIONS // 2:
                 meanwhile()
         said = callers.communicate(timeout=60)[0]
         assert f" {calls} succeeded, 0 failed, 0 errored" in said, said
@@ -47,7 +47,7 @@ def every_refusal_is_told(service):
     def reported():
         return [entry for entry in service.errors() if "reload refused" in entry["MESSAGE"]]
 
-    eventually(lambda: len(reported()) == REFUSALS, what="a line for each refused reload")
+    eventually(lambda: len(reported()) == REJECTIONS, what="a line for each rejected reload")
 
 
 def test_an_access_log_of_its_own(machine, service, flood):

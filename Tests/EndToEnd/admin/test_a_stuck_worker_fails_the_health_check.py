@@ -50,8 +50,8 @@ def test_a_reload_does_not_wait_for_it(martlet, recorder, running):
     environment = {"WATCHDOG_USEC": "1000000"}
     proxy = martlet(CONFIGURATION.format(recorder().url), environment=environment, through=THROUGH)
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
-    refused = proxy.admin("/reload", method="POST")
-    assert refused.status_code == 422 and "worker martlet-1 has not turned its loop" in refused.text
+    rejected = proxy.admin("/reload", method="POST")
+    assert rejected.status_code == 422 and "worker martlet-1 has not turned its loop" in rejected.text
     stuck.stop()
     proxy.stderr.wait(r" reloaded generation=2\b")
 

@@ -24,9 +24,9 @@ def test_healthcheck(martlet, command, by):
     assert reload.code == 0 and '"generation":2' in reload.stdout.text
     assert proxy.stderr.wait(r" reloaded generation=2\b")
     proxy.write("listn: 1\n")
-    refused = command("reload", "--admin", f"unix:{proxy.admin_socket}")
-    assert refused.code != 0
-    assert 'unknown key "listn"' in refused.stderr.text + refused.stdout.text
+    rejected = command("reload", "--admin", f"unix:{proxy.admin_socket}")
+    assert rejected.code != 0
+    assert 'unknown key "listn"' in rejected.stderr.text + rejected.stdout.text
 
 
 def test_status_shows_why_a_reload_was_rejected(martlet, command):

@@ -72,7 +72,7 @@ def test_head(martlet, upstream, name):
         assert call.status in (200, 400) or call.reset == h2_peer.PROTOCOL_ERROR
         return
     call = caller.open(HEADS[name])
-    caller.wait(lambda: call.is_over or caller.goaway, "a refusal")
+    caller.wait(lambda: call.is_over or caller.goaway, "a rejection")
     assert 400 <= call.status <= 599 or call.reset is not None or caller.goaway
     assert upstream.saw_nothing()
 
@@ -99,7 +99,7 @@ def test_body(martlet, recorder, h2_recorder, name):
     call = caller.open([*ALL, ("content-length", str(length))], end=not body)
     if body:
         caller.data(call.id, body, end=True)
-    caller.wait(lambda: call.is_over or caller.goaway, "a refusal")
+    caller.wait(lambda: call.is_over or caller.goaway, "a rejection")
     assert call.status != 200
     assert True not in completed  # the upstream never sees it as a whole request
 
@@ -111,7 +111,7 @@ def test_body_toward_http_1(martlet, recorder, length):
     caller = martlet(upstream=upstream.url).connect_h2()
     call = caller.open([*ALL, ("content-length", str(length))])
     caller.data(call.id, b"abcGET /evil HTTP/1.1\r\nhost: a\r\n\r\n"[: 40 if length == 3 else 5], end=True)
-    caller.wait(lambda: call.is_over or caller.goaway, "a refusal")
+    caller.wait(lambda: call.is_over or caller.goaway, "a rejection")
     assert call.status != 200
     again = caller if caller.goaway is None else None
     if again:
@@ -126,7 +126,7 @@ def test_trailers(martlet, upstream, trailer):
     call = caller.open(ALL)
     caller.data(call.id, b"body")
     caller.headers(call.id, [trailer], end=True)
-    caller.wait(lambda: call.is_over or caller.goaway, "a refusal")
+    caller.wait(lambda: call.is_over or caller.goaway, "a rejection")
     assert call.status != 200
 
 

@@ -50,13 +50,13 @@ def test_no_more_calls_wait_than_allowed(martlet, h2_recorder):
     caller.wait(lambda: caller.settings, "SETTINGS")
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 1, what="the first call")
     calls = [caller.open(h2_peer.grpc_request("/a.B/C"), end=True) for _ in range(10)]
-    caller.wait(lambda: sum(call.is_over for call in calls) >= 6, "refusals")
+    caller.wait(lambda: sum(call.is_over for call in calls) >= 6, "rejections")
     resume.set()
     for call in [first, *calls]:
         caller.finish(call)
-    refused = [call for call in calls if call.body != b"ok"]
-    assert {call.grpc() for call in refused} <= {"8", "14"}
-    assert 6 <= len(refused) <= 7
+    rejected = [call for call in calls if call.body != b"ok"]
+    assert {call.grpc() for call in rejected} <= {"8", "14"}
+    assert 6 <= len(rejected) <= 7
     assert (first.status, first.body) == (200, b"ok")
 
 

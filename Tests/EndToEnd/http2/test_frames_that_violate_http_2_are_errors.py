@@ -118,7 +118,7 @@ def test_an_error_of_a_stream_ends_no_other(proxy):
     assert caller.finish(call).status == 200
 
 
-def refused(caller):
+def rejected(caller):
     """Stream 1, which is malformed and so was reset."""
     call = caller.open([*h2_peer.request("/", "POST"), ("X-Upper", "1")])
     assert caller.finish(call).reset == PROTOCOL_ERROR
@@ -130,8 +130,8 @@ FINE = {
     "frames after RST_STREAM": (cancelled, lambda _: [WindowUpdateFrame(1, 1), RstStreamFrame(1, CANCEL)]),
     "PRIORITY in any state": (responded, lambda _: [PriorityFrame(1, 3), PriorityFrame(3, 1), PriorityFrame(8)]),
     "frames of unknown types": (responded, lambda _: [raw(99, b"abc", stream, 255) for stream in (0, 1, 2, 3)]),
-    "DATA after a reset of ours": (refused, lambda _: [DataFrame(1, b"x"), DataFrame(1, b"", flags=["END_STREAM"])]),
-    "trailers after a reset of ours": (refused, lambda caller: [DataFrame(1, b"x"), trailers(caller, 1)]),
+    "DATA after a reset of ours": (rejected, lambda _: [DataFrame(1, b"x"), DataFrame(1, b"", flags=["END_STREAM"])]),
+    "trailers after a reset of ours": (rejected, lambda caller: [DataFrame(1, b"x"), trailers(caller, 1)]),
 }
 
 

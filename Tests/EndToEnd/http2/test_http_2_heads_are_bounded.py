@@ -80,8 +80,8 @@ def test_small_blocks_on_many_streams_that_expand_together(start_attack, name):
     heads = [block(BASE) + insert] + [block(BASE) + bytes([0x80 | 62]) * 15] * 900
     frames = [HeadersFrame(2 * number + 1, one, flags=["END_HEADERS", "END_STREAM"]).serialize() for number, one in enumerate(heads)]
     flood(attacker, [b"".join(frames)])
-    refused = lambda: sum(one.reset == h2_peer.REFUSED_STREAM for one in attacker.streams.values())  # noqa: E731
-    attacker.wait(lambda: refused() > 800, "refusals")
+    rejected = lambda: sum(one.reset == h2_peer.REFUSED_STREAM for one in attacker.streams.values())  # noqa: E731
+    attacker.wait(lambda: rejected() > 800, "rejections")
     attack.check("heads")
 
 

@@ -35,8 +35,8 @@ def test_the_limit_is_announced_and_kept(start_attack):
     assert caller.settings[SettingsFrame.MAX_CONCURRENT_STREAMS] == ALLOWED
     calls = [caller.open(h2_peer.request(), end=True) for _ in range(2 * ALLOWED)]
     eventually(lambda: "streams" in attack.new_hits(), what="a hit of the limit")
-    refused = calls[ALLOWED:]
-    caller.wait(lambda: caller.goaway or all(call.reset == h2_peer.REFUSED_STREAM for call in refused), "refusals")
+    rejected = calls[ALLOWED:]
+    caller.wait(lambda: caller.goaway or all(call.reset == h2_peer.REFUSED_STREAM for call in rejected), "rejections")
     assert caller.goaway or not any(call.is_over for call in calls[:ALLOWED])
     attack.check("streams")
 

@@ -51,7 +51,7 @@ def own_martlet(martlet, own_binary):
     return lambda upstream: martlet(TENANT.format(url=upstream.url), binary=own_binary)
 
 
-def refused(call):
+def rejected(call):
     with pytest.raises(grpc.RpcError) as caught:
         call()
     return caught.value.code()
@@ -75,9 +75,9 @@ def test_a_grpc_call_of_a_tenant(own_martlet, grpc_service, grpc_channel):
 def test_a_grpc_call_of_an_unknown_tenant(own_martlet, grpc_service, grpc_channel):
     calls = []
     channel = grpc_channel(own_martlet(grpc_service({"Unary": lambda request, context: calls.append(request)})))
-    assert refused(lambda: channel.unary(b"", timeout=5)) == grpc.StatusCode.UNAUTHENTICATED
+    assert rejected(lambda: channel.unary(b"", timeout=5)) == grpc.StatusCode.UNAUTHENTICATED
     stranger = [("x-tenant", "initech")]
-    assert refused(lambda: channel.unary(b"", metadata=stranger, timeout=5)) == grpc.StatusCode.PERMISSION_DENIED
+    assert rejected(lambda: channel.unary(b"", metadata=stranger, timeout=5)) == grpc.StatusCode.PERMISSION_DENIED
     assert calls == []
 
 
@@ -87,7 +87,7 @@ def test_the_messages_of_each_call_are_counted_by_themselves(own_martlet, grpc_s
     for _ in range(2):
         response, call = channel.upload.with_call(iter([b"1", b"2"]), metadata=tenant, timeout=5)
         assert (response, dict(call.trailing_metadata())["x-messages"]) == (b"12", "2")
-    too_many = refused(lambda: channel.upload(iter([b"1", b"2", b"3"]), metadata=tenant, timeout=5))
+    too_many = rejected(lambda: channel.upload(iter([b"1", b"2", b"3"]), metadata=tenant, timeout=5))
     assert too_many == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 

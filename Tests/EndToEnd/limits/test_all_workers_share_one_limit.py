@@ -55,9 +55,9 @@ def test_curl_learns_when_to_retry(martlet):
     proxy = martlet(configuration("rate: 1/m", RESPONSE))
     command = ["curl", "--silent", "--show-error", "--noproxy", "*", "--max-time", "5", "--include", proxy.url]
     assert b" 204 " in subprocess.run(command, check=True, capture_output=True).stdout.split(b"\r\n")[0]
-    refused = subprocess.run(command, check=True, capture_output=True).stdout
-    assert b" 429 " in refused.split(b"\r\n")[0]
-    (value,) = [line.split(b": ")[1] for line in refused.split(b"\r\n") if line.startswith(b"retry-after: ")]
+    rejected = subprocess.run(command, check=True, capture_output=True).stdout
+    assert b" 429 " in rejected.split(b"\r\n")[0]
+    (value,) = [line.split(b": ")[1] for line in rejected.split(b"\r\n") if line.startswith(b"retry-after: ")]
     assert 50 <= int(value) <= 60
 
 

@@ -20,10 +20,10 @@ def test_connections_of_a_listener(martlet, recorder):
     for caller in allowed:
         caller.send(REQUEST)
         assert caller.response().status == 200
-    refused = proxy.connect()
-    refused.send(REQUEST)
-    assert refused.response().status == 503
-    assert refused.has_ended()
+    rejected = proxy.connect()
+    rejected.send(REQUEST)
+    assert rejected.response().status == 503
+    assert rejected.has_ended()
     assert proxy.metrics().total("martlet_limit_hits_total", limit="connections") == 1
     allowed[0].close()
 

@@ -14,8 +14,8 @@ upstream: http://127.0.0.1:80
 def test_allow_remote(command, tmp_path, address):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION.format(address=address, allow="false"))
-    refused = command("check", "-c", file)
-    assert refused.code == 78
-    assert "martlet.yaml:2:" in refused.stderr.text and "allow_remote" in refused.stderr.text
+    rejected = command("check", "-c", file)
+    assert rejected.code == 78
+    assert "martlet.yaml:2:" in rejected.stderr.text and "allow_remote" in rejected.stderr.text
     file.write_text(CONFIGURATION.format(address=address, allow="true"))
     assert command("check", "-c", file).code == 0

@@ -78,9 +78,9 @@ def test_a_preflight(start, recorder):
     upstream = recorder()
     headers = {"access-control-request-method": "POST"}
     with start(upstream, "origins: [ 'https://app.example' ]").http() as http:
-        refused = http.options("/", headers=headers | EVIL)
-        assert refused.status_code == 403
-        assert not any(name.startswith("access-control") for name in refused.headers)
+        rejected = http.options("/", headers=headers | EVIL)
+        assert rejected.status_code == 403
+        assert not any(name.startswith("access-control") for name in rejected.headers)
         assert upstream.connections == []
         # One that may call is for the upstream to respond to.
         assert http.options("/", headers=headers | {"origin": "https://app.example"}).status_code == 200

@@ -29,7 +29,7 @@ def test_the_published_client(martlet, recorder, grpc_channel):
 
 def test_the_connection_stays_usable(martlet, recorder):
     caller = martlet(upstream=recorder().url).connect_h2()
-    refused = caller.open(h2_peer.grpc_request("/a.B/C"))
+    rejected = caller.open(h2_peer.grpc_request("/a.B/C"))
     plain = caller.open(h2_peer.request(), end=True)
-    assert (caller.finish(refused).grpc(), caller.finish(plain).body) == ("12", b"ok")
+    assert (caller.finish(rejected).grpc(), caller.finish(plain).body) == ("12", b"ok")
     assert plain.status == 200

@@ -23,12 +23,12 @@ def test_exhaustion(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url, workers=1), **limited_to(LIMIT))
     crowd = []
 
-    def refused():
+    def rejected():
         crowd.append(proxy.connect())
         crowd[-1].send(PART)
         return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
 
-    eventually(refused, within=60, what="the first refusal")
+    eventually(rejected, within=60, what="the first rejection")
     assert proxy.metrics().total("martlet_connections_evicted_total") == 0
     assert len(crowd) == CALLERS + 32 + 1
     response = crowd[-1].response()

@@ -34,14 +34,14 @@ def test_heads(martlet, recorder):
         callers[-1].send(PART)
     eventually(
         lambda: proxy.metrics().total("martlet_limit_hits_total", limit="memory") >= CALLERS - 6 * MIB // 61440,
-        what="the refusal of all but some",
+        what="the rejection of all but some",
     )
     metrics = proxy.metrics()
     assert 5 * MIB < metrics.total("martlet_held_memory_bytes") <= 6 * MIB + 256 * 1024
     assert metrics.total("martlet_held_memory_limit_bytes") == 8 * MIB
     assert proxy.own_memory() < before + 32 * MIB
-    refused = callers[-1].response()
-    assert (refused.status, refused.body) == (503, FULL)
+    rejected = callers[-1].response()
+    assert (rejected.status, rejected.body) == (503, FULL)
     assert callers[-1].has_ended()
     proxy.stderr.wait(r"warn short of memory \(limits.memory\); rejecting a head that has come in part held=\d+ limit=8388608 peer=")
     with proxy.http() as http:

@@ -40,12 +40,12 @@ def test_calls(martlet, recorder):
         caller.send(REQUEST[:10])
     callers = []
 
-    def refused():
+    def rejected():
         callers.append(proxy.connect())
         callers[-1].send(REQUEST)
         return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
 
-    eventually(refused, within=60, what="the first caller too many")
+    eventually(rejected, within=60, what="the first caller too many")
     assert callers.pop().response().status == 503
     for caller in late:
         caller.send(REQUEST[10:])

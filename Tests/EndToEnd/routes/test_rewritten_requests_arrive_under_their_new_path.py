@@ -46,8 +46,8 @@ def test_a_connect_call_stays_a_connect_call(martlet, recorder):
     rules = ("rewrite: { path: /plain }", "{ when: { path: /plain, header: { x-no: present } }, reject: { code: aborted } }")
     with martlet(upstream=upstream.url, more=chain(*rules)).http() as http:
         assert CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say").json() == {}
-        refused = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say", {"x-no": "1"})
-    assert (refused.status_code, refused.json()["code"]) == (409, "aborted")
+        rejected = CONNECT_UNARY_JSON.call(http, "/pkg.Service/Say", {"x-no": "1"})
+    assert (rejected.status_code, rejected.json()["code"]) == (409, "aborted")
     assert upstream.requests[0].target == "/plain"
 
 

@@ -175,7 +175,7 @@ def plant_what_arrived(planted, upstream):
         planted.add(f"token {number}", value.rpartition(" ")[2])
 
 
-@pytest.mark.parametrize("response", [JSON, BAD], ids=["taken", "refused"])
+@pytest.mark.parametrize("response", [JSON, BAD], ids=["accepted", "rejected"])
 def test_with_a_provider(start_search, planted, response):
     search, upstream = start_search(response)
     search.call_all()

@@ -32,10 +32,10 @@ def test_each_protocol(provider, token_services, callers, name, kind, rejection)
     assert (taken.code, taken.received) == ("ok", expected(kind))
     assert services.ledger.of(taken.call) == ["processed"]
     for token, reason in [(None, "no token"), ("x", "no token of ours"), (good[:-9] + "x" * 9, "no token of ours")]:
-        refused = caller.call(kind, token=token, headers={"x-rejection": rejection})
-        assert (refused.code, refused.received) == ("unauthenticated", [])
-        assert services.ledger.of(refused.call) == [reason]
-        assert name != "grpc" or ("x-early" in refused.headers) == (rejection == "late")
+        rejected = caller.call(kind, token=token, headers={"x-rejection": rejection})
+        assert (rejected.code, rejected.received) == ("unauthenticated", [])
+        assert services.ledger.of(rejected.call) == [reason]
+        assert name != "grpc" or ("x-early" in rejected.headers) == (rejection == "late")
 
 
 def test_other_errors_of_a_token(provider, token_services, callers):

@@ -75,6 +75,6 @@ class Guard:
         """As `check`, and notes a rejection."""
         try:
             return self.check(authorization)
-        except Rejected as refused:
-            self.ledger.note(call, str(refused))
+        except Rejected as rejected:
+            self.ledger.note(call, str(rejected))
             raise

@@ -39,10 +39,10 @@ class GuardedBytes:
         call, rejection = metadata.get("x-call-id", ""), metadata.get("x-rejection")
         try:
             self._guard.admit(call, metadata.get("authorization"))
-        except Rejected as refused:
+        except Rejected as rejected:
             if rejection == "late":
                 context.send_initial_metadata([("x-early", "1")])
-            self._reject(context, f"{NO}: {refused}")
+            self._reject(context, f"{NO}: {rejected}")
         return call, rejection == "after-one"
 
     def _reject(self, context, message):
@@ -87,8 +87,8 @@ class GuardedEliza:
         call = ctx.request_headers.get("x-call-id", "")
         try:
             self._guard.admit(call, ctx.request_headers.get("authorization"))
-        except Rejected as refused:
-            raise ConnectError(Code.UNAUTHENTICATED, f"{NO}: {refused}") from refused
+        except Rejected as rejected:
+            raise ConnectError(Code.UNAUTHENTICATED, f"{NO}: {rejected}") from rejected
         return call, ctx.request_headers.get("x-rejection") == "after-one"
 
     async def _admit_after(self, requests, ctx):

@@ -47,8 +47,8 @@ def test_loop(martlet, tmp_path, kind, count):
             assert "an upstream leads to Martlet itself" in response.text, response.text
             assert response.status_code == 502
             assert "proxy_loop_detected" in response.headers["proxy-status"]
-    refused = sum(daemon.metrics().total("martlet_refused_total", reason="loop") for daemon in daemons)
-    assert refused == 3  # once for each call
+    rejected = sum(daemon.metrics().total("martlet_refused_total", reason="loop") for daemon in daemons)
+    assert rejected == 3  # once for each call
     assert any(daemon.stderr.matches("a request is refused.*reason=loop") for daemon in daemons)
     for daemon in daemons:
         assert daemon.open_descriptors() < 300

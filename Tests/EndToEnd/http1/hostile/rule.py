@@ -28,10 +28,10 @@ def leniency(mine, peers):
     """What `mine` forwards that none of `peers` does; each is an outcome. To reject what follows is not leniency."""
     if not mine.requests:
         return None
-    refused_the_next = mine.statuses and mine.statuses[-1] in (400, 431, 501, 505)
+    rejected_the_next = mine.statuses and mine.statuses[-1] in (400, 431, 501, 505)
     for peer in peers:
         is_as_many = len(peer.requests) == len(mine.requests)
-        is_first_part = refused_the_next and len(peer.requests) > len(mine.requests)
+        is_first_part = rejected_the_next and len(peer.requests) > len(mine.requests)
         if (is_as_many or is_first_part) and all(map(_covers, peer.requests, mine.requests)):
             return None
     return f"forwards {list(map(_essence, mine.requests))}, and nobody else does"
