@@ -2,7 +2,6 @@
 
 import pytest
 
-
 RULE = """
 chains:
   closed: [{ reject: { code: permission_denied } }]

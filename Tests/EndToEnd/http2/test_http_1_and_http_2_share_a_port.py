@@ -5,6 +5,7 @@ import pytest
 
 from support.http2 import h2_peer
 from support.http2.h2_peer import PREFACE
+from support.martlet import CLEAR_TEXT
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
@@ -26,7 +27,7 @@ def test_in_turn(proxy):
 
 def test_the_published_client(proxy):
     for version in ({"http1": True, "http2": False}, {"http1": False, "http2": True}):
-        with httpx.Client(base_url=proxy.url, trust_env=False, **version) as http:
+        with httpx.Client(base_url=proxy.url, **CLEAR_TEXT, **version) as http:
             responses = [http.post("/", content=b"x" * 100000) for _ in range(3)]
         assert [(response.status_code, response.text) for response in responses] == [(200, "ok")] * 3
         assert {response.http_version for response in responses} == {"HTTP/2" if version["http2"] else "HTTP/1.1"}

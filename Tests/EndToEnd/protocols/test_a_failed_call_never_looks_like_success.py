@@ -10,8 +10,8 @@ from connectrpc.protocol import ProtocolType
 
 from support import protocol
 from support.http2 import h2_peer
+from support.martlet import CLEAR_TEXT
 from support.servers.eliza import Client
-from support.servers.grpc_service import GrpcChannel
 from support.wait import eventually
 
 CONNECT, GRPC, GRPC_WEB = ProtocolType.CONNECT, ProtocolType.GRPC, ProtocolType.GRPC_WEB
@@ -103,7 +103,7 @@ class Callers:
 
     def httpx(self):
         for http2 in (False, True):
-            client = httpx.Client(base_url=self.proxy.url, http1=not http2, http2=http2, trust_env=False)
+            client = httpx.Client(base_url=self.proxy.url, http1=not http2, http2=http2, **CLEAR_TEXT)
             yield f"httpx {2 if http2 else 1}", lambda client=client: self.json_code(
                 lambda: protocol.CONNECT_UNARY_JSON.call(client)
             )
@@ -113,8 +113,8 @@ class Callers:
         return "ok" if response.status_code == 200 else response.json()["code"]
 
     def all(self):
-        for protocol, http in [(CONNECT, 1), (CONNECT, 2), (GRPC_WEB, 1), (GRPC_WEB, 2), (GRPC, 2)]:
-            yield from self.connect(protocol, http)
+        for kind, http in [(CONNECT, 1), (CONNECT, 2), (GRPC_WEB, 1), (GRPC_WEB, 2), (GRPC, 2)]:
+            yield from self.connect(kind, http)
         yield from self.grpcio()
         yield from self.httpx()
 

@@ -10,6 +10,7 @@ from hyperframe.frame import DataFrame, HeadersFrame
 from support.http1.recorder import OK, Recorder
 from support.http2 import h2_peer
 from support.http2.h2_recorder import H2Recorder
+from support.martlet import CLEAR_TEXT
 from support.servers.grpc_service import path as grpc_path
 from support.wait import eventually
 
@@ -63,7 +64,7 @@ class Calls:
 
 
 def plain(proxy, method):
-    client = httpx.Client(base_url=proxy.url, trust_env=False, timeout=20)
+    client = httpx.Client(base_url=proxy.url, **CLEAR_TEXT, timeout=20)
 
     def call():
         response = client.request(method, "/", content=b"pay" if method == "POST" else None)

@@ -52,7 +52,7 @@ def test_retried(start, name, kind, rejection):
     outcome = setup.callers[name].call(kind, headers={"x-rejection": rejection})
     assert (outcome.code, outcome.received, outcome.text) == ("ok", expected(kind), "")
     assert setup.ledger.of(outcome.call) == ["revoked", "processed"]
-    assert len(start.provider.fetches()) == 2
+    assert len(setup.provider.fetches()) == 2
     assert setup.proxy.metrics().total("martlet_retries_total", reason="unauthenticated", result="sent") == 1
     setup.proxy.stdout.wait('"attempts":2')
 
@@ -74,10 +74,10 @@ def test_one_refresh_for_all(start):
         setup.provider.revoke()
         outcomes = at_once(40, lambda number: setup.callers[PROTOCOLS[number % 4]].call())
         assert [outcome for outcome in outcomes if outcome.code != "ok"] == []
-        assert {tuple(start.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
-        assert all(start.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
-        assert all(len(start.ledger.of(outcome.call)) <= 2 for outcome in outcomes)
-        assert len(start.provider.fetches()) == fetches
+        assert {tuple(setup.ledger.of(outcome.call))[-1] for outcome in outcomes} == {"processed"}
+        assert all(setup.ledger.of(outcome.call).count("processed") == 1 for outcome in outcomes)
+        assert all(len(setup.ledger.of(outcome.call)) <= 2 for outcome in outcomes)
+        assert len(setup.provider.fetches()) == fetches
 
 
 @pytest.mark.parametrize("name, kind", [*((name, "unary") for name in PROTOCOLS), ("connect", "converse")])
@@ -139,7 +139,7 @@ def test_the_callers_own_token_is_left_alone(start):
     setup = start(caller="keep")
     own = setup.provider.fetch()["access_token"]
     setup.provider.revoke()
-    fetches = len(start.provider.fetches())
+    fetches = len(setup.provider.fetches())
     outcome = setup.callers["http"].call(token=own)
     assert outcome.code == "unauthenticated" and setup.ledger.of(outcome.call) == ["revoked"]
-    assert len(start.provider.fetches()) == fetches
+    assert len(setup.provider.fetches()) == fetches

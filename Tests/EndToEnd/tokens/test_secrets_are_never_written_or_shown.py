@@ -193,7 +193,7 @@ def test_with_a_provider_that_fails(start_search, planted, failure):
     search.provider.set(failure=failure)
     search.call_all()
     plant_what_arrived(planted, upstream)
-    assert any("unavailable" in seen for seen in search.seen) and "proxy-status" in "".join(start_search.seen)
+    assert any("unavailable" in seen for seen in search.seen) and "proxy-status" in "".join(search.seen)
     assert search.leaks() == {}
 
 

@@ -8,6 +8,7 @@ import httpx
 from connectrpc.errors import ConnectError
 from connectrpc.protocol import ProtocolType
 
+from support.martlet import CLEAR_TEXT
 from support.servers.eliza import Client
 from support.servers.grpc_service import GrpcChannel
 
@@ -106,7 +107,7 @@ class PlainCaller(Caller):
     kinds = ["unary"]
 
     def __init__(self, url):
-        self._client = httpx.Client(base_url=url, trust_env=False)
+        self._client = httpx.Client(base_url=url, **CLEAR_TEXT)
 
     def _make(self, outcome, kind, text, timeout, fields):
         try:

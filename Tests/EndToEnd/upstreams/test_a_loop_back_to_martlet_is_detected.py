@@ -6,6 +6,7 @@ import time
 import httpx
 import pytest
 
+from support.martlet import CLEAR_TEXT
 from support.protocol import SAY
 
 pytestmark = pytest.mark.alone
@@ -39,7 +40,7 @@ def test_loop(martlet, tmp_path, kind, count):
     for number, (address, _) in enumerate(loop):
         text = f'listen: [ "127.0.0.1:0", "{address}" ]\nupstream: "{loop[(number + 1) % count][1]}"\nworkers: 2\n'
         daemons.append(martlet(text))
-    with httpx.Client(base_url=daemons[0].url, trust_env=False, timeout=10) as http:
+    with httpx.Client(base_url=daemons[0].url, **CLEAR_TEXT, timeout=10) as http:
         for ask in (lambda: http.get("/a"), lambda: http.post(SAY, json={}), lambda: http.get("/b")):
             began = time.monotonic()
             response = ask()
@@ -78,7 +79,7 @@ def test_a_listener_may_be_the_upstream_of_another(martlet, recorder, running):
         workers: 1
         """
     )
-    with httpx.Client(base_url=proxy.url, trust_env=False, timeout=30) as http:
+    with httpx.Client(base_url=proxy.url, **CLEAR_TEXT, timeout=30) as http:
         statuses = at_once(64, lambda number: [http.get("/").status_code for _ in range(20)])
     assert {status for each in statuses for status in each} == {200}
     assert proxy.metrics().total("martlet_refused_total", reason="loop") == 0

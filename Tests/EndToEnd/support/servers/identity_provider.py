@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx
 from joserfc import jwk
 
+from support.martlet import CLEAR_TEXT
 from support.program import Program
 from support.wait import eventually
 
@@ -50,7 +51,7 @@ class IdentityProvider(Program):
         self.url = urls["url"]
         self.token_url = f"{self.url}/token"
         self.login_url = f"{self.url}/login"
-        self._control = httpx.Client(base_url=urls["control"], trust_env=False, timeout=10)
+        self._control = httpx.Client(base_url=urls["control"], **CLEAR_TEXT, timeout=10)
         self.generation = self._ask("/control/generation")["generation"]
         self.keys = jwk.KeySet.import_key_set(self._ask("/control/jwks"))
         self.set(**settings)
@@ -96,7 +97,7 @@ class IdentityProvider(Program):
             auth = (quote(client, safe=""), quote(secret, safe=""))
         else:
             form |= {"client_id": client, "client_secret": secret}
-        return httpx.post(self.token_url, data=form, auth=auth, trust_env=False).raise_for_status().json()
+        return httpx.post(self.token_url, data=form, auth=auth, **CLEAR_TEXT).raise_for_status().json()
 
     def oauth2(self, **more):
         """What `token: { oauth2: … }` has to say; the secret is in ENVIRONMENT."""
