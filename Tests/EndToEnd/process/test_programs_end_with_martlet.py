@@ -7,8 +7,6 @@ import pytest
 
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
-
 FAILED = b"HTTP/1.1 503 Any\r\ncontent-length: 0\r\n\r\n"
 TOKEN = "token: {{ exec: {{ command: {command}, timeout: 600s }} }}"
 RULE = "when: {{ status: 503 }}, retry: {{ after_task: {{ exec: {command}, timeout: 600s }} }}"

@@ -10,8 +10,6 @@ from support.servers.identity_provider import ENVIRONMENT
 from tokens.token_callers import PROTOCOLS
 from tokens.token_file import Renamed, Rewritten, Swapped
 
-pytestmark = pytest.mark.alone
-
 
 class Linked(Renamed):
     """Written through a second name of the same file, in a directory that Martlet does not watch."""
@@ -68,6 +66,7 @@ def test_under_load_and_reloads(start, running):
     assert [timed for timed in rejected if not any(start <= timed.ended and timed.began <= end for start, end in between)] == []
 
 
+@pytest.mark.alone
 def test_a_file_that_has_not_changed_is_rejected_at_once(start):
     provider, services, file, proxy, each = start(Renamed)
     provider.revoke()

@@ -10,8 +10,6 @@ from support.servers.identity_provider import CLIENT
 from support.wait import eventually
 from tokens.token_callers import WAYS, expected
 
-pytestmark = pytest.mark.alone
-
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 KEYS = [("RSA", 2048, "RS256"), ("EC", "P-256", "ES256"), ("OKP", "Ed25519", "EdDSA")]
 ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
@@ -38,6 +36,7 @@ def test_each_protocol(provider, token_services, callers, name, kind, rejection)
         assert name != "grpc" or ("x-early" in rejected.headers) == (rejection == "late")
 
 
+@pytest.mark.alone
 def test_other_errors_of_a_token(provider, token_services, callers):
     services = token_services(provider)
     caller = callers(services)["http"]
@@ -100,6 +99,7 @@ def test_exchange(provider):
         provider.fetch(subject_token="nobody's", **fields)
 
 
+@pytest.mark.alone
 def test_how_it_fails(provider):
     form = {"grant_type": "client_credentials"}
     with httpx.Client(trust_env=False, auth=(CLIENT, "-")) as http:
