@@ -14,7 +14,7 @@ def test_alive(container, own, admin):
     assert container(configuration=f"{own}\n{admin}\n").wait().healthcheck() == 0
 
 
-def test_nobody_responds(container, own):
+def test_no_response(container, own):
     command = dockerfile.HEALTHCHECK
     assert command[:1] == dockerfile.ENTRYPOINT
     alone = container(*command[1:], configuration=own)

@@ -30,7 +30,7 @@ class Tally:
         self._undisturbed_since = undisturbed_since
         self._counts = Counter()
         self._lock = threading.Lock()
-        threading.Thread(target=self._tell, daemon=True).start()
+        threading.Thread(target=self._report, daemon=True).start()
 
     def note(self, kind, outcome, began):
         if outcome not in ("ok", "cancelled"):
@@ -38,7 +38,7 @@ class Tally:
         with self._lock:
             self._counts[kind, outcome] += 1
 
-    def _tell(self):
+    def _report(self):
         while True:
             time.sleep(1)
             with self._lock:

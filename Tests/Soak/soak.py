@@ -31,7 +31,7 @@ MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
 MOST_KIB = float(os.environ.get("SOAK_KIB", 48))
 # Memory goes up with a restart, and down each half minute when it is released; were one a multiple of the other, or nearly,
 # they would drift past each other for minutes, and that would look like growth.
-RELOAD, ROTATE, RESTART, TELL = 5, 7, 23, 60
+RELOAD, ROTATE, RESTART, REPORT = 5, 7, 23, 60
 STALL = 3.0  # who is late by so many seconds was not given a processor, nor were the others
 GRACE = 2.0  # an upstream that has come back is known to be there after this many seconds
 CONFIGURATION = """
@@ -127,7 +127,7 @@ class Soak:
         began, second = time.monotonic(), 0
         while (elapsed := time.monotonic() - began) < MINUTES * 60 and self.callers.are_alive():
             self.samples.append((elapsed, self.callers.collect(), self.martlet.own_memory() / 1024))
-            if second % TELL == 0:
+            if second % REPORT == 0:
                 self.report()
             second = int(elapsed) + 1
             time.sleep(max(0, began + second - time.monotonic()))

@@ -43,7 +43,7 @@ def responded(service):
     return sum(map(int, counts))
 
 
-def every_refusal_is_told(service):
+def every_rejection_is_logged(service):
     def reported():
         return [entry for entry in service.errors() if "reload refused" in entry["MESSAGE"]]
 
@@ -62,7 +62,7 @@ def test_an_access_log_of_its_own(machine, service, flood):
     for name in [f"{log}.1", log]:
         assert machine.path(name).stat().st_size > 0
         assert machine.run(f"stat --format '%a %U %G' {name}").stdout.split() == ["640", "_martlet", "_martlet"]
-    every_refusal_is_told(service)
+    every_rejection_is_logged(service)
 
 
 def test_the_journal(machine, service, flood):
@@ -77,4 +77,4 @@ def test_the_journal(machine, service, flood):
 
     eventually(is_whole, 60, "100 000 lines")
     assert not re.search("Suppressed|rate-limit", machine.run("journalctl _COMM=systemd-journald").stdout)
-    every_refusal_is_told(service)
+    every_rejection_is_logged(service)

@@ -23,14 +23,14 @@ def people(booted):
     booted.run("userdel app; userdel alice; userdel stranger; groupdel operators")
 
 
-def test_who_may_call(machine, service):
+def test_members_can_call(machine, service):
     service.start(SOCKET)
     assert machine.run(CALL, user="app").stdout == "ok"
     assert machine.run(CALL, user="stranger", check=False).returncode == 7
 
 
 @pytest.mark.parametrize("user", ["app", "stranger", "alice"])
-def test_who_may_not_drain(machine, service, user):
+def test_callers_cannot_drain(machine, service, user):
     service.start(SOCKET)
     assert machine.run(DRAIN, user=user, check=False).returncode == 7
     assert service.state == "active" and machine.run(CALL).stdout == "ok"

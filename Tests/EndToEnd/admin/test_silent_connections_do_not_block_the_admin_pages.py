@@ -13,18 +13,18 @@ MORE_THAN_THE_LIMIT = 100
 @pytest.mark.parametrize("said", [b"", b"GET /healthz HTTP/1.1\r\nhost: "], ids=["silent", "half a head"])
 def test_silent_connections_make_room(martlet, said):
     proxy = martlet(CONFIGURATION)
-    crowd = []
+    silent = []
     for _ in range(MORE_THAN_THE_LIMIT):
         caller = socket.socket(socket.AF_UNIX)
         caller.connect(str(proxy.admin_socket))
         caller.send(said)
-        crowd.append(caller)
+        silent.append(caller)
     for command in ["healthcheck", "status", "reload"]:
         ended = Command(command, "--admin", f"unix:{proxy.admin_socket}")
         assert ended.exit_code() == 0, ended.stderr.text
     # The newest connections are still open.
-    crowd[-1].setblocking(False)
+    silent[-1].setblocking(False)
     with pytest.raises(BlockingIOError):
-        crowd[-1].recv(1)
-    for caller in crowd:
+        silent[-1].recv(1)
+    for caller in silent:
         caller.close()

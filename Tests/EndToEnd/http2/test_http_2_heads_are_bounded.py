@@ -66,7 +66,7 @@ def test_a_small_block_that_expands_to_a_large_head(start_attack):
     attack.check("hpack", "header_list")
 
 
-def never_answered(peer, stream):
+def without_response(peer, stream):
     if stream.path == "/canary":
         response_ok(peer, stream)
 
@@ -74,7 +74,7 @@ def never_answered(peer, stream):
 @pytest.mark.parametrize("name", [b"x-a", b"cookie"])
 def test_small_blocks_on_many_streams_that_expand_together(start_attack, name):
     """Each head keeps to the limit, and so does the number of streams."""
-    attack = start_attack(never_answered, "{ heads: 256KiB }")
+    attack = start_attack(without_response, "{ heads: 256KiB }")
     attacker = attack.attacker()
     insert = b"\x40" + bytes([len(name)]) + name + b"\x7f\x9d\x1d" + b"b" * 3868
     heads = [block(BASE) + insert] + [block(BASE) + bytes([0x80 | 62]) * 15] * 900

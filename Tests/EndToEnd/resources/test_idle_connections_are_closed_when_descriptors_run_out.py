@@ -15,7 +15,7 @@ from support.wait import eventually
 
 pytestmark = pytest.mark.alone
 
-CROWD = 1003
+MANY = 1003
 CALLERS = 1024 - 256  # a quarter is reserved
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 
@@ -33,7 +33,7 @@ def start(martlet, recorder, address="127.0.0.1:0", workers=1, limit=(1024, 1024
     )
 
 
-def crowd(proxy, count=CROWD, words=b"", used=False):
+def connect_many(proxy, count=MANY, words=b"", used=False):
     """Connections that say some words, or have had a call: those that have not are new for a second, and stay longer."""
     peers = []
     for _ in range(count):
@@ -69,14 +69,14 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
     proxy = start(martlet, recorder, "127.0.0.1:0" if kind == "tcp" else f"unix:{tmp_path}/in.sock")
     settled = proxy.connect()
     assert call(settled) == 200
-    peers = crowd(proxy, CROWD - 1, used=True)
+    peers = connect_many(proxy, MANY - 1, used=True)
     eventually(lambda: ended(peers), what="the end of idle connections")
     metrics = all_callers_are_served(proxy, command)
     gone = ended(peers)
     assert gone == list(range(len(gone))), "those that were idle longest"
     assert settled.has_ended()
     assert all(call(peer) == 200 for peer in peers[len(gone) :: 20])
-    assert CROWD - CALLERS <= metrics.total("martlet_connections_evicted_total") <= CROWD - CALLERS + 60
+    assert MANY - CALLERS <= metrics.total("martlet_connections_evicted_total") <= MANY - CALLERS + 60
     assert metrics.total("martlet_descriptors", use="callers") == metrics.total("martlet_connections") <= CALLERS
     assert metrics.total("martlet_descriptors_limit", use="callers") == CALLERS
     assert metrics.total("martlet_limit_hits_total") == 0
@@ -85,12 +85,12 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
 
 def test_two_workers_and_a_reload(martlet, recorder, command):
     proxy = start(martlet, recorder, workers=2)
-    peers = crowd(proxy, used=True)
+    peers = connect_many(proxy, used=True)
     proxy.reload()
-    peers += crowd(proxy, 500, used=True)
+    peers += connect_many(proxy, 500, used=True)
     metrics = all_callers_are_served(proxy, command)
     gone = ended(peers)
-    assert len(gone) >= CROWD + 500 - CALLERS
+    assert len(gone) >= MANY + 500 - CALLERS
     # Each worker closes its own first.
     assert max(gone) < len(peers) - 400
     assert metrics.total("martlet_limit_hits_total", limit="connections") == 0
@@ -100,7 +100,7 @@ def test_idle_http_2_connections(martlet, recorder, command):
     """They get a GOAWAY and close; a caller with an active call stays."""
     proxy = start(martlet, recorder)
     words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0"
-    peers = crowd(proxy, CALLERS, words)
+    peers = connect_many(proxy, CALLERS, words)
     eventually(lambda: proxy.metrics().total("martlet_connections") == CALLERS, what="the crowd")
     new = proxy.connect_h2()
     assert within_a_second(lambda: new.finish(new.open(h2_peer.request(), end=True))).status == 200
@@ -116,7 +116,7 @@ def test_tls(martlet, recorder, command, authority):
     identity = authority().issue()
     tls = f', tls: {{ certificate: "{identity.certificate}", key: "{identity.key}" }}'
     proxy = start(martlet, recorder, tls=tls)
-    peers = [connect(proxy.address) for _ in range(CROWD)]
+    peers = [connect(proxy.address) for _ in range(MANY)]
     eventually(lambda: ended(peers), what="the end of idle connections")
     assert ended(peers)[0] == 0
     assert within_a_second(lambda: command("healthcheck", "-c", proxy.file)).code == 0
@@ -125,7 +125,7 @@ def test_tls(martlet, recorder, command, authority):
 def test_the_soft_limit_is_raised_to_the_hard_limit(martlet, recorder, command):
     proxy = start(martlet, recorder, limit=(1024, 4096))
     assert limits(proxy.pid) == (4096, 4096)
-    peers = crowd(proxy)
+    peers = connect_many(proxy)
     metrics = all_callers_are_served(proxy, command)
     assert ended(peers) == []
     assert metrics.total("martlet_connections_evicted_total") == 0
@@ -164,10 +164,10 @@ def test_connections_to_upstreams_use_up_the_reserve(martlet, recorder, command,
             """,
             **limited_to(256),
         )
-        busy = crowd(proxy, 70, REQUEST.replace(b"GET /", b"GET /silent"))
+        busy = connect_many(proxy, 70, REQUEST.replace(b"GET /", b"GET /silent"))
         eventually(lambda: proxy.metrics().total("martlet_upstream_connections", state="active") == 70, what="busy calls")
         words = h2_peer.PREFACE + b"\0\0\0\4\0\0\0\0\0" if kind == "HTTP/2" else b""
-        crowd(proxy, 400, words, used=kind == "used")
+        connect_many(proxy, 400, words, used=kind == "used")
         metrics = all_callers_are_served(proxy, command)
         assert metrics.total("process_open_fds") < 256 - 8
         if kind == "used":
@@ -182,7 +182,7 @@ def test_many_callers_at_once(martlet, recorder, command, words):
     proxy = start(martlet, recorder, limit=(128, 128))
     assert call(proxy.connect()) == 200
     os.kill(proxy.pid, signal.SIGSTOP)
-    rush = crowd(proxy, 400, words)
+    rush = connect_many(proxy, 400, words)
     last = proxy.connect()
     last.send(REQUEST)
     os.kill(proxy.pid, signal.SIGCONT)

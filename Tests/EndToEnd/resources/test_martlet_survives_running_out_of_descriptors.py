@@ -21,26 +21,26 @@ FULL = b'{"code":"resource_exhausted","message":"no file descriptor is left for 
 
 def test_exhaustion(martlet, recorder):
     proxy = martlet(CONFIGURATION.format(url=recorder().url, workers=1), **limited_to(LIMIT))
-    crowd = []
+    callers = []
 
     def rejected():
-        crowd.append(proxy.connect())
-        crowd[-1].send(PART)
+        callers.append(proxy.connect())
+        callers[-1].send(PART)
         return proxy.metrics().total("martlet_limit_hits_total", limit="descriptors")
 
     eventually(rejected, within=60, what="the first rejection")
     assert proxy.metrics().total("martlet_connections_evicted_total") == 0
-    assert len(crowd) == CALLERS + 32 + 1
-    response = crowd[-1].response()
+    assert len(callers) == CALLERS + 32 + 1
+    response = callers[-1].response()
     assert (response.status, response.body) == (503, FULL)
-    assert crowd[-1].has_ended()
+    assert callers[-1].has_ended()
     proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; refusing callers callers=224 limit=256")
     assert proxy.admin("/healthz").status_code == 200
     # The active calls continue.
-    for caller in crowd[:5]:
+    for caller in callers[:5]:
         caller.send(b" a.example\r\n\r\n")
         assert caller.response().status == 200
-    for caller in crowd[5:]:
+    for caller in callers[5:]:
         caller.close()
     for _ in range(3):
         caller = proxy.connect()

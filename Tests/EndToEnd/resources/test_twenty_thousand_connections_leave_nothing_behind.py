@@ -28,7 +28,7 @@ def test_connections(martlet, recorder, tmp_path, kind):
         """
     )
 
-    def crowd(count):
+    def connect_and_drop(count):
         for begin in range(0, count, BATCH):
             peers = [connect(proxy.address) for _ in range(BATCH)]
             for number, peer in enumerate(peers):
@@ -41,10 +41,10 @@ def test_connections(martlet, recorder, tmp_path, kind):
         return proxy.metrics().total("martlet_connections_total")
 
     before = 0
-    crowd(8 * BATCH)  # so that memory is what it is with so many at a time
+    connect_and_drop(8 * BATCH)  # so that memory is what it is with so many at a time
     health = Health(proxy)
     before = accepted()
-    crowd(CONNECTIONS // 2)
+    connect_and_drop(CONNECTIONS // 2)
     assert accepted() == before + CONNECTIONS // 2
     health.check()
     assert proxy.metrics().total("martlet_rpc_in_flight") == 0

@@ -50,7 +50,7 @@ def test_a_successful_call(martlet, recorder):
     assert 0 < line["stages"]["first_byte_ms"] <= line["duration_ms"]
 
 
-def test_who_decided(martlet, recorder, tmp_path):
+def test_the_deciding_part(martlet, recorder, tmp_path):
     upstream = recorder(response=b"HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n")
     proxy = martlet(
         f"""

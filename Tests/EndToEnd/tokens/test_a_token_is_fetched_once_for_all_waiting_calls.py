@@ -7,7 +7,7 @@ from support.servers.identity_provider import ENVIRONMENT
 from tokens.token_callers import PROTOCOLS
 
 
-def crowd(callers):
+def call_at_once(callers):
     return at_once(50, lambda number: callers[PROTOCOLS[number % len(PROTOCOLS)]].call())
 
 
@@ -19,19 +19,19 @@ def provider(identity_provider):
 def test_fifty_callers(martlet, provider, token_services, callers):
     services = token_services(provider)
     proxy = martlet(services.configuration({"oauth2": provider.oauth2()}), environment=ENVIRONMENT)
-    outcomes = crowd(callers(proxy))
+    outcomes = call_at_once(callers(proxy))
     assert [outcome for outcome in outcomes if outcome.code != "ok"] == []
     assert services.ledger.processed() == {outcome.call: 1 for outcome in outcomes}
     assert [fetch.result for fetch in provider.fetches()] == [200]
     assert proxy.metrics().total("martlet_credential_refresh_total", credential="auth") == 1
-    assert crowd(callers(proxy)) and len(provider.fetches()) == 1  # and it is kept
+    assert call_at_once(callers(proxy)) and len(provider.fetches()) == 1  # and it is kept
 
 
 def test_a_failure_reaches_all_of_them(martlet, provider, token_services, callers):
     provider.set(failure="500")
     services = token_services(provider)
     proxy = martlet(services.configuration({"oauth2": provider.oauth2()}), environment=ENVIRONMENT)
-    assert {outcome.code for outcome in crowd(callers(proxy))} == {"unavailable"}
+    assert {outcome.code for outcome in call_at_once(callers(proxy))} == {"unavailable"}
     assert services.ledger.processed() == {}
     # They wait for three seconds, with fetches after growing pauses.
     assert len(provider.fetches()) <= 5
@@ -57,7 +57,7 @@ def test_a_program_runs_once(martlet, provider, token_services, callers, tmp_pat
     program.chmod(0o755)
     services = token_services(provider)
     proxy = martlet(services.configuration({"exec": {"command": [str(program)], "format": "text"}}))
-    assert {outcome.code for outcome in crowd(callers(proxy))} == {"ok"}
+    assert {outcome.code for outcome in call_at_once(callers(proxy))} == {"ok"}
     assert (tmp_path / "runs").read_text() == "run\n"
 
 

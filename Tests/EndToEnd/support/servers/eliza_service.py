@@ -49,7 +49,7 @@ class Eliza:
         return messages.ListenResponse(sentence=f"{self.name} heard {', '.join(heard)}")
 
     async def introduce(self, request, ctx):
-        """The first message comes at once, the second once somebody said "go on"."""
+        """The first message comes at once, the second after a request for "go on"."""
         self._show_metadata(ctx)
         yield messages.IntroduceResponse(sentence=f"Hi {request.name}, I am {self.name}")
         if request.name == "fail":
