@@ -8,8 +8,6 @@ import pytest
 from support.wait import eventually
 from tokens.token_file import Late, Renamed, Rewritten, Swapped
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.mark.parametrize("kind", [Rewritten, Renamed, Swapped, Late])
 def test_new_value(martlet, recorder, tmp_path, kind):
@@ -35,6 +33,7 @@ def test_new_value(martlet, recorder, tmp_path, kind):
             eventually(lambda: sent() == f"Bearer {value}", what=f"the {value} value")
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("change", ["deleted", "emptied"])
 def test_deleting_the_file_drops_the_token_and_emptying_it_does_not(martlet, recorder, tmp_path, change):
     file = tmp_path / "token"
