@@ -87,6 +87,7 @@ def test_tokens(martlet, recorder, identity_provider, clock):
         environment=ENVIRONMENT | clock.environment,
     )
     with proxy.http() as http:
+        assert http.get("/").text == "ok"  # the token has arrived
         for jump in JUMPS:
             clock(jump)
             for _ in range(50):
