@@ -28,7 +28,7 @@ from support.program import Program  # noqa: E402
 from support.wait import eventually  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
-MOST_KIB = float(os.environ.get("SOAK_KIB", 48))
+MAX_KIB = float(os.environ.get("SOAK_KIB", 48))
 # Memory goes up with a restart, and down each half minute when it is released; were one a multiple of the other, or nearly,
 # they would drift past each other for minutes, and that would look like growth.
 RELOAD, ROTATE, RESTART, REPORT = 5, 7, 23, 60
@@ -152,8 +152,8 @@ class Soak:
         for (kind, outcome), count in sorted(self.callers.counts.items()):
             print(f"  {kind:22} {outcome:50} {count:9}")
         print(f"memory: {rss[0]:.0f} KiB after the warm-up, {rss[-1]:.0f} KiB at the end, {max(rss):.0f} KiB at most")
-        print(f"slope: {a_minute:+.1f} KiB a minute, {a_call * 1e5:+.1f} KiB for 100 000 calls; allowed {MOST_KIB} KiB a minute")
-        wrong = [f"memory grows by {a_minute:.1f} KiB a minute"] if a_minute > MOST_KIB else []
+        print(f"slope: {a_minute:+.1f} KiB a minute, {a_call * 1e5:+.1f} KiB for 100 000 calls; allowed {MAX_KIB} KiB a minute")
+        wrong = [f"memory grows by {a_minute:.1f} KiB a minute"] if a_minute > MAX_KIB else []
         failed = sum(count for (_, outcome), count in self.callers.counts.items() if outcome.startswith("FAILED"))
         wrong += [f"{failed} calls failed while nothing was wrong with the upstream"] if failed else []
         return wrong + self.at_rest()

@@ -120,8 +120,8 @@ def test_draining_by_the_admin_page_is_not_a_first_signal(martlet, waiting):
 
 @pytest.mark.parametrize("ending", ["drain.max", "second signal"])
 def test_a_call_that_is_cut_off_gets_an_error_and_a_log_line(martlet, waiting, ending):
-    most = "200ms" if ending == "drain.max" else "30s"
-    proxy = martlet(configuration(waiting, f"{{ max: {most} }}") + "interceptors: [ log ]\n")
+    maximum = "200ms" if ending == "drain.max" else "30s"
+    proxy = martlet(configuration(waiting, f"{{ max: {maximum} }}") + "interceptors: [ log ]\n")
     caller = proxy.connect()
     caller.send(REQUEST)
     upstream = waiting.wait_for_connections(1)

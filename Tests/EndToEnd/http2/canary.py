@@ -16,9 +16,9 @@ from support.wait import eventually
 
 FOLDER = Path(__file__).resolve().parents[1]
 # How long a call may last, in seconds.
-LONGEST_CALL = 1.0
+MAX_CALL = 1.0
 # If the host took processors away for half of that time or more, a call may last this long, and the daemon work this long.
-LONGEST = 5.0
+MAX_CALL_WITHOUT_PROCESSOR = 5.0
 WORK = 0.5
 
 
@@ -54,7 +54,7 @@ class Canary:
 
 def is_late(took, worked, stolen):
     """Whether a call lasted too long, and not only because of the machine's host."""
-    return took >= LONGEST_CALL and (stolen < took / 2 or took >= LONGEST or worked >= WORK)
+    return took >= MAX_CALL and (stolen < took / 2 or took >= MAX_CALL_WITHOUT_PROCESSOR or worked >= WORK)
 
 
 def stolen_seconds():

@@ -180,8 +180,8 @@ def test_a_call_is_retried_after_growing_delays_until_it_succeeds(start, recorde
     assert (reported.status_code, reported.json()) == (200, GOOD)
     heard = [(one.method, one.target, one.body, one.header("x-own")) for one in upstream.requests]
     assert heard == [("PUT", "/orders/1?x=1", b"body", "1")] * 4
-    for pause, least in zip(pauses(upstream.response.times), (0.02, 0.04, 0.08), strict=True):
-        assert pause >= least
+    for pause, minimum in zip(pauses(upstream.response.times), (0.02, 0.04, 0.08), strict=True):
+        assert pause >= minimum
     assert counted(proxy) == (3, {})
 
 

@@ -35,11 +35,11 @@ class Identity:
         if clients:
             context.load_verify_locations(clients.file)
             context.verify_mode = ssl.CERT_REQUIRED
-        least, most = versions
-        if least:
-            context.minimum_version = least
-        if most:
-            context.maximum_version = most
+        minimum, maximum = versions
+        if minimum:
+            context.minimum_version = minimum
+        if maximum:
+            context.maximum_version = maximum
         return context
 
     def replace(self, other):

@@ -5,7 +5,7 @@ import json
 
 import h11
 
-from support.http1.peer import LARGEST_HEAD
+from support.http1.peer import MAX_HEAD
 from support.http2 import h2_peer
 from support.protocol import ALL, HELLO_PROTO, SAY, RPCProtocol, envelope
 
@@ -92,7 +92,7 @@ class RawCall:
         return _fault_of(self.caller, self.call.status, bytes(self.call.body))
 
     def _outcome_1(self):
-        parser = h11.Connection(h11.CLIENT, LARGEST_HEAD)
+        parser = h11.Connection(h11.CLIENT, MAX_HEAD)
         parser.send(h11.Request(method=self.caller.method, target="/", headers=[("host", "-")]))
         parser.send(h11.EndOfMessage())
         if self.peer.received:

@@ -17,11 +17,11 @@ interceptors:
   - log: {{ to: {log} }}
   - respond: {{ body: ok }}
 """
-LARGEST = 4096
+MAX_LOG = 4096
 
 
 def limit_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_LOG, MAX_LOG))
 
 
 @pytest.mark.parametrize("kind, reason", [("full", "No space left on device"), ("limited", "File too large")])
@@ -48,7 +48,7 @@ def test_a_full_disk(martlet, tmp_path, kind, reason):
     assert proxy.exit_code() == 0
     assert len(proxy.stderr.matches(reported)) == 1
     if kind == "limited":
-        assert os.stat(log).st_size == LARGEST
+        assert os.stat(log).st_size == MAX_LOG
 
 
 def test_a_disk_with_free_space_again(martlet, tmp_path):

@@ -83,12 +83,12 @@ def test_a_file_that_cannot_be_read(martlet, recorder, tmp_path, problem):
             os.replace(other, file)
             proxy.stderr.wait("no token .*Is a directory")
         else:
-            most = resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE)
-            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (0, most[1]))
+            limits = resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, (0, limits[1]))
             other.write_text("second")
             os.replace(other, file)
             proxy.stderr.wait("no token .*Too many open files")
-            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, most)
+            resource.prlimit(proxy.pid, resource.RLIMIT_NOFILE, limits)
         assert sent() == "Bearer first"
         if problem == "folder":
             other.write_text("second")

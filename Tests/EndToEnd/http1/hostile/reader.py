@@ -11,7 +11,7 @@ REQUEST_LINE = re.compile(rb"(" + TOKEN + rb") (/[\x21-\x7e\x80-\xff]*|\*) HTTP/
 STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-9][0-9][0-9]) ([\t\x20-\x7e\x80-\xff]*)")
 FIELD = re.compile(rb"(" + TOKEN + rb"):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*")
 CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")
-LARGEST_HEAD = 1 << 20
+MAX_HEAD = 1 << 20
 NOT_IN_TRAILERS = {b"content-length", b"transfer-encoding", b"host", b"connection", b"trailer"}
 UNRESERVED = re.compile(rb"%(2[dDeE]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaFf]|6[1-9A-Fa-f]|7[0-9AaEe])")
 
@@ -178,7 +178,7 @@ def responses(data, methods):
 
 def requests_of_h11(data):
     """The same as `requests`, by h11."""
-    parser = h11.Connection(h11.SERVER, LARGEST_HEAD)
+    parser = h11.Connection(h11.SERVER, MAX_HEAD)
     parser.receive_data(data)
     found, request, body = [], None, b""
     while True:
@@ -207,7 +207,7 @@ def responses_of_h11(data, methods):
     for method in methods:
         if not rest:
             break
-        parser = h11.Connection(h11.CLIENT, LARGEST_HEAD)
+        parser = h11.Connection(h11.CLIENT, MAX_HEAD)
         parser.send(h11.Request(method=method, target="/", headers=[("host", "-")]))
         parser.send(h11.EndOfMessage())
         parser.receive_data(rest)

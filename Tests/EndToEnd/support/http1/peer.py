@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import h11
 
-LARGEST_HEAD = 1 << 20
+MAX_HEAD = 1 << 20
 
 
 @dataclass
@@ -102,11 +102,11 @@ class Peer:
 
     def request(self):
         """The next whole request, or None when the connection ended before it was complete."""
-        return self._message(h11.Connection(h11.SERVER, LARGEST_HEAD))
+        return self._message(h11.Connection(h11.SERVER, MAX_HEAD))
 
     def response(self, method="GET"):
         """The next whole response to a request of `method`."""
-        parser = h11.Connection(h11.CLIENT, LARGEST_HEAD)
+        parser = h11.Connection(h11.CLIENT, MAX_HEAD)
         # The parser needs to have sent a request; its bytes are not the ones that were sent.
         parser.send(h11.Request(method=method, target="/", headers=[("host", "-")]))
         parser.send(h11.EndOfMessage())

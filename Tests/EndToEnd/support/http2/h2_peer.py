@@ -21,7 +21,7 @@ from support.http2.h2_stream import Stream
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 WINDOW = 65535
-LARGEST_FRAME = 16384
+MAX_FRAME = 16384
 (
     NO_ERROR,
     PROTOCOL_ERROR,
@@ -85,7 +85,7 @@ class H2Peer:
     def headers(self, stream, fields, end=False):
         """A HEADERS frame and as many CONTINUATION frames as it needs."""
         block = self.encoder.encode(fields)
-        parts = [block[at : at + LARGEST_FRAME] for at in range(0, len(block), LARGEST_FRAME)] or [b""]
+        parts = [block[at : at + MAX_FRAME] for at in range(0, len(block), MAX_FRAME)] or [b""]
         frames = [HeadersFrame(stream, parts[0]), *(ContinuationFrame(stream, part) for part in parts[1:])]
         if end:
             frames[0].flags.add("END_STREAM")
@@ -109,7 +109,7 @@ class H2Peer:
         """DATA frames as the windows allow; waits for windows."""
         data = memoryview(data)
         while True:
-            size = min(len(data), LARGEST_FRAME, max(0, self.may_send(stream)))
+            size = min(len(data), MAX_FRAME, max(0, self.may_send(stream)))
             if size or not data:
                 frame = DataFrame(stream, bytes(data[:size]))
                 self.spend(stream, size)
