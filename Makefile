@@ -44,7 +44,11 @@ test-unit: ## Run the unit and in-memory tests
 
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
-	.venv/bin/python -m pytest Tests/EndToEnd
+	@# Files that measure something, or need the whole machine, run when the others are done.
+	@status=0; \
+	.venv/bin/python -m pytest Tests/EndToEnd -m 'not alone' -n 3 --dist loadfile || status=$$?; \
+	.venv/bin/python -m pytest Tests/EndToEnd -m alone || status=$$?; \
+	exit $$status
 
 test-systemd: build ## Boot Debian under systemd and run the service there (as root)
 	@scripts/test-systemd

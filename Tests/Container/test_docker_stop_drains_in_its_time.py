@@ -1,4 +1,4 @@
-"""`docker stop` sends SIGTERM and kills after 10 s: with the image's own configuration Martlet has left by then."""
+"""`docker stop` sends SIGTERM and kills after 10 s: with the image's own configuration Martlet has exited by then."""
 
 import os
 import threading
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from calling import say
-from support.recorder import JSON, Recorder
+from support.http1.recorder import JSON, Recorder
 
 DOCKER_STOP = 10
 

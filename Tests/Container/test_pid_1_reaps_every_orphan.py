@@ -3,8 +3,8 @@
 import os
 
 from calling import say
-from support.patience import eventually, settled
-from support.recorder import JSON, Recorder
+from support.http1.recorder import JSON, Recorder
+from support.wait import eventually, settled
 
 TOKENS = 20
 # Two children outlive it: Martlet kills the one with the program's process group, the other ends by itself.

@@ -6,7 +6,7 @@ import pytest
 
 import dockerfile
 from calling import say
-from support.recorder import JSON, Recorder
+from support.http1.recorder import JSON, Recorder
 
 USERS = {"its own": dockerfile.USER, "of OpenShift": (1000680000, 0), "any": (1234, 5678), "root": (0, 0)}
 

@@ -5,7 +5,7 @@ import socket
 from contextlib import ExitStack, suppress
 
 import pod
-from support.patience import eventually
+from support.wait import eventually
 
 CONNECTIONS = pod.CONFIGURATION["workers"] * pod.CONFIGURATION["listeners"][0]["limits"]["connections"]
 # A little less than limits.head allows.
@@ -23,7 +23,7 @@ def test_all_connections_with_unfinished_heads(container, shared):
     text = pod.configuration().replace("limits:", "timeouts: { head: 10m }\n    limits:")
     ours = container(configuration=text, read_only=True, memory=pod.MEMORY).wait()
     with ExitStack() as stack:
-        # Twice as many as there may be: the kernel gives some to a worker that has its number already.
+        # Twice as many as there may be: the kernel may choose a worker that is full already.
         for _ in range(2 * CONNECTIONS):
             one = stack.enter_context(socket.socket(socket.AF_UNIX))
             one.settimeout(10)

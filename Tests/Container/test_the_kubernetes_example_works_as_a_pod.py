@@ -6,8 +6,8 @@ import pytest
 
 import pod
 from calling import say
-from support.patience import eventually
-from support.recorder import JSON, Recorder
+from support.http1.recorder import JSON, Recorder
+from support.wait import eventually
 
 
 @pytest.fixture

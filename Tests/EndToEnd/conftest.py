@@ -1,22 +1,16 @@
 """Fixtures: each starts things for a test and stops them after it, whatever became of the test."""
 
-import shutil
-import socket
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 from support.certificates import Authority
-from support.h2_recorder import H2Recorder, response_ok
-from support.fatal import NOBODY, need_root
+from support.http1.recorder import Recorder
+from support.http2.h2_recorder import H2Recorder
 from support.load import Load
 from support.martlet import BINARY, Command, Martlet
-from support.nginx import Nginx
 from support.notify import Notify
-from support.recorder import Recorder
-from support.siege import Siege
+from support.servers.nginx import Nginx
 
 
 @pytest.fixture(scope="session")
@@ -58,21 +52,6 @@ def martlet(binary, running, tmp_path, request):
 
 
 @pytest.fixture
-def as_nobody(martlet, binary):
-    """Starts a daemon as a user without rights, in a directory of its own."""
-    need_root()
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        shutil.chown(directory, 65534, 65534)
-        copy = shutil.copy(binary, directory / "martlet")
-
-        def start(upstream, more="", **options):
-            return martlet(upstream=upstream, more=more, directory=directory, binary=copy, through=NOBODY, **options)
-
-        yield start
-
-
-@pytest.fixture
 def command(binary, running):
     """Runs the binary with arguments to its end; returns it with its exit code in `code`."""
 
@@ -104,21 +83,9 @@ def h2_recorder(running):
 
 
 @pytest.fixture
-def siege(martlet, h2_recorder, running):
-    """Starts a daemon of one worker with somebody who calls it all the time."""
-
-    def start(response=response_ok, limits="{}", timeouts="{}"):
-        upstream = h2_recorder(response)
-        listeners = f'[ {{ address: "127.0.0.1:0", limits: {limits}, timeouts: {timeouts} }} ]'
-        return running(Siege(martlet(f"listeners: {listeners}\nupstream: {upstream.url}\nworkers: 1\n")))
-
-    return start
-
-
-@pytest.fixture
 def grpc_service(running):
     """Starts a gRPC server."""
-    from support.grpc_service import GrpcService
+    from support.servers.grpc_service import GrpcService
 
     return lambda *arguments, **options: running(GrpcService(*arguments, **options))
 
@@ -126,7 +93,7 @@ def grpc_service(running):
 @pytest.fixture
 def grpc_channel(running):
     """Connects the published gRPC client to a daemon."""
-    from support.grpc_service import GrpcChannel
+    from support.servers.grpc_service import GrpcChannel
 
     return lambda proxy, **options: running(GrpcChannel(proxy.addresses[0], **options))
 
@@ -152,8 +119,8 @@ def notify(running, tmp_path):
 @pytest.fixture
 def start_eliza(running):
     """Starts a Connect server with a name of its own."""
-    # Imported here, because making her messages takes a second that few tests need.
-    from support.eliza import Eliza
+    # Imported here, because making the messages costs a second that few tests need.
+    from support.servers.eliza import Eliza
 
     return lambda name="Eliza": running(Eliza(name))
 
@@ -161,7 +128,7 @@ def start_eliza(running):
 @pytest.fixture(scope="session")
 def eliza():
     """A Connect server that many tests share."""
-    from support.eliza import Eliza
+    from support.servers.eliza import Eliza
 
     server = Eliza()
     yield server
@@ -171,41 +138,6 @@ def eliza():
 @pytest.fixture
 def identity_provider(running):
     """Starts an identity provider, with settings."""
-    from support.identity_provider import IdentityProvider
+    from support.servers.identity_provider import IdentityProvider
 
     return lambda **settings: running(IdentityProvider(**settings))
-
-
-@pytest.fixture
-def token_services(running):
-    """Starts services of every protocol that take tokens of an identity provider only."""
-    from support.token_services import TokenServices
-
-    return lambda provider, **settings: running(TokenServices(provider, **settings))
-
-
-@pytest.fixture
-def callers(running):
-    """Makes callers of every protocol, through a daemon or straight to the services of the tests."""
-    from support.token_callers import Callers
-    from support.token_services import TokenServices
-
-    def make(target):
-        is_direct = isinstance(target, TokenServices)
-        return running(Callers.straight_to(target) if is_direct else Callers.through(target))
-
-    return make
-
-
-@pytest.fixture
-def black_hole():
-    """The port of a listening socket whose queue is full, so that the kernel accepts no further connection."""
-    with ExitStack() as stack:
-        listener = stack.enter_context(socket.socket())
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        for _ in range(4):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        yield listener.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Those who call: each kind in a process of its own, which tells every second how many calls ended in which way."""
+"""The callers: each kind in its own process, which reports every second how many calls ended in which way."""
 
 import base64
 import http.client
@@ -12,9 +12,10 @@ from collections import Counter
 
 import grpc
 
-from support import protocol, h2_peer
-from support.grpc_service import GrpcChannel, path
-from support.peer import connect
+from support import protocol
+from support.http1.peer import connect
+from support.http2 import h2_peer
+from support.servers.grpc_service import GrpcChannel, path
 
 SERVICE = "/soak.v1.Soak/"
 BIG = 200_000
@@ -29,7 +30,7 @@ class Tally:
         self._undisturbed_since = undisturbed_since
         self._counts = Counter()
         self._lock = threading.Lock()
-        threading.Thread(target=self._tell, daemon=True).start()
+        threading.Thread(target=self._report, daemon=True).start()
 
     def note(self, kind, outcome, began):
         if outcome not in ("ok", "cancelled"):
@@ -37,7 +38,7 @@ class Tally:
         with self._lock:
             self._counts[kind, outcome] += 1
 
-    def _tell(self):
+    def _report(self):
         while True:
             time.sleep(1)
             with self._lock:
@@ -46,7 +47,7 @@ class Tally:
 
 
 def outcome_of(response, caller, body):
-    """How a call of HTTP ended: `ok`, or the code that the response tells in its protocol."""
+    """How a call of HTTP ended: `ok`, or the code of the response in its protocol."""
     if response == 200 and caller.response_type == "application/json":
         return "ok"
     if caller.response_type == "application/json":
@@ -157,7 +158,7 @@ def burst(peer, note, began):
 
 
 def vanishing(address, note):
-    """Callers who begin something and are gone, in both ways."""
+    """Callers that begin a call and disconnect, in both ways."""
     head = f"POST {SERVICE}One HTTP/1.1\r\nhost: a\r\n".encode()
     beginnings = [b"", b"POST /", head, head + b"content-length: 100\r\n\r\n", head + b"content-length: 100\r\n\r\nhalf"]
     beginnings += [head + b"content-length: 4\r\n\r\nping", h2_peer.PREFACE[:10], h2_peer.PREFACE]
@@ -199,7 +200,7 @@ class Callers:
             process.start()
 
     def collect(self):
-        """Takes what was told since the last time; returns the number of calls so far."""
+        """Reads the reports since the last time; returns the number of calls so far."""
         while not self._queue.empty():
             self.counts.update(self._queue.get())
         return sum(self.counts.values())
@@ -208,7 +209,7 @@ class Callers:
         return all(process.is_alive() for process in self._processes)
 
     def stop(self):
-        time.sleep(1.5)  # what they count is told each second
+        time.sleep(1.5)  # their counts are reported each second
         self.collect()
         for process in self._processes:
             process.terminate()

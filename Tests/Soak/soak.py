@@ -1,6 +1,6 @@
-"""Hours of everything in minutes: says how much memory is kept, and which calls failed, and fails if that is too much.
+"""Hours of mixed traffic in minutes: reports the growth of memory and the failed calls, and fails if either is too large.
 
-Mixed traffic in all protocols, streams, cancelled calls and vanishing callers; meanwhile the configuration is reloaded, the
+Mixed traffic in all protocols, streams, cancelled calls and callers that disconnect; meanwhile the configuration is reloaded, the
 token rotated and the upstream killed and started again. Its own memory is sampled each second; after a warm-up, the
 median of the slopes between any two moments says how it grows: a step, as a burst of load leaves one, does not make a slope.
 
@@ -24,14 +24,14 @@ sys.path[:0] = [str(HERE), str(END_TO_END)]
 
 from callers import Callers  # noqa: E402
 from support.martlet import Martlet  # noqa: E402
-from support.patience import eventually  # noqa: E402
 from support.program import Program  # noqa: E402
+from support.wait import eventually  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
-MOST_KIB = float(os.environ.get("SOAK_KIB", 48))
-# Memory goes up with a restart, and down each half minute when it is given back; were one a multiple of the other, or nearly,
+MAX_KIB = float(os.environ.get("SOAK_KIB", 48))
+# Memory goes up with a restart, and down each half minute when it is released; were one a multiple of the other, or nearly,
 # they would drift past each other for minutes, and that would look like growth.
-RELOAD, ROTATE, RESTART, TELL = 5, 7, 23, 60
+RELOAD, ROTATE, RESTART, REPORT = 5, 7, 23, 60
 STALL = 3.0  # who is late by so many seconds was not given a processor, nor were the others
 GRACE = 2.0  # an upstream that has come back is known to be there after this many seconds
 CONFIGURATION = """
@@ -127,8 +127,8 @@ class Soak:
         began, second = time.monotonic(), 0
         while (elapsed := time.monotonic() - began) < MINUTES * 60 and self.callers.are_alive():
             self.samples.append((elapsed, self.callers.collect(), self.martlet.own_memory() / 1024))
-            if second % TELL == 0:
-                self.tell()
+            if second % REPORT == 0:
+                self.report()
             second = int(elapsed) + 1
             time.sleep(max(0, began + second - time.monotonic()))
             if time.monotonic() > began + second + STALL:
@@ -137,13 +137,13 @@ class Soak:
             self.act(second)
         wrong = [] if self.callers.are_alive() else ["callers ended by themselves"]
         self.callers.stop()
-        return wrong + self.judge()
+        return wrong + self.evaluate()
 
-    def tell(self):
+    def report(self):
         elapsed, calls, rss = self.samples[-1]
         print(f"{elapsed / 60:5.1f} min  {calls:9} calls  {rss:8.0f} KiB", flush=True)
 
-    def judge(self):
+    def evaluate(self):
         """Says what was found; returns what of it is wrong."""
         warm = [sample for sample in self.samples if sample[0] >= min(180, MINUTES * 12)]
         elapsed, calls, rss = zip(*warm)
@@ -152,14 +152,14 @@ class Soak:
         for (kind, outcome), count in sorted(self.callers.counts.items()):
             print(f"  {kind:22} {outcome:50} {count:9}")
         print(f"memory: {rss[0]:.0f} KiB after the warm-up, {rss[-1]:.0f} KiB at the end, {max(rss):.0f} KiB at most")
-        print(f"slope: {a_minute:+.1f} KiB a minute, {a_call * 1e5:+.1f} KiB for 100 000 calls; allowed {MOST_KIB} KiB a minute")
-        wrong = [f"memory grows by {a_minute:.1f} KiB a minute"] if a_minute > MOST_KIB else []
+        print(f"slope: {a_minute:+.1f} KiB a minute, {a_call * 1e5:+.1f} KiB for 100 000 calls; allowed {MAX_KIB} KiB a minute")
+        wrong = [f"memory grows by {a_minute:.1f} KiB a minute"] if a_minute > MAX_KIB else []
         failed = sum(count for (_, outcome), count in self.callers.counts.items() if outcome.startswith("FAILED"))
         wrong += [f"{failed} calls failed while nothing was wrong with the upstream"] if failed else []
         return wrong + self.at_rest()
 
     def at_rest(self):
-        """What is still held though nobody calls any more."""
+        """What is still held after the last call."""
         self.upstream.stop()
         try:
             self.martlet.wait_for_rest()

@@ -8,7 +8,7 @@ import base64
 import sys
 
 from support.protocol import envelope
-from support.grpc_service import GrpcService
+from support.servers.grpc_service import GrpcService
 
 MESSAGES = 20
 ENDS = {"application/connect": envelope(0x02, b"{}"), "application/grpc-web": envelope(0x80, b"grpc-status: 0\r\n")}

@@ -8,8 +8,8 @@ import pytest
 
 from machine.debian import Debian
 from machine.service import Service
+from support.http1.recorder import Recorder
 from support.load import Load
-from support.recorder import Recorder
 
 SUITES = ["bookworm", "trixie"]
 UNITS = "martlet.socket martlet.service 'martlet@*.service'"

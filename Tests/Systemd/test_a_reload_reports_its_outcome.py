@@ -1,4 +1,4 @@
-"""systemctl reload leaves with 0 when the new file counts. It fails when the daemon rejects the file, and the reason is in the journal."""
+"""systemctl reload exits with 0 when the new file is valid. It fails when the daemon rejects the file, and the reason is in the journal."""
 
 import socket
 

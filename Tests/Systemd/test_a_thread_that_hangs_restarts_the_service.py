@@ -6,8 +6,8 @@ import pytest
 
 from machine.callers import call
 from machine.service import responses
-from support.patience import eventually
 from support.stopped_thread import StoppedThread
+from support.wait import eventually
 
 WALL = 0x40000000
 
@@ -23,7 +23,7 @@ def watched(service):
 def test_the_main_thread(watched):
     stopped = StoppedThread(watched.pid, "martlet")
     watched.wait_for_log("Watchdog timeout", within=15)
-    # All signals are for this thread. One that hangs would take them; one that is traced cannot.
+    # All signals are for this thread. One that hangs would handle them; one that is traced cannot.
     stopped.stop()
     watched.wait_for_restart()
     watched.wait_for_log("status=6/ABRT")
@@ -37,7 +37,7 @@ def test_a_worker(watched):
     status = watched.admin("GET", "/status")
     assert status[0] == 200 and "martlet-0" in status[1]
     watched.wait_for_log("Watchdog timeout", within=15)
-    # A traced thread stays until its tracer hears of its end, and the process with it.
+    # A traced thread stays until its tracer learns of its end, and so does the process.
     os.waitpid(stopped.thread, WALL)
     watched.wait_for_restart()
     watched.wait_for_log("status=6/ABRT")

@@ -4,7 +4,7 @@ import pytest
 
 from machine.callers import call
 from machine.service import Service, responses
-from support.patience import eventually
+from support.wait import eventually
 
 FILE = """
 listen: unix:/run/martlet/{name}/rpc.sock

@@ -13,7 +13,7 @@ FOUR_LINES = re.search(r"^listen: .*\n(?:.+\n)*?(?=END$)", (ROOT / "README.md").
 
 
 def prepare(machine, text, directory):
-    """Puts what a file speaks of where it looks for it."""
+    """Puts the files that a configuration names where it looks for them."""
     machine.write("/run/secrets/token", "s3cret\n")
     if "/etc/martlet/tls/" in text:
         authority = Authority(directory / "certificates")

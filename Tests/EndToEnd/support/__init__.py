@@ -1,1 +1,1 @@
-"""What the end-to-end behaviours share: the daemon, its neighbours, and patience."""
+"""What the end-to-end tests share: the daemon, callers, upstreams, and waiting for conditions."""

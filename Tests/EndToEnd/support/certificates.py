@@ -35,15 +35,15 @@ class Identity:
         if clients:
             context.load_verify_locations(clients.file)
             context.verify_mode = ssl.CERT_REQUIRED
-        least, most = versions
-        if least:
-            context.minimum_version = least
-        if most:
-            context.maximum_version = most
+        minimum, maximum = versions
+        if minimum:
+            context.minimum_version = minimum
+        if maximum:
+            context.maximum_version = maximum
         return context
 
     def replace(self, other):
-        """Takes another certificate and key into the same files, as renewal does: one after the other."""
+        """Writes another certificate and key to the same files, one after the other, as renewal does."""
         self.certificate.write_bytes(other.certificate.read_bytes())
         self.key.write_bytes(other.key.read_bytes())
 

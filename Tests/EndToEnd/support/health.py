@@ -1,7 +1,7 @@
 """Whether a daemon is what it was, after all that was done to it."""
 
-from support.asking import WAYS, Asking
-from support.patience import eventually, settled
+from support.raw_call import WAYS, RawCall
+from support.wait import eventually, settled
 
 SLACK = 2 << 20
 
@@ -27,4 +27,4 @@ class Health:
         assert proxy.own_memory() - self._memory <= memory
         if good:
             for caller, version in WAYS:
-                assert Asking(proxy, caller, version, good).outcome() == "ok", (caller, version)
+                assert RawCall(proxy, caller, version, good).outcome() == "ok", (caller, version)

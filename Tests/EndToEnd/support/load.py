@@ -4,18 +4,18 @@ import http.client
 import threading
 import time
 
-from support.patience import eventually
+from support.wait import eventually
 
 
 class Load:
-    """Calls `path` on each of `connections` one after the other until stopped, or for `longest` seconds."""
+    """Calls `path` on each of `connections` one after the other until stopped, or for `max_seconds` seconds."""
 
-    def __init__(self, address, path="/load", connections=4, longest=30.0):
+    def __init__(self, address, path="/load", connections=4, max_seconds=30.0):
         self.address = address
         self.path = path
         self.calls = 0
         self.failures = []
-        self._deadline = time.monotonic() + longest
+        self._deadline = time.monotonic() + max_seconds
         self._stopping = threading.Event()
         self._count = threading.Lock()
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(connections)]

@@ -9,17 +9,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from support import h2_peer
+from support.http1.peer import connect
+from support.http2 import h2_peer
 from support.metrics import Metrics
-from support.patience import eventually
-from support.peer import connect
 from support.program import Program
+from support.wait import eventually
 
 ROOT = Path(__file__).resolve().parents[3]
 BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).absolute()
 # The configuration files that are shipped; the others are for Kubernetes and for Prometheus.
 OTHERS = (".k8s.yaml", ".prometheus.yaml")
 SHIPPED = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(OTHERS))
+# Options of an httpx client without TLS. To load certificate authorities would cost each client 50 ms.
+CLEAR_TEXT = {"trust_env": False, "verify": False}
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
@@ -55,7 +57,7 @@ class Martlet(Command):
             self.stderr.wait(r"\bready\b")
 
     def write(self, configuration):
-        """Replaces the file as a whole, without telling the daemon."""
+        """Replaces the file as a whole, without a reload."""
         configuration = textwrap.dedent(configuration)
         if self._has_admin and not re.search(r"^admin:", configuration, re.MULTILINE):
             configuration += f"\nadmin: {{ address: unix:{self.admin_socket} }}\n"
@@ -64,7 +66,7 @@ class Martlet(Command):
         new.replace(self.file)
 
     def reload(self, configuration=None, outcome="reloaded"):
-        """Sends SIGHUP, with a new file if one is given, and waits for the log to tell the outcome."""
+        """Sends SIGHUP, with a new file if one is given, and waits for the outcome in the log."""
         if configuration is not None:
             self.write(configuration)
         pattern = rf" {outcome}\b"
@@ -104,16 +106,16 @@ class Martlet(Command):
         super().stop()
 
     def http(self, **options):
-        """An HTTP client for the first listener."""
+        """An HTTP client for the first listener, in clear text."""
         if self.addresses[0].startswith("unix:"):
-            options["transport"] = httpx.HTTPTransport(uds=self.address)
-            return httpx.Client(base_url="http://localhost", trust_env=False, **options)
-        return httpx.Client(base_url=self.url, trust_env=False, **options)
+            options["transport"] = httpx.HTTPTransport(uds=self.address, **CLEAR_TEXT)
+            return httpx.Client(base_url="http://localhost", **CLEAR_TEXT, **options)
+        return httpx.Client(base_url=self.url, **CLEAR_TEXT, **options)
 
     # What it says of itself
 
     def admin(self, path, method="GET"):
-        transport = httpx.HTTPTransport(uds=str(self.admin_socket))
+        transport = httpx.HTTPTransport(uds=str(self.admin_socket), **CLEAR_TEXT)
         with httpx.Client(base_url="http://localhost", transport=transport, timeout=10) as client:
             return client.request(method, path)
 
@@ -148,15 +150,15 @@ class Martlet(Command):
         return self._status("VmRSS")
 
     def own_memory(self):
-        """Resident bytes now but for pages of files: of the program, ever more is resident as more of it has run."""
+        """Resident bytes now without pages of files: more and more of the program is resident as more of it has run."""
         return self._status("RssAnon")
 
     def own_peak_memory(self):
-        """About the most that `own_memory` has been since `forget_peak_memory`: pages of files count as they are now."""
+        """About the most that `own_memory` has been since `reset_peak_memory`: pages of files count as they are now."""
         peak, files = self._status("VmHWM", "RssFile")
         return peak - files
 
-    def forget_peak_memory(self):
+    def reset_peak_memory(self):
         self._roots("clear_refs").write_text("5")
 
     def cpu_seconds(self):
@@ -182,7 +184,7 @@ class Martlet(Command):
         return {match[1] for file in self.open_files() if (match := re.fullmatch(r"socket:\[(\d+)\]", file))}
 
     def sockets(self):
-        """Its TCP sockets over IPv4, as the kernel tells of them: addresses, state, and what waits to be sent and read."""
+        """Its TCP sockets over IPv4, as the kernel shows them: addresses, state, and the bytes that wait to be sent and read."""
         rows = (row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:])
         inodes = self.socket_inodes()
         return [" ".join(row[1:5]) for row in rows if row[9] in inodes]

@@ -1,4 +1,4 @@
-"""A datagram socket that stands where a service manager listens, and holds what it is given."""
+"""A datagram socket in the place of a service manager's, which keeps what it receives."""
 
 import os
 import socket
@@ -7,7 +7,7 @@ import socket
 class Notify:
     """Receives what a daemon reports through $NOTIFY_SOCKET.
 
-    `store` has the descriptors that it was given to hold, by name, as a service manager does.
+    `store` has the descriptors that the daemon stored, by name, as a service manager does.
     """
 
     def __init__(self, address):

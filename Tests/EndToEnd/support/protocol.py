@@ -16,7 +16,7 @@ def envelope(flags, payload):
 
 @dataclass(frozen=True)
 class RPCProtocol:
-    """One way to ask: what identifies it in a request, and the content type of its own responses."""
+    """One protocol of a caller: its mark in a request, and the content type of its responses."""
 
     name: str
     content_type: str = ""
@@ -54,7 +54,7 @@ class RPCProtocol:
         return plain
 
     def status(self, unary):
-        """The HTTP status of a response of Martlet's own: the given one where the protocol shows errors by status."""
+        """The HTTP status of a response by Martlet: `status` if the protocol shows errors by status."""
         return unary if self.response_type == "application/json" else 200
 
 

@@ -18,7 +18,7 @@ def ptrace(request, thread):
 
 
 class StoppedThread:
-    """Stops the thread of a process that has the name, until `stop`: everything else of the process goes on."""
+    """Stops the thread of a process that has the name, until `stop`: everything else of the process runs."""
 
     def __init__(self, pid, name):
         tasks = Path(f"/proc/{pid}/task")

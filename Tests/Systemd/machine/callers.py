@@ -94,7 +94,7 @@ class Callers:
                     self.errors.append(repr(error))
             if not self._keep or error:
                 one.close()
-            # Refused callers of a loop would only take the processor from the service that starts.
+            # Callers in a tight loop would only use the processor that the service needs to start.
             self._stopping.wait(self._gap or (0.002 if error else 0))
         one.close()
 

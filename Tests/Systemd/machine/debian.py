@@ -7,7 +7,7 @@ from pathlib import Path
 
 from machine.network import network_of
 from support.martlet import BINARY, ROOT
-from support.patience import eventually
+from support.wait import eventually
 
 NAMESPACES = ["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
@@ -96,7 +96,7 @@ class Debian:
         raise AssertionError(f"no process {pid} in {self.suite}")
 
     def journal(self, since, options=""):
-        """The entries since a time in seconds, which `time.time()` tells.
+        """The entries since a time in seconds, as of `time.time()`.
 
         Not since a cursor: with that, journalctl of systemd 252 leaves out the first line of a priority.
         """

@@ -4,13 +4,13 @@ import re
 import time
 
 from machine.callers import call
-from support.patience import eventually
+from support.wait import eventually
 
 ADDRESS = ("127.0.0.1", 8080)
 
 
 def responses(listen="127.0.0.1:8080", body="ok", delay="2s", more=""):
-    """A configuration that needs no upstream: Martlet responds by itself, and takes `delay` for /slow."""
+    """A configuration that needs no upstream: Martlet responds by itself, to /slow after `delay`."""
     return f"""
 listen: {listen}
 upstream: http://127.0.0.1:3000
@@ -59,7 +59,7 @@ class Service:
         return self.machine.run(f"systemctl show --value --property={name} {self.unit}").stdout.strip()
 
     def admin(self, method, page):
-        """What the admin socket of martlet.service tells root: status and text."""
+        """What root gets from the admin socket of martlet.service: status and text."""
         return call(page, self.machine.path("/run/martlet/admin.sock"), method)
 
     def wait_for_calls(self, count, within=5.0):
@@ -88,7 +88,7 @@ class Service:
         )
 
     def errors(self):
-        """The lines that the daemon itself has said as errors, as the journal knows them."""
+        """The daemon's own error lines in the journal."""
         return self.entries(f"--priority=err _PID={self.show('MainPID')}")
 
     def entries(self, options=""):

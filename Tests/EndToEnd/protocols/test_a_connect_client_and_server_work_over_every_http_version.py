@@ -1,0 +1,114 @@
+"""Connect, gRPC and gRPC-Web between the published client and server, over HTTP/1.1 and HTTP/2 on either side."""
+
+import queue
+
+import pytest
+from connectrpc.client import ResponseMetadata
+from connectrpc.code import Code
+from connectrpc.compression.gzip import GzipCompression
+from connectrpc.errors import ConnectError
+from connectrpc.protocol import ProtocolType
+
+from support.servers.eliza import Client
+
+CONNECT, GRPC, GRPC_WEB = ProtocolType.CONNECT, ProtocolType.GRPC, ProtocolType.GRPC_WEB
+# The HTTP versions of the caller and of the upstream; gRPC needs HTTP/2 on the whole way.
+WAYS = [(protocol, caller, upstream) for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2) for upstream in (1, 2)]
+WAYS.append((GRPC, 2, 2))
+LONG = "hello! " * 20000
+
+
+
+def name(way):
+    return f"{way[0].name.lower()}-{way[1]}-{way[2]}"
+
+
+@pytest.fixture(params=WAYS, ids=name)
+def way(request):
+    return request.param
+
+
+@pytest.fixture
+def client(way, martlet, eliza):
+    protocol, caller, upstream = way
+    proxy = martlet(upstream=eliza.h2c_url if upstream == 2 else eliza.url)
+    return lambda codec="proto", **options: Client(proxy.url, codec, caller, protocol=protocol, **options)
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_unary(client, codec):
+    with ResponseMetadata() as metadata:
+        response = client(codec).say("hello, ☃!", headers={"authorization": "Bearer mine"}, timeout_ms=10000)
+    assert response == "Eliza heard hello, ☃!"
+    assert metadata.headers["seen-authorization"] == "Bearer mine"
+    assert metadata.trailers["x-cost"] == "237"
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way[0] is CONNECT], ids=name, indirect=True)
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_get(client, codec):
+    assert client(codec).say("hello, ☃!", use_get=True) == "Eliza heard hello, ☃!"
+
+
+def test_gzip(client):
+    packing = GzipCompression()
+    packed = client(send_compression=packing, accept_compression=[packing])
+    assert packed.say(LONG) == f"Eliza heard {LONG}"
+    assert list(packed.converse([LONG, "", LONG])) == [f"Eliza heard {sentence}" for sentence in (LONG, "", LONG)]
+    plain = client(send_compression=None, accept_compression=[])
+    assert plain.say(LONG) == f"Eliza heard {LONG}"
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_client_stream(client, codec):
+    with ResponseMetadata() as metadata:
+        assert client(codec).listen(["one", "two", "☃"]) == "Eliza heard one, two, ☃"
+    assert metadata.trailers["x-cost"] == "237"
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_server_stream(client, codec):
+    sentences = client(codec).introduce("Ann")
+    assert next(sentences) == "Hi Ann, I am Eliza"
+    client(codec).say("go on")  # only now does the server make the second message
+    assert list(sentences) == ["Eliza went on"]
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_both_stream(client, way, codec):
+    if (way[1], way[2]) != (2, 2):
+        responses = client(codec).converse(["one", "two"])
+        assert list(responses) == ["Eliza heard one", "Eliza heard two"]
+        return
+    sentences = queue.SimpleQueue()
+    sentences.put("0")
+    responses = client(codec).converse(iter(sentences.get, None))
+    for number in range(20):  # each sentence is made when the response to the one before has come
+        assert next(responses) == f"Eliza heard {number}"
+        sentences.put(str(number + 1) if number < 19 else None)
+    assert list(responses) == []
+
+
+def the_error(call):
+    with pytest.raises(ConnectError) as caught:
+        call()
+    (detail,) = caught.value.details
+    assert (detail.type_name, detail.message_bytes) == ("google.protobuf.Duration", b"\x08\x3c")
+    return caught.value.code, caught.value.message
+
+
+@pytest.mark.parametrize("codec", ["json", "proto"])
+def test_errors_with_details(client, codec):
+    assert the_error(lambda: client(codec).say("fail")) == (Code.FAILED_PRECONDITION, "not today: 100%")
+    assert the_error(lambda: client(codec).listen(["one", "fail"])) == (Code.OUT_OF_RANGE, "too much")
+    sentences = client(codec).introduce("fail")
+    assert next(sentences) == "Hi fail, I am Eliza"
+    assert the_error(lambda: next(sentences)) == (Code.DATA_LOSS, "forgot the rest")
+
+
+def test_a_deadline(client):
+    sentences = client().introduce("Ann", timeout_ms=300)
+    assert next(sentences) == "Hi Ann, I am Eliza"
+    with pytest.raises(ConnectError) as caught:
+        next(sentences)
+    assert caught.value.code is Code.DEADLINE_EXCEEDED

@@ -1,0 +1,46 @@
+"""systemctl restart under load: every call gets a response, with the socket unit and without it."""
+
+import pytest
+
+from machine.callers import Callers
+from machine.service import responses
+
+RESTARTS = 4
+
+
+@pytest.fixture
+def restart(service, running, capsys):
+    """Restarts the service under callers, and prints what became of their calls."""
+
+    def under(title, **options):
+        callers = running(Callers(**options))
+        for _ in range(RESTARTS):
+            service.control("restart", check=True)
+        callers.stop()
+        with capsys.disabled():
+            print(f"\n{service.machine.suite}, {RESTARTS} restarts {title}: {callers}")
+        return callers
+
+    return under
+
+
+def test_new_connections_with_the_socket_unit(machine, service, restart):
+    machine.run("systemctl start martlet.socket")
+    service.start(responses(listen="systemd:rpc"))
+    callers = restart("with the socket unit")
+    assert callers.refused == callers.lost == 0, callers.errors
+    assert callers.longest < 5
+
+
+def test_new_connections_without_the_socket_unit(service, restart):
+    service.start(responses())
+    assert service.show("NFileDescriptorStore") != "0"
+    callers = restart("without the socket unit, sockets kept by systemd")
+    assert callers.refused == callers.lost == 0, callers.errors
+
+
+def test_kept_connections(machine, service, restart):
+    machine.run("systemctl start martlet.socket")
+    service.start(responses(listen="systemd:rpc", more="drain: { min: 500ms }"))
+    callers = restart("with kept connections that are idle for 100 ms", count=8, keep=True, gap=0.1)
+    assert callers.refused == callers.lost == 0, callers.errors
