@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from support.martlet import BINARY, ENVIRONMENT, ROOT, Command
 RUN = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [page for page in RUN if page.name != "reference.md"]
 
+# What Martlet serves without a file.
+DEMO = textwrap.dedent((ROOT / "Sources/Sidecar/Daemon/Demo.swift").read_text().split('"""\n')[1]).removesuffix(" " * 8)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 VARIABLES = re.compile(r"<!-- environment: (.+) -->")
 # Every number of a port on this machine, as it stands in a URL, in a configuration and in Python.
@@ -112,6 +115,7 @@ class Reader:
         self._configuration = None
         self._variables = {}
         self._martlet = None
+        self._upstream = None
         for name in ["etc/martlet", "run/martlet", "run/secrets", "tmp", "var/log/martlet", "home", "bin"]:
             (self._directory / name).mkdir(parents=True)
         (self._directory / "bin/martlet").symlink_to(BINARY)
@@ -126,6 +130,7 @@ class Reader:
 
     def stop(self):
         self._stop_martlet()
+        self._stop_upstream()
         self._stack.close()
 
     def _attempt(self, block):
@@ -207,6 +212,8 @@ class Reader:
         ports = [match[2] for match in PORT.finditer(text)]
         if "8080" in block.text:
             self._start_martlet()
+        if "3000" in block.text:
+            self._stop_upstream()
         output = self._directory / f"program-{block.line}"
         with output.open("w") as file:
             process = subprocess.Popen(
@@ -228,7 +235,12 @@ class Reader:
         port = int(self._port("3000"))
         # A program of the page may be there.
         if not accepts(port):
-            self._stack.callback(Echo(port).stop)
+            self._upstream = Echo(port)
+
+    def _stop_upstream(self):
+        if self._upstream:
+            self._upstream.stop()
+            self._upstream = None
 
     def _start_martlet(self):
         """Starts Martlet with the last configuration of the page, or the demo; one that runs is left as it is.
@@ -241,8 +253,7 @@ class Reader:
             return
         self._stop_martlet()
         if self._configuration is None:
-            demo = (ROOT / "etc/examples/respond-demo.yaml").read_text()
-            self._configuration = self._local(demo)
+            self._configuration = self._local(DEMO)
             self._file.write_text(self._configuration)
         self._martlet = Command("run", "-c", self._file, environment=self._environment, cwd=self._directory / "home")
         self._martlet.stderr.wait(r"\bready\b")
