@@ -26,7 +26,7 @@ DEMO = textwrap.dedent((ROOT / "Sources/Sidecar/Daemon/Demo.swift").read_text().
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 VARIABLES = re.compile(r"<!-- environment: (.+) -->")
 # Every number of a port on this machine, as it stands in a URL, in a configuration and in Python.
-PORT = re.compile(r"((?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\])(?::|\", ))(\d{4,5})\b")
+PORT = re.compile(r"((?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\])(?::|\", | ))(\d{4,5})\b")
 DIRECTORY = re.compile(r"(?<![\w./])/(?=(?:etc/martlet|run|tmp|var/log/martlet|var/lib|var/run)\b)")
 
 
@@ -183,22 +183,24 @@ class Reader:
     def _run(self, block):
         self._start_upstream()
         self._start_martlet()
-        process = subprocess.Popen(
-            ["bash", "-c", self._local(block.text)],
-            env=self._environment,
-            cwd=self._directory / "home",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
+        # Into files, since what a block leaves running keeps a pipe open.
+        output, errors = (self._directory / f"block-{block.line}.{name}" for name in ("out", "err"))
+        with output.open("w") as out, errors.open("w") as err:
+            process = subprocess.Popen(
+                ["bash", "-c", self._local(block.text)],
+                env=self._environment,
+                cwd=self._directory / "home",
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
         self._stack.callback(self._end_group, process.pid)
         try:
-            output, errors = process.communicate(timeout=30)
+            process.wait(30)
         except subprocess.TimeoutExpired as error:
             raise AssertionError(f"{self._page.name}:{block.line}: it does not end") from error
+        output, errors = output.read_text(errors="replace"), errors.read_text(errors="replace")
         said = f"{visible(output)}\n--- its standard error\n{errors}\n--- the log of Martlet\n{self._martlet.stderr.text if self._martlet else ''}"
         if block.expected is None:
             assert process.returncode == 0, f"{self._page.name}:{block.line}: exit code {process.returncode}\n{said}"
