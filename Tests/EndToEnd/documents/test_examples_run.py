@@ -6,7 +6,7 @@ from support.documents import RUN, Reader, blocks
 from support.martlet import ROOT
 
 CASES = [(page, block) for page in RUN for block in blocks(page)]
-KNOWN = ["yaml", "yaml part", "sh", "text", "python", "swift", "ini", "promql", "json", ""]
+KNOWN = ["yaml", "yaml part", "sh", "text", "python", "swift", "ini", "promql", "json"]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def name(value):
 def test_it_is_as_good_as_it_looks(binary, readers, case):
     page, block = case
     assert block.language in KNOWN, f"```{block.language}"
-    if block.language in ("text", ""):
+    if block.language in ("text",):
         return
     if not block.is_run:
         assert block.comment, "say above the block why it is not run: <!-- not run: … -->"
