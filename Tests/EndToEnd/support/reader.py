@@ -14,8 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from support.documents import blocks
-from support.echo import Echo
 from support.martlet import BINARY, ENVIRONMENT, ROOT, Command
+from support.patience import eventually
+from support.program import Program
 
 # What Martlet serves without a file.
 DEMO = textwrap.dedent((ROOT / "Sources/Sidecar/Daemon/Demo.swift").read_text().split('"""\n')[1]).removesuffix(" " * 8)
@@ -199,10 +200,11 @@ class Reader:
     # What runs beside the page
 
     def _start_upstream(self):
-        port = int(self._port("3000"))
+        port = self._port("3000")
         # A program of the page may be there.
         if not accepts(port):
-            self._upstream = Echo(port)
+            self._upstream = Program([sys.executable, ROOT / "Examples/echo.py", port])
+            eventually(lambda: accepts(port), what="the upstream of the examples")
 
     def _stop_upstream(self):
         if self._upstream:
