@@ -9,7 +9,7 @@ from support.martlet import ROOT, SHIPPED
 
 # These are for a pod.
 FILES = [file for file in SHIPPED if not re.search("kubernetes|container", file.name)]
-FOUR_LINES = re.search(r"^listen: .*\n(?:.+\n)*?(?=END$)", (ROOT / "README.md").read_text(), re.M).group()
+FOUR_LINES = re.search(r"^```yaml\n((?:.+\n)+?)```$", (ROOT / "README.md").read_text(), re.M)[1]
 
 
 def prepare(machine, text, directory):
