@@ -52,7 +52,7 @@ def test_a_changed_config_map_is_loaded(sidecar, shared):
 
 def test_a_bad_config_map_changes_nothing(sidecar, shared):
     sidecar.files.write(**{"martlet.yaml": "listn: 1\n"})
-    sidecar.stderr.wait(r" error reload refused\b")
+    sidecar.stderr.wait(r" error reload rejected\b")
     assert token(sidecar, shared) == "Bearer first"
     for probe in ("readinessProbe", "livenessProbe"):
         assert sidecar.exec(*pod.SIDECAR[probe]["exec"]["command"]).returncode == 0

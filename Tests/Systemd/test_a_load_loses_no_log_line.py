@@ -45,7 +45,7 @@ def responded(service):
 
 def every_rejection_is_logged(service):
     def reported():
-        return [entry for entry in service.errors() if "reload refused" in entry["MESSAGE"]]
+        return [entry for entry in service.errors() if "reload rejected" in entry["MESSAGE"]]
 
     eventually(lambda: len(reported()) == REJECTIONS, what="a line for each rejected reload")
 

@@ -37,7 +37,7 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     assert proxy.metrics().total("martlet_rpc_started_total") >= healthy.total("martlet_rpc_started_total")
     assert proxy.admin("/calls/recent").status_code == 200
     proxy.signal(signal.SIGHUP)
-    proxy.stderr.wait(r" error reload refused ", count=2)
+    proxy.stderr.wait(r" error reload rejected ", count=2)
     assert proxy.metrics().total("martlet_config_last_reload_successful") == 0
     stuck.stop()
     eventually(lambda: proxy.admin("/healthz").status_code == 200, what="a health check that succeeds")
@@ -66,7 +66,7 @@ def test_a_change_of_the_file_waits_for_it(recorder, running, tmp_path):
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     proxy.stderr.wait(r" error worker stuck ")
     file.write_text(configuration + "log_level: debug\n")
-    proxy.stderr.wait(r" error reload refused ")
+    proxy.stderr.wait(r" error reload rejected ")
     stuck.stop()
     proxy.stderr.wait(r" reloaded generation=2\b")
 

@@ -34,7 +34,7 @@ def test_status_shows_why_a_reload_was_rejected(martlet, command):
     proxy.write("listn: 1\n" * 12)
     assert command("reload", "-c", proxy.file, "--admin", f"unix:{proxy.admin_socket}").code == 1
     reported = command("status", "--admin", f"unix:{proxy.admin_socket}").stdout.text
-    assert "last reload: refused\n" in reported and 'unknown key "listn"' in reported
+    assert "last reload: rejected\n" in reported and 'unknown key "listn"' in reported
     assert reported.count("\n  ") == 11 and "\n  and 4 more; see martlet check\n" in reported
     proxy.write(CONFIGURATION)
     assert command("reload", "--admin", f"unix:{proxy.admin_socket}").code == 0

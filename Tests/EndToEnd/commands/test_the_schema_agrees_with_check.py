@@ -28,8 +28,8 @@ GOOD = {
     "headers of a condition": "routes: [{ match: { header: { a: present, b: [c, 1], d: { regex: e }, f: { exact: [g] } } } }]",
     "callers of a condition": "routes: [{ match: { service: [a.B, a.C], peer: { uid: 0, gid: [1, 2] } } }]",
     "an unquoted version": "upstreams: { a: { url: https://a, tls: { minimum: 1.3 } } }",
-    "going on without a token": "interceptors: [{ token: { file: /a, on_failure: continue } }]",
-    "a rejection without a token": "interceptors: [{ token: { file: /a, on_failure: { code: internal } } }]",
+    "going on without a token": "interceptors: [{ token: { file: /a, on_error: continue } }]",
+    "a rejection without a token": "interceptors: [{ token: { file: /a, on_error: { code: internal } } }]",
     "any message": "interceptors: [{ respond: { json: [{ a: [null, 1] }] } }]",
 }
 BAD = {
@@ -56,7 +56,7 @@ BAD = {
     "a kind that needs options": "interceptors: [reject]",
     "none of a group": "interceptors: [{ token: { header: a } }]",
     "two of a group": "interceptors: [{ token: { file: /a, env: HOME } }]",
-    "another word than the one": "interceptors: [{ token: { file: /a, on_failure: go_on } }]",
+    "another word than the one": "interceptors: [{ token: { file: /a, on_error: go_on } }]",
     "a condition that asks nothing known": "interceptors: [{ when: { pth: /a }, log: {} }]",
     "a header of a condition without a value": "routes: [{ match: { header: { a: } } }]",
 }

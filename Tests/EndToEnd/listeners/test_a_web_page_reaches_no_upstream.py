@@ -40,7 +40,7 @@ def test_another_origin(start, recorder, caller):
         assert not any(name.startswith("access-control") for name in response.headers)
         assert upstream.connections == []
         assert caller.call(http).status_code == 200  # without a page, on the same connection
-    assert proxy.metrics().total("martlet_refused_total", reason="origin") == 1
+    assert proxy.metrics().total("martlet_rejected_requests_total", reason="origin") == 1
     assert proxy.metrics().total("martlet_rpc_handled_total") == 1  # no interceptor has seen the other
 
 
@@ -55,7 +55,7 @@ def test_another_name_for_our_address(start, recorder, caller):
         assert upstream.connections == []
         for host in ["localhost:1", "api.internal"]:
             assert caller.call(http, headers={"host": host}).status_code == 200
-    assert proxy.metrics().total("martlet_refused_total", reason="host") == 1
+    assert proxy.metrics().total("martlet_rejected_requests_total", reason="host") == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_rule_that_rejected_is_shown(start, recorder):
     with proxy.http() as http:
         response = http.post("/", headers=EVIL)
     assert response.headers["proxy-status"] == f'martlet; error=http_request_denied; details="{ORIGIN}"'
-    proxy.stderr.wait(r"a request is refused.*reason=origin.*https://evil\.example")
+    proxy.stderr.wait(r"a request is rejected.*reason=origin.*https://evil\.example")
     (call,) = proxy.admin("/calls/recent").json()["calls"]
     assert (call["decided_by"], call["status"]) == ("martlet", 403)
     assert "trace" not in call or call["trace"] == []

@@ -24,7 +24,7 @@ def test_the_mode(martlet, tmp_path):
     proxy = martlet(configuration(path, "0600"))
     assert mode(path) == 0o600
     missing = f"- address: unix:{tmp_path}/missing/rpc.sock"
-    proxy.reload(configuration(path, "0666", missing), outcome="reload refused")
+    proxy.reload(configuration(path, "0666", missing), outcome="reload rejected")
     assert mode(path) == 0o600
     proxy.reload(configuration(path, "0660"))
     assert mode(path) == 0o660

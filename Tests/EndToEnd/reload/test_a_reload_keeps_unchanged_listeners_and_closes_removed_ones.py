@@ -51,5 +51,5 @@ def test_a_listener_that_comes_back_at_once(martlet, recorder, tmp_path, kind):
         proxy.signal(signal.SIGHUP)
     proxy.write(files[0])
     assert proxy.admin("/reload", "POST").status_code == 200
-    assert proxy.stderr.matches("reload refused") == []
+    assert proxy.stderr.matches("reload rejected") == []
     call(endpoint(other))

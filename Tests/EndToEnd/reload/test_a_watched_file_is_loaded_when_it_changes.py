@@ -20,7 +20,7 @@ def test_a_file(running, tmp_path):
     file.with_suffix(".new").replace(file)
     proxy.stderr.wait(r" reloaded generation=2\b")
     file.write_text("listn: 1\n")
-    proxy.stderr.wait(r" error reload refused ")
+    proxy.stderr.wait(r" error reload rejected ")
     file.write_text(CONFIGURATION.format("three"))
     proxy.stderr.wait(r" reloaded generation=3\b")
 

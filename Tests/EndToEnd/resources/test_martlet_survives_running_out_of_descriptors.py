@@ -34,7 +34,7 @@ def test_exhaustion(martlet, recorder):
     response = callers[-1].response()
     assert (response.status, response.body) == (503, FULL)
     assert callers[-1].has_ended()
-    proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; refusing callers callers=224 limit=256")
+    proxy.stderr.wait(r"warn file descriptors run short, and no connection is idle; rejecting callers callers=224 limit=256")
     assert proxy.admin("/healthz").status_code == 200
     # The active calls continue.
     for caller in callers[:5]:

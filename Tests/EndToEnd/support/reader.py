@@ -15,7 +15,7 @@ from pathlib import Path
 
 from support.documents import blocks
 from support.martlet import BINARY, ENVIRONMENT, ROOT, Command
-from support.patience import eventually
+from support.wait import eventually
 from support.program import Program
 
 # What Martlet serves without a file.

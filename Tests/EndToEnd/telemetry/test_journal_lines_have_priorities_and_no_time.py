@@ -12,7 +12,7 @@ def test_the_operational_log(martlet):
     proxy.stderr.wait(r"^<6>info ready generation=1")
     proxy.write("listn: 1\n")
     proxy.signal(signal.SIGHUP)
-    proxy.stderr.wait(r"^<3>error reload refused ")
+    proxy.stderr.wait(r"^<3>error reload rejected ")
     proxy.stderr.wait(r'^<3>error .*unknown key "listn"')
     proxy.write(CONFIGURATION + "workers: 3\n")
     proxy.signal(signal.SIGHUP)

@@ -56,7 +56,7 @@ def test_a_rejected_reload_keeps_what_works(martlet, recorder, authority):
     with proxy.http() as http:
         assert http.get("/").text == "ok"
         ours.file.write_text("nothing\n")
-        proxy.reload(outcome="reload refused")
+        proxy.reload(outcome="reload rejected")
         assert http.get("/").text == "ok"
 
 

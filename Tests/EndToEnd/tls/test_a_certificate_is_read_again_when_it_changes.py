@@ -57,7 +57,7 @@ def test_bad(martlet, recorder, authority):
     proxy = start(martlet, recorder, identity)
     before = serial(proxy, ours)
     identity.certificate.write_bytes(other.certificate.read_bytes())
-    proxy.stderr.wait(r" error .*certificate refused, the one before stays")
+    proxy.stderr.wait(r" error .*certificate rejected, the one before stays")
     assert serial(proxy, ours) == before
     reason = f"{identity.key}: the key is not that of the certificate"
     assert f"refused: {reason}" in proxy.admin("/status").text

@@ -96,7 +96,7 @@ def test_clear_text_is_closed(secured):
     peer = proxy.connect()
     peer.send(b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n")
     assert b"HTTP" not in peer.rest()
-    metric = "martlet_tls_failures_total"
+    metric = "martlet_tls_errors_total"
     eventually(lambda: proxy.metrics().total(metric) == 1)
     assert get(connect(proxy)).body == b"ok"
 

@@ -22,4 +22,4 @@ def test_minimum(martlet, recorder, authority, minimum, status):
         response = http.get("/")
     assert response.status_code == status
     if status == 503:
-        assert response.json()["message"].endswith(": the other end refused: protocol version")
+        assert response.json()["message"].endswith(": the peer rejected the handshake: protocol version")

@@ -47,7 +47,7 @@ def test_a_token_that_is_gone_does_not_come_back(martlet, recorder, tmp_path):
     plain = f"listen: 127.0.0.1:0\nupstream: {upstream.url}\n"
     file = tmp_path / "token"
     file.write_text("old")
-    with_token = plain + f"interceptors: [{{ token: {{ file: {file}, on_failure: {{ code: aborted }} }} }}]\n"
+    with_token = plain + f"interceptors: [{{ token: {{ file: {file}, on_error: {{ code: aborted }} }} }}]\n"
     proxy = martlet(with_token)
     with proxy.http() as http:
         assert http.get("/").status_code == 200

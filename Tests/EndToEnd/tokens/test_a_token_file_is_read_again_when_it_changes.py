@@ -18,7 +18,7 @@ def test_new_value(martlet, recorder, tmp_path, kind):
         listen: 127.0.0.1:0
         upstream: {upstream.url}
         interceptors:
-          - token: {{ file: {file.path}, on_failure: continue }}
+          - token: {{ file: {file.path}, on_error: continue }}
         """
     )
     with proxy.http() as http:

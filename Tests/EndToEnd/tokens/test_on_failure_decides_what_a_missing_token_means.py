@@ -7,14 +7,14 @@ CONFIGURATION = """
 listen: 127.0.0.1:0
 upstream: {url}
 interceptors:
-  - token: {{ file: {directory}/token, on_failure: {on_failure} }}
+  - token: {{ file: {directory}/token, on_error: {on_error} }}
 """
 REFUSE = '{ code: unknown, message: "auth token fetch failed" }'
 
 
 def test_rejected(martlet, recorder, tmp_path):
     upstream = recorder()
-    proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_failure=REFUSE))
+    proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_error=REFUSE))
     with proxy.http() as http:
         response = protocol.CONNECT_UNARY_PROTO.call(http)
         assert (response.status_code, response.content) == (500, b'{"code":"unknown","message":"auth token fetch failed"}')
@@ -42,7 +42,7 @@ def test_unavailable_by_default(martlet, recorder, tmp_path):
 
 def test_continue(martlet, recorder, tmp_path):
     upstream = recorder()
-    proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_failure="continue"))
+    proxy = martlet(CONFIGURATION.format(url=upstream.url, directory=tmp_path, on_error="continue"))
     with proxy.http() as http:
         assert http.get("/", headers={"authorization": "Bearer mine"}).text == "ok"
     assert "Bearer late" not in upstream.requests[0].values("authorization")

@@ -48,9 +48,9 @@ def test_loop(martlet, tmp_path, kind, count):
             assert "an upstream leads to Martlet itself" in response.text, response.text
             assert response.status_code == 502
             assert "proxy_loop_detected" in response.headers["proxy-status"]
-    rejected = sum(daemon.metrics().total("martlet_refused_total", reason="loop") for daemon in daemons)
+    rejected = sum(daemon.metrics().total("martlet_rejected_requests_total", reason="loop") for daemon in daemons)
     assert rejected == 3  # once for each call
-    assert any(daemon.stderr.matches("a request is refused.*reason=loop") for daemon in daemons)
+    assert any(daemon.stderr.matches("a request is rejected.*reason=loop") for daemon in daemons)
     for daemon in daemons:
         assert daemon.open_descriptors() < 300
         assert daemon.admin("/healthz").status_code == 200
@@ -87,5 +87,5 @@ def test_a_listener_may_be_the_upstream_of_another(martlet, recorder, running):
 
     statuses = at_once(64, calls)
     assert {status for each in statuses for status in each} == {200}
-    assert proxy.metrics().total("martlet_refused_total", reason="loop") == 0
+    assert proxy.metrics().total("martlet_rejected_requests_total", reason="loop") == 0
     assert {request.header("cdn-loop") for request in upstream.requests} == {None}

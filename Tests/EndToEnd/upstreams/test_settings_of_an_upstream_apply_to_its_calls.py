@@ -223,7 +223,7 @@ def test_an_attempt_without_a_response_times_out(start, recorder):
 
 def test_an_attempt_without_a_response_is_retried_if_a_rule_says_so(start, recorder):
     upstream = recorder(script=silent(lambda: upstream, 2))
-    proxy = start(upstream.url, [again(failure="timeout")], timeouts={"attempt": "100ms", "call": "5s"})
+    proxy = start(upstream.url, [again(error="timeout")], timeouts={"attempt": "100ms", "call": "5s"})
     with proxy.http() as http:
         assert http.put("/", content=b"body").text == "ok"
     assert [request.body for request in upstream.requests] == [b"body"] * 3
