@@ -57,9 +57,10 @@ test-container: build ## Run the container image's contents under runc, without 
 	@scripts/install-container-deps
 	.venv/bin/python -m pytest Tests/Container
 
-check: lint ## Check style, floors, words, unit files and manual pages
+check: lint ## Check style, floors, words, sentences, unit files and manual pages
 	scripts/check-floors
 	scripts/check-words
+	scripts/check-sentences
 	scripts/check-units
 	scripts/check-manual
 
