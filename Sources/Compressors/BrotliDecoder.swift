@@ -7,7 +7,7 @@ final class BrotliDecoder: StreamDecoder {
 
     init() {
         guard let state = unsafe BrotliDecoderCreateInstance(nil, nil, nil) else {
-            preconditionFailure("Brotli has no memory")
+            preconditionFailure("out of memory creating a Brotli decoder")
         }
         unsafe self.state = state
     }

@@ -11,7 +11,7 @@ final class BrotliEncoder: StreamEncoder {
     /// Gets ready for a message of `sizeHint` bytes.
     init(sizeHint: Int) {
         guard let state = unsafe BrotliEncoderCreateInstance(nil, nil, nil) else {
-            preconditionFailure("Brotli has no memory")
+            preconditionFailure("out of memory creating a Brotli encoder")
         }
         unsafe self.state = state
         unsafe BrotliEncoderSetParameter(state, BROTLI_PARAM_QUALITY, Self.quality)

@@ -23,7 +23,7 @@ final class Deflater: StreamEncoder {
     init(_ format: ZlibFormat) {
         unsafe stream.initialize(to: z_stream())
         let status = unsafe martlet_deflate_init(stream, Self.level, format.windowBits)
-        guard status == Z_OK else { fatalError("there is no memory for zlib") }
+        guard status == Z_OK else { fatalError("out of memory creating a zlib encoder") }
     }
 
     deinit {

@@ -10,7 +10,7 @@ final class Inflater: StreamDecoder {
     init() {
         unsafe stream.initialize(to: z_stream())
         let status = unsafe martlet_inflate_init(stream, format.windowBits)
-        guard status == Z_OK else { fatalError("there is no memory for zlib") }
+        guard status == Z_OK else { fatalError("out of memory creating a zlib decoder") }
     }
 
     deinit {

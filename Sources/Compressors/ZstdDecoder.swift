@@ -6,7 +6,9 @@ final class ZstdDecoder: StreamDecoder {
     private let context: OpaquePointer
 
     init() {
-        guard let context = unsafe ZSTD_createDCtx() else { preconditionFailure("Zstandard has no memory") }
+        guard let context = unsafe ZSTD_createDCtx() else {
+            preconditionFailure("out of memory creating a Zstandard decoder")
+        }
         unsafe self.context = context
     }
 

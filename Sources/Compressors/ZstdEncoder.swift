@@ -6,7 +6,9 @@ final class ZstdEncoder: StreamEncoder {
     private let context: OpaquePointer
 
     init() {
-        guard let context = unsafe ZSTD_createCCtx() else { preconditionFailure("Zstandard has no memory") }
+        guard let context = unsafe ZSTD_createCCtx() else {
+            preconditionFailure("out of memory creating a Zstandard encoder")
+        }
         unsafe self.context = context
     }
 

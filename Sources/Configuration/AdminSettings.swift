@@ -52,20 +52,23 @@ public struct AdminSettings: Equatable, Sendable {
 
     static let options =
         [
-            Option("address", .string, required: true, example: "127.0.0.1:9901", "Where the admin pages are served."),
+            Option("address", .string, required: true, example: "127.0.0.1:9901", "The address of the admin pages."),
             SocketPermissions.modeOption(default: mode),
         ] + SocketPermissions.ownerOptions + [
             Option(
                 "allow_remote",
                 .bool,
                 default: "false",
-                "Whether other machines may reach the address. It can serve only metrics, healthz and readyz then."
+                """
+                Allows an address that other machines can reach. It can then serve only `metrics`, `healthz` and \
+                `readyz`.
+                """
             ),
             Option(
                 "pages",
                 .choices(AdminPage.allCases.map(\.rawValue)),
                 example: "[metrics, healthz, readyz]",
-                "The pages that this address serves; all if absent."
+                "The pages that this address serves. The default is all pages."
             ),
         ]
 
@@ -81,13 +84,11 @@ public struct AdminSettings: Equatable, Sendable {
         switch address {
         case .tcp, .unix: self.address = address!
         case .abstract, .systemd, nil:
-            let problem = "\(Diagnostic.quote(text)) is not a valid address for the admin pages"
+            let problem = "\(Diagnostic.quote(text)) is not a valid admin address"
             section.report("\(problem); write 127.0.0.1:9901 or unix:/path", at: "address")
             return nil
         }
-        if section.has("pages"), section.strings("pages").isEmpty {
-            section.report("\"pages\" is empty; name a page such as metrics, or remove it", at: "pages")
-        }
+        section.reportIfEmpty("pages", write: "a page such as metrics")
         if !self.address.isLocal { checkRemote(section) }
     }
 
@@ -99,7 +100,7 @@ public struct AdminSettings: Equatable, Sendable {
             return section.report("other machines can reach \(address); \(advice)", at: "address")
         }
         for page in section.markedStrings("pages") where AdminPage(rawValue: page.text)?.isForOthers == false {
-            let problem = "other machines can reach \(address), and the page \(page.text) is for this machine only"
+            let problem = "other machines can reach \(address), but the page \(page.text) is only for this machine"
             section.diagnostics.report("\(problem); write \(safe)", at: page.mark)
         }
     }

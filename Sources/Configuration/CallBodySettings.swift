@@ -14,38 +14,47 @@ public enum CallBodySettings: Equatable, Sendable {
     case file(MarkedString)
 
     static let options = [
-        Option("text", .string, oneOf: "kind", "Text: a template. It goes as text/plain; charset=utf-8."),
-        Option("data", .section(dataOptions), oneOf: "kind", "Bytes. They go as application/octet-stream."),
+        Option("text", .string, oneOf: "kind", "A template. Martlet sends it as text/plain; charset=utf-8."),
+        Option("data", .section(dataOptions), oneOf: "kind", "Bytes. Martlet sends them as application/octet-stream."),
         Option(
             "json",
             .node,
             oneOf: "kind",
-            "Any YAML value, sent as JSON in the same order; strings in it are templates. It goes as application/json."
+            """
+            Any YAML value. Martlet sends it as JSON, in the same order, as application/json. Its strings are \
+            templates.
+            """
         ),
         Option(
             "form",
             .map,
             oneOf: "kind",
-            "The parameters of a form; the values are templates. They go as application/x-www-form-urlencoded."
+            """
+            The parameters of a form. The values are templates. Martlet sends them as \
+            application/x-www-form-urlencoded.
+            """
         ),
         Option(
             "urlencoded",
             .section(CallParameters.options),
             oneOf: "kind",
-            "Likewise, with lists and true or false."
+            """
+            A form whose values may also be lists, `true` or `false`. Martlet sends it as \
+            application/x-www-form-urlencoded.
+            """
         ),
         Option(
             "multipart",
             .sections(CallPartSettings.options),
             oneOf: "kind",
-            "The parts of a form with files. They go as multipart/form-data."
+            "The parts of a form with files. Martlet sends them as multipart/form-data."
         ),
         Option(
             "file",
             .string,
             oneOf: "kind",
             example: "/etc/martlet/login.bin",
-            "A file: short for data with a file."
+            "A file. Short for `data` with `file`."
         ),
     ]
 
@@ -55,7 +64,7 @@ public enum CallBodySettings: Equatable, Sendable {
             "file",
             .string,
             oneOf: "source",
-            "The file that holds the bytes, 16MiB at most, read each time it is sent."
+            "The file with the bytes, at most 16MiB. Martlet reads it for every request."
         ),
     ]
 
@@ -79,9 +88,7 @@ public enum CallBodySettings: Equatable, Sendable {
         } else if section.has("urlencoded") {
             self = .form(CallParameters.read(section.section("urlencoded")))
         } else if section.has("multipart") {
-            if case .sequence([])? = section.node("multipart")?.content {
-                section.report("\"multipart\" is empty; add a part such as { name: a, value: b }", at: "multipart")
-            }
+            section.reportIfEmpty("multipart", write: "a part such as { name: a, value: b }")
             self = .multipart(section.sections("multipart").compactMap(CallPartSettings.init))
         } else if let file = section.marked("file") {
             self = .file(file)

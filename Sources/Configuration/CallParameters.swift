@@ -15,19 +15,19 @@ enum CallParameters {
             .node,
             shape: .named(.value(.strings)),
             required: true,
-            "The parameters by name: a single value or a list of them; strings are templates."
+            "The parameters by name. A value is a single value or a list. Strings are templates."
         ),
         Option(
             "bools",
             .choice(Bools.allCases.map(\.rawValue)),
             default: Bools.numbers.rawValue,
-            "How true and false are written where they have no quotes: 1 and 0, or as they are."
+            "How to write an unquoted `true` or `false`: as `1` and `0`, or as it stands."
         ),
         Option(
             "arrays",
             .choice(Arrays.allCases.map(\.rawValue)),
             default: Arrays.brackets.rawValue,
-            "What the parameters of a list are named: name[], with the brackets escaped, or name alone."
+            "How to name the parameters of a list: `name[]`, with escaped brackets, or `name`."
         ),
     ]
 
@@ -36,7 +36,7 @@ enum CallParameters {
         guard let node = section.node("values") else { return [] }
         guard let entries = node.entries else {
             let problem = "\"values\" cannot be \(node.shape)"
-            section.report("\(problem); write a mapping from names to values", at: "values")
+            section.report("\(problem); write a mapping of names to values", at: "values")
             return []
         }
         let bools = Bools(rawValue: section.string("bools")) ?? .numbers

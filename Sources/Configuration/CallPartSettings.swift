@@ -17,24 +17,24 @@ public struct CallPartSettings: Equatable, Sendable {
 
     static let options = [
         Option("name", .string, required: true, example: "photo", "The name of the part."),
-        Option("value", .string, oneOf: "content", "What the part holds: a template."),
+        Option("value", .string, oneOf: "content", "The content of the part, a template."),
         Option(
             "file",
             .string,
             oneOf: "content",
             example: "/var/lib/app/photo.png",
-            "The file whose bytes the part holds, 16MiB at most, read each time it is sent."
+            "The file with the content of the part, at most 16MiB. Martlet reads it for every request."
         ),
         Option(
             "filename",
             .string,
-            "The name that the server is told of the file; the last part of its path if absent."
+            "The file name to send. The default is the last segment of the path."
         ),
         Option(
             "type",
             .string,
             example: "image/png",
-            "The content type of the part; if absent, none for a value, and application/octet-stream for a file."
+            "The content type of the part. The default is application/octet-stream for a file, and none for a value."
         ),
     ]
 
@@ -43,7 +43,7 @@ public struct CallPartSettings: Equatable, Sendable {
         type = section.marked("type")
         let file = section.marked("file")
         if file == nil, section.has("filename") {
-            section.report("\"filename\" is that of a file; add file, or remove it", at: "filename")
+            section.reportUnused("filename", without: "file")
         }
         guard let name = section.string(ifGiven: "name") else { return nil }
         self.name = name

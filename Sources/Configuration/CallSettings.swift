@@ -33,26 +33,37 @@ public struct CallSettings: Equatable, Sendable {
             .string,
             required: true,
             example: "https://id.example/login",
-            "Where the call goes; the path and the query are templates, in which what comes from a call is escaped."
+            """
+            The URL of the request. The path and the query are templates. Martlet escapes the values of a call \
+            in them.
+            """
         ),
-        Option("method", .string, example: "PUT", "The method; without one, POST where there is a body, and else GET."),
-        Option("query", .map, "Parameters behind the query of the URL; the values are templates."),
-        Option("headers", .map, "Headers; the values are templates."),
-        Option("body", .section(CallBodySettings.options), "What is sent; nothing if absent."),
+        Option("method", .string, example: "PUT", "The method. The default is POST with a body and GET without one."),
+        Option("query", .map, "Parameters to append to the query of the URL. The values are templates."),
+        Option("headers", .map, "Headers to send. The values are templates."),
+        Option("body", .section(CallBodySettings.options), "The body to send. The default is no body."),
         Option(
             "content_type",
             .string,
             example: "application/cbor",
-            "The content type instead of the one that the kind of body has; a multipart type gets its boundary."
+            """
+            Replaces the content type that belongs to the kind of body. Martlet adds the boundary to a multipart \
+            type.
+            """
         ),
-        Option("timeout", .timeout, default: "10s", "The longest time from the beginning to the end of the response."),
-        Option("limit", .size(in: 1...1 << 30), default: "1MiB", "The largest body of a response that is read."),
-        Option("tls", .section(UpstreamTLSSettings.options), "How an https:// server is spoken to."),
+        Option(
+            "timeout",
+            .timeout,
+            default: "10s",
+            "The time limit from the start of the call to the end of the response."
+        ),
+        Option("limit", .size(in: 1...1 << 30), default: "1MiB", "The size limit of the body of a response."),
+        Option("tls", .section(UpstreamTLSSettings.options), "The TLS settings for an https:// server."),
         Option(
             "allow_clear_text",
             .bool,
             default: "false",
-            "Whether the call may go to another host without TLS."
+            "Allows the call to go to another machine without TLS."
         ),
     ]
 
@@ -73,7 +84,13 @@ public struct CallSettings: Equatable, Sendable {
         let tls = UpstreamTLSSettings(section.section("tls"))
         self.tls = url.server.scheme == .https ? tls : nil
         if self.tls == nil, section.has("tls") {
-            section.report("\(url.server) is in clear text; write url: https://host, or remove tls", at: "tls")
+            section.report(
+                """
+                \"tls\" has no effect, because \(url.server) is in clear text; write url: https://host, or remove \
+                \"tls\"
+                """,
+                at: "tls"
+            )
         }
         server = UpstreamSettings(
             server: "\(url.server)",
@@ -91,7 +108,7 @@ public struct CallSettings: Equatable, Sendable {
             let url = try CallURL(text)
             if url.isExposed, !section.bool("allow_clear_text") {
                 let problem = "the call would go to \(url.server) in clear text"
-                section.report("\(problem); write https://, or add allow_clear_text: true if that is meant", at: "url")
+                section.report("\(problem); write https://, or add allow_clear_text: true to allow it", at: "url")
             }
             return url
         } catch {
@@ -106,7 +123,7 @@ public struct CallSettings: Equatable, Sendable {
         let isGood = method.utf8.allSatisfy { 0x41...0x5a ~= $0 || $0 == 0x2d || $0 == 0x5f }
         if !isGood || method.isEmpty || method == "CONNECT" {
             section.report(
-                "\"method\" cannot be \(Diagnostic.quote(method)); write one in capitals, such as GET or POST",
+                "\"method\" cannot be \(Diagnostic.quote(method)); write a method in capitals, such as GET or POST",
                 at: "method"
             )
         }
@@ -116,10 +133,10 @@ public struct CallSettings: Equatable, Sendable {
     private static func checkContentType(_ type: MarkedString?, _ body: CallBodySettings?, _ section: Section) {
         guard let type = type?.text.lowercased() else { return }
         if !section.has("body") {
-            section.report("\"content_type\" is that of a body; add a body, or remove it", at: "content_type")
+            section.reportUnused("content_type", without: "body")
         } else if case .multipart = body, !type.hasPrefix("multipart/") || type.contains("boundary=") {
             let advice = "write a type such as multipart/mixed, without a boundary"
-            section.report("\"content_type\" must be one for parts; \(advice)", at: "content_type")
+            section.report("\"content_type\" must be a multipart type; \(advice)", at: "content_type")
         }
     }
 }

@@ -25,7 +25,7 @@ public struct CallURL: Equatable, Sendable {
     init(_ text: String) throws(UpstreamURL.Malformed) {
         // Nothing is quoted but the scheme and a good host: what stands elsewhere may be a password.
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
-            throw UpstreamURL.Malformed("a call needs a whole URL; write for example https://id.example/login")
+            throw UpstreamURL.Malformed("a call needs an absolute URL; write for example https://id.example/login")
         }
         let scheme = text[..<colon].lowercased()
         guard ["http", "https"].contains(scheme) else {
@@ -36,13 +36,15 @@ public struct CallURL: Equatable, Sendable {
         let end = text[start...].unicodeScalars.firstIndex { "/?#".unicodeScalars.contains($0) } ?? text.endIndex
         let (authority, rest) = (text[start..<end], text[end...])
         if authority.unicodeScalars.contains("@") {
-            throw UpstreamURL.Malformed("the URL of a call has no user; put credentials into headers")
+            throw UpstreamURL.Malformed("the URL of a call cannot contain a user; put credentials into \"headers\"")
         }
         if authority.unicodeScalars.contains("{") {
-            throw UpstreamURL.Malformed("the host of a call is no template; write templates behind it")
+            throw UpstreamURL.Malformed(
+                "the host of a call cannot be a template; use templates only in the path and the query"
+            )
         }
         if rest.unicodeScalars.contains("#") {
-            throw UpstreamURL.Malformed("the URL of a call has no fragment; write %23 for a #")
+            throw UpstreamURL.Malformed("the URL of a call cannot contain a fragment; write %23 for a #")
         }
         server = try UpstreamURL("\(scheme)://\(authority)")
         let parts = rest.unicodeScalars.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -39,8 +39,8 @@ public struct CallerGuardSettings: Equatable, Sendable {
             .strings,
             example: "localhost:8080",
             """
-            The hosts that requests may name: `localhost:8080`, `api.internal` with any port, `*.internal` for all names \
-            below it; any if absent.
+            The hosts that requests may name. `api.internal` allows every port, and `*.internal` every name \
+            below it. The default is any host.
             """
         ),
         Option(
@@ -48,8 +48,8 @@ public struct CallerGuardSettings: Equatable, Sendable {
             .strings,
             example: "https://app.example",
             """
-            The origins of web pages that may call, or `any`; if absent, none may over TCP, but for the host itself \
-            where `hosts` has it, and all may on a Unix socket.
+            The origins of web pages that may call, or `any`. By default TCP listeners allow only the hosts in \
+            `hosts`, and Unix sockets all origins.
             """
         ),
     ]
@@ -62,14 +62,17 @@ public struct CallerGuardSettings: Equatable, Sendable {
 
     private static func hosts(_ section: Section) -> [Host] {
         let texts = section.markedStrings("hosts")
-        if texts.isEmpty { section.report("\"hosts\" lets nobody in; write a host, or remove it for any", at: "hosts") }
+        section.reportIfEmpty("hosts", write: "a host such as localhost:8080")
         return texts.compactMap { text in
             if text.text == "any" {
-                section.diagnostics.report("remove \"hosts\" to let requests name any host", at: text.mark)
+                section.diagnostics.report(
+                    "\"any\" is not a valid host; remove \"hosts\" to allow any host",
+                    at: text.mark
+                )
                 return nil
             }
             if let host = Host(text.text) { return host }
-            let problem = "\(Diagnostic.quote(text.text)) is no host"
+            let problem = "\(Diagnostic.quote(text.text)) is not a valid host"
             section.diagnostics.report(
                 "\(problem); write localhost:8080, api.internal or \"*.internal\"",
                 at: text.mark
@@ -84,8 +87,8 @@ public struct CallerGuardSettings: Equatable, Sendable {
         return .listed(
             texts.compactMap { text in
                 if let origin = origin(text.text) { return origin }
-                let problem = "\(Diagnostic.quote(text.text)) is no origin"
-                let advice = "write a scheme and a host like https://app.example, or any and nothing else"
+                let problem = "\(Diagnostic.quote(text.text)) is not a valid origin"
+                let advice = "write a scheme and a host such as https://app.example, or any alone"
                 section.diagnostics.report("\(problem); \(advice)", at: text.mark)
                 return nil
             }

@@ -35,7 +35,7 @@ struct ChainAssembly {
     private static func entries(_ section: Section) -> [Node.Entry] {
         guard let node = section.node("chains") else { return [] }
         guard let entries = node.entries else {
-            section.report("\"chains\" cannot be \(node.summary); write a mapping from names to lists", at: "chains")
+            section.report("\"chains\" cannot be \(node.summary); write a mapping of names to lists", at: "chains")
             return []
         }
         for entry in entries { Name.check(entry.key, at: entry.keyMark, into: section.diagnostics) }
@@ -75,8 +75,8 @@ struct ChainAssembly {
         case .inclusion(let name):
             let items = included(name)
             if count + items.count <= Self.maxItems { return items }
-            let problem = "with \(Diagnostic.quote(name.text)) this chain has over \(Self.maxItems) interceptors"
-            fail("\(problem); include less", at: name.mark)
+            let problem = "\(Diagnostic.quote(name.text)) makes this chain longer than \(Self.maxItems) interceptors"
+            fail("\(problem); include fewer interceptors", at: name.mark)
             return []
         }
     }
@@ -106,11 +106,11 @@ struct ChainAssembly {
 
     private func report(_ name: MarkedString, writtenAt first: Mark, by entry: ChainEntry) {
         let quoted = Diagnostic.quote(name.text)
-        let advice = "taken in this chain by line \(first.line); give each interceptor its own"
+        let advice = "already used in this chain on line \(first.line); give each interceptor its own name"
         switch entry {
         case .item: diagnostics.report("the name \(quoted) is \(advice)", at: name.mark)
         case .inclusion(let chain):
-            let problem = "\(Diagnostic.quote(chain.text)) brings the name \(quoted), which is"
+            let problem = "\(Diagnostic.quote(chain.text)) includes an interceptor with the name \(quoted), which is"
             diagnostics.report("\(problem) \(advice)", at: chain.mark)
         }
     }

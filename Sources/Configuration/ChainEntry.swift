@@ -10,7 +10,7 @@ public enum ChainEntry {
             .strings,
             required: true,
             example: "common",
-            "A chain below chains, or a list of them, to stand here."
+            "A chain from `chains`, or a list of chains, to include at this position."
         )
     ]
 
@@ -18,7 +18,7 @@ public enum ChainEntry {
     static func list(_ node: Node, into diagnostics: Diagnostics) -> [ChainEntry] {
         guard case .sequence(let nodes) = node.content else {
             if case .null = node.content { return [] }
-            let advice = "write a list, each item like \"- metrics: {}\""
+            let advice = "write a list with items such as \"- metrics: {}\""
             diagnostics.report("a chain cannot be \(node.summary); \(advice)", at: node.mark)
             return []
         }
@@ -32,7 +32,7 @@ public enum ChainEntry {
             node = Node(.mapping([entry]), at: node.mark)
         }
         guard let entries = node.entries else {
-            let advice = "write its kind and options, like \"metrics: {}\""
+            let advice = "write a kind and its options, such as \"metrics: {}\""
             diagnostics.report("an interceptor cannot be \(node.summary); \(advice)", at: node.mark)
             return []
         }

@@ -35,25 +35,36 @@ public struct ChainItem: Equatable, Sendable {
             "name",
             .string,
             """
-            The name of the interceptor in metrics and logs: at most 64 letters, digits, -, _ and .; its kind if absent.
+            The name of the interceptor in metrics and logs: at most 64 letters, digits, `-`, `_` and `.`. The \
+            default is its kind.
             """
         ),
         Option(
             "when",
             .section(ConditionSettings.options),
-            "The calls that the interceptor takes part in; all if absent."
+            "The calls that the interceptor applies to. The default is all calls."
         ),
         Option(
             "applies",
             .choices(CallShapes.words),
-            "The shapes of those calls, one or a list; both if absent. All of gRPC counts as stream, plain HTTP as unary."
+            """
+            The shapes of the calls that the interceptor applies to. Every gRPC call counts as `stream`, and \
+            plain HTTP as `unary`. The default is both.
+            """
         ),
-        Option("per", .choice(Per.allCases.map(\.rawValue)), "Whether it runs once for a call, or for each attempt."),
+        Option(
+            "per",
+            .choice(Per.allCases.map(\.rawValue)),
+            "Runs the interceptor once for each call, or once for each attempt."
+        ),
         Option(
             "unwind",
             .bool,
             default: "false",
-            "Whether interceptors before it hear of a request that it rejects, as of a response of the upstream."
+            """
+            If this interceptor rejects a request, the interceptors before it see the rejection like a response \
+            of the upstream.
+            """
         ),
     ]
 
@@ -91,15 +102,13 @@ public struct ChainItem: Equatable, Sendable {
 
     private static func shapes(_ section: Section) -> CallShapes {
         guard section.has("applies") else { return .all }
-        if case .sequence([])? = section.node("applies")?.content {
-            section.report("\"applies\" is an empty list; remove it, or write unary or stream", at: "applies")
-        }
+        section.reportIfEmpty("applies", write: "unary or stream")
         return CallShapes(words: section.strings("applies"))
     }
 
     private static func kind(of entries: [Node.Entry], at mark: Mark, into diagnostics: Diagnostics) -> Node.Entry? {
         guard let first = entries.first else {
-            diagnostics.report("an interceptor without a kind; add for example \"metrics: {}\"", at: mark)
+            diagnostics.report("an interceptor needs a kind; add for example \"metrics: {}\"", at: mark)
             return nil
         }
         guard entries.count > 1 else { return first }
@@ -110,8 +119,8 @@ public struct ChainItem: Equatable, Sendable {
             return nil
         }
         let kinds = entries.map { Diagnostic.quote($0.key) }.joined(separator: " and ")
-        let problem = "an interceptor has one kind, and here are \(kinds)"
-        diagnostics.report("\(problem); start another item with \"- \", or indent its options", at: entries[1].keyMark)
+        let problem = "an interceptor can have only one kind, not \(kinds)"
+        diagnostics.report("\(problem); start a new item with \"- \", or indent the options", at: entries[1].keyMark)
         return nil
     }
 }

@@ -34,26 +34,40 @@ public struct ConditionSettings: Equatable, Sendable {
     }
 
     static let options = [
-        Option("service", .strings, example: "pkg.Service", "The RPC service, or a list of them; plain HTTP has none."),
-        Option("method", .strings, example: "Say", "The RPC method, or a list of them; plain HTTP has none."),
-        Option("path", .strings, example: "/admin/", "The path, or its start if it ends in /; or a list of them."),
-        Option("host", .strings, example: "api.example.com", "The host, or *.suffix; or a list of them."),
+        Option(
+            "service",
+            .strings,
+            example: "pkg.Service",
+            "The RPC service, or a list of services. Plain HTTP has none."
+        ),
+        Option("method", .strings, example: "Say", "The RPC method, or a list of methods. Plain HTTP has none."),
+        Option("path", .strings, example: "/admin/", "The path, or a prefix if it ends in `/`. A list is possible."),
+        Option("host", .strings, example: "api.example.com", "The host, or `*.suffix`. A list is possible."),
         Option(
             "header",
             .node,
             shape: .named(HeaderMatcher.shape),
-            "What request headers must be: a value, present, absent, a list, { regex: … }."
+            "Conditions on request headers: a value, `present`, `absent`, a list of values, or `{ regex: … }`."
         ),
-        Option("peer", .section(peerOptions), "Who called, over a Unix socket."),
-        Option("protocol", .choices(["connect"] + protocolNames), "What the caller speaks, or a list."),
-        Option("code", .choices(codeNames), "The outcome of the call, or a list; for interceptors, not for routes."),
+        Option("peer", .section(peerOptions), "Conditions on the calling process, over a Unix socket."),
+        Option("protocol", .choices(["connect"] + protocolNames), "The caller's protocol, or a list of protocols."),
+        Option(
+            "code",
+            .choices(codeNames),
+            "The status code of the call, or a list of codes. Only interceptors can use it, not routes."
+        ),
     ]
 
     private static let ids = Option.Kind.integers(in: 0...Int(UInt32.max) - 1)
     private static let peerOptions = [
-        Option("uid", ids, "The user number of the calling process, or a list of them."),
-        Option("gid", ids, "The group number of the calling process, or a list of them."),
-        Option("unit", .strings, example: "app.service", "The systemd unit of the process, or a list of them."),
+        Option("uid", ids, "The user ID of the calling process, or a list of user IDs."),
+        Option("gid", ids, "The group ID of the calling process, or a list of group IDs."),
+        Option(
+            "unit",
+            .strings,
+            example: "app.service",
+            "The systemd unit of the calling process, or a list of units."
+        ),
     ]
 
     /// Reads a condition and reports what is wrong.
@@ -72,14 +86,14 @@ public struct ConditionSettings: Equatable, Sendable {
         headers = Self.headers(section)
         check(section)
         guard let peer else { return }
-        Self.require("unit", of: peer, "a service or a scope, like app.service", Self.isUnit)
-        for key in ["uid", "gid"] { Self.rejectEmpty(key, of: peer) }
+        Self.require("unit", of: peer, "a service or a scope, such as app.service", Self.isUnit)
+        for key in ["uid", "gid"] { peer.reportIfEmpty(key, write: "what to match") }
     }
 
     private static func headers(_ section: Section) -> [HeaderMatcher] {
         guard let node = section.node("header") else { return [] }
         guard let entries = node.entries else {
-            section.report("\"header\" cannot be \(node.summary); write a mapping from names to values", at: "header")
+            section.report("\"header\" cannot be \(node.summary); write a mapping of names to values", at: "header")
             return []
         }
         return entries.compactMap { HeaderMatcher($0, into: section.diagnostics) }
@@ -87,15 +101,18 @@ public struct ConditionSettings: Equatable, Sendable {
 
     private func check(_ section: Section) {
         let isName = { (text: String) in !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/")) }
-        Self.require("service", of: section, "the full name without a slash, like pkg.Service", isName)
-        Self.require("method", of: section, "the name alone, like Say", isName)
-        Self.require("path", of: section, "a path that starts with /, without query, needless escapes and dot segments")
-        {
+        Self.require("service", of: section, "the full name without a slash, such as pkg.Service", isName)
+        Self.require("method", of: section, "the name alone, such as Say", isName)
+        Self.require(
+            "path",
+            of: section,
+            "a path that starts with /, without a query, unnecessary escapes or dot segments"
+        ) {
             // Requests are compared in one form, and no path is in another.
             Self.isPath($0) && URLPath.normalized(Array($0.utf8).span) == nil
         }
         Self.require("host", of: section, "a host name without a port, or *.suffix", Self.isHost)
-        for key in ["protocol", "code"] { Self.rejectEmpty(key, of: section) }
+        for key in ["protocol", "code"] { section.reportIfEmpty(key, write: "what to match") }
     }
 
     private static func require(
@@ -108,15 +125,10 @@ public struct ConditionSettings: Equatable, Sendable {
             let problem = "\"\(key)\" cannot be \(Diagnostic.quote(value.text))"
             section.diagnostics.report("\(problem); write \(advice)", at: value.mark)
         }
-        rejectEmpty(key, of: section)
+        section.reportIfEmpty(key, write: "what to match")
     }
 
     /// An empty list would ask nothing, and a condition that asks nothing lets everybody in.
-    private static func rejectEmpty(_ key: String, of section: Section) {
-        guard case .sequence([])? = section.node(key)?.content else { return }
-        section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
-    }
-
     private static func isPath(_ text: String) -> Bool {
         text.utf8.first == UInt8(ascii: "/") && text.utf8.allSatisfy { 0x21...0x7e ~= $0 && !"?#".utf8.contains($0) }
     }

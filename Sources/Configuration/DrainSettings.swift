@@ -10,13 +10,21 @@ public struct DrainSettings: Equatable, Sendable {
     public let handover: Duration?
 
     static let options = [
-        Option("min", .duration, default: "0s", "How long new connections are still taken after the signal to stop."),
-        Option("max", .duration, default: "30s", "When the calls that are left are cut off."),
+        Option("min", .duration, default: "0s", "How long Martlet still accepts connections after the signal to stop."),
+        Option(
+            "max",
+            .duration,
+            default: "30s",
+            "The time limit of a drain. Martlet then cancels the calls that are left."
+        ),
         Option(
             "handover",
             .duration,
             default: "5s",
-            "With sockets that systemd holds: how long calls that began after the signal may take once Martlet no longer accepts."
+            """
+            The time limit of calls that begin after the signal, with sockets from systemd, once Martlet stops \
+            accepting connections.
+            """
         ),
     ]
 
@@ -29,7 +37,7 @@ public struct DrainSettings: Equatable, Sendable {
         }
         if let max, max < min {
             section.report(
-                "\"max\" is shorter than \"min\"; make it at least as long",
+                "\"max\" cannot be shorter than \"min\"; write a duration that is at least as long",
                 at: section.has("max") ? "max" : "min"
             )
         }

@@ -2,13 +2,13 @@
 public struct FetchTarget: Equatable, Sendable {
     /// The options of a section with a target, beside the URL.
     public static let options = [
-        Option("tls", .section(UpstreamTLSSettings.options), "How the server of an https:// URL is spoken to."),
-        Option("timeout", .timeout, default: "10s", "The longest time that the response may take."),
+        Option("tls", .section(UpstreamTLSSettings.options), "The TLS settings for an https:// server."),
+        Option("timeout", .timeout, default: "10s", "The time limit of the response."),
         Option(
             "allow_clear_text",
             .bool,
             default: "false",
-            "Whether the request may go to another machine without TLS, or to whoever responds."
+            "Allows the request to go to another machine without TLS, or with `tls.insecure`."
         ),
     ]
 
@@ -38,9 +38,10 @@ public struct FetchTarget: Equatable, Sendable {
         }
         self.server = server
         if !server.isConfidential, !section.bool("allow_clear_text") {
-            let whither = server.tls == nil ? "in clear text" : "to whoever responds (tls.insecure)"
+            let whither =
+                server.tls == nil ? "in clear text" : "to a server whose certificate is not verified (tls.insecure)"
             section.report(
-                "what is sent to \(server.url) would go \(whither); add allow_clear_text: true if that is meant",
+                "the request would go to \(server.url) \(whither); add allow_clear_text: true to allow it",
                 at: key
             )
         }

@@ -25,7 +25,7 @@ public struct HeaderMatcher: Equatable, Sendable {
         mark = entry.keyMark
         if !Self.isFieldName(entry.key) {
             diagnostics.report(
-                "\(Diagnostic.quote(entry.key)) is no header name; write for example x-env",
+                "\(Diagnostic.quote(entry.key)) is not a valid header name; write for example x-env",
                 at: entry.keyMark
             )
         }
@@ -56,7 +56,7 @@ public struct HeaderMatcher: Equatable, Sendable {
         case .null: break
         }
         let advice = "write a value, present, absent, a list of values, or { regex: \"…\" }"
-        diagnostics.report("a header cannot be matched with this; \(advice)", at: node.mark)
+        diagnostics.report("a header condition cannot be \(node.summary); \(advice)", at: node.mark)
         return nil
     }
 

@@ -68,7 +68,10 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     static let expected =
-        "write an address like 127.0.0.1:8080, \"[::1]:8080\", localhost:8080, unix:/path, unix:@name or systemd:NAME"
+        """
+        write an address such as 127.0.0.1:8080, \"[::1]:8080\", localhost:8080, unix:/path, unix:@name or \
+        systemd:NAME
+        """
 }
 
 extension String {

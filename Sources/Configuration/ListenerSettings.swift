@@ -62,80 +62,118 @@ public struct ListenerSettings: Equatable, Sendable {
 
     static let options: [Option] =
         [
-            Option("address", .string, required: true, example: "127.0.0.1:8080", "Where callers connect."),
+            Option("address", .string, required: true, example: "127.0.0.1:8080", "The address for callers."),
             SocketPermissions.modeOption(default: 0o660),
         ] + SocketPermissions.ownerOptions + [
-            Option("allow_remote", .bool, default: "false", "Whether other machines may reach the address."),
+            Option("allow_remote", .bool, default: "false", "Allows an address that other machines can reach."),
             Option(
                 "proxy_status",
                 .choice(["auto", "on", "off"]),
                 default: "auto",
-                "Whether an error that Martlet decides on tells why by proxy-status (RFC 9209); auto tells callers on this machine."
+                """
+                Adds a proxy-status header (RFC 9209) to errors of Martlet. `auto` does so only for callers on this \
+                machine.
+                """
             ),
         ] + CallerGuardSettings.options + [
-            Option("tls", .section(ListenerTLSSettings.options), "How callers are spoken to over TLS."),
-            Option("timeouts", .section(timeoutOptions), "How long a connection may wait."),
-            Option("limits", .section(limitOptions), "How much a connection may take."),
+            Option("tls", .section(ListenerTLSSettings.options), "The TLS settings for callers."),
+            Option("timeouts", .section(timeoutOptions), "The time limits of a connection."),
+            Option("limits", .section(limitOptions), "The limits of a connection."),
         ]
 
     private static let timeoutOptions = [
-        Option("head", .timeout, default: "10s", "The longest time a request head, or a TLS handshake, may take."),
-        Option("idle", .timeout, default: "1h", "How long a connection without a call is kept."),
+        Option(
+            "head",
+            .timeout,
+            default: "10s",
+            "The time limit of a request head and of a TLS handshake. Martlet then closes the connection."
+        ),
+        Option("idle", .timeout, default: "1h", "How long Martlet keeps a connection without a call."),
         Option(
             "stalled",
             .timeout,
             default: "60s",
-            "The longest time in which a caller may take none of the bytes that wait for it on an HTTP/2 stream or connection, or on one of HTTP/1.1 that is to be closed."
+            """
+            If the caller reads nothing for this long, Martlet resets the HTTP/2 stream, or closes an HTTP/2 or \
+            closing HTTP/1.1 connection.
+            """
         ),
-        Option("suspension", .timeout, default: "30s", "How long an interceptor may suspend one event of a call."),
+        Option(
+            "suspension",
+            .timeout,
+            default: "30s",
+            "How long an interceptor may suspend one event of a call. The call then fails."
+        ),
     ]
 
     private static let limitOptions = [
-        Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The bytes of one request head."),
-        Option("fields", .integer(in: 1...10_000), default: "200", "The header fields of one request head."),
+        Option("head", .size(in: 1024...1 << 24), default: "64KiB", "The size limit of a request head."),
+        Option("fields", .integer(in: 1...10_000), default: "200", "The limit of header fields in a request head."),
         Option(
             "request_message",
             .sizeLimit(in: 1...1 << 32),
             default: "none",
-            "The bytes of one RPC message in a request."
+            "The size limit of one RPC message in a request."
         ),
         Option(
             "response_message",
             .sizeLimit(in: 1...1 << 32),
             default: "none",
-            "The bytes of one RPC message in a response."
+            "The size limit of one RPC message in a response."
         ),
         Option(
             "held_message",
             .size(in: 1...1 << 31),
             default: "4MiB",
-            "The bytes of one RPC message that an interceptor sees, decompressed. Where none does, messages are not held."
+            """
+            The size limit of one decompressed RPC message that an interceptor reads. Without such an \
+            interceptor, Martlet holds no messages.
+            """
         ),
         Option(
             "held_events",
             .integer(in: 1...100_000),
             default: "64",
-            "The events of one direction of a call that may wait for a suspended interceptor; then no more is read."
+            """
+            The limit of held events in one direction of a call. Martlet then stops reading until the \
+            interceptor resumes.
+            """
         ),
-        Option("held_bytes", .size(in: 1...1 << 31), default: "256KiB", "The bytes of those events, likewise."),
+        Option(
+            "held_bytes",
+            .size(in: 1...1 << 31),
+            default: "256KiB",
+            """
+            The size limit of held events in one direction of a call. Martlet then stops reading until the \
+            interceptor resumes.
+            """
+        ),
         Option(
             "heads",
             .size(in: 1...1 << 31),
             default: "4MiB",
-            "The bytes in the heads of all calls at once on one HTTP/2 connection; from there on another call is rejected."
+            "The size limit of all request heads of one HTTP/2 connection. Martlet rejects calls beyond it."
         ),
-        Option("streams", .integer(in: 1...100_000), default: "1000", "The calls at once on one HTTP/2 connection."),
+        Option(
+            "streams",
+            .integer(in: 1...100_000),
+            default: "1000",
+            "The limit of concurrent calls on one HTTP/2 connection."
+        ),
         Option(
             "resets",
             .integer(in: 1...1_000_000),
             default: "1000",
-            "The streams that a caller may reset on one HTTP/2 connection, in a burst; a 30th of it per second after."
+            """
+            The burst of streams that a caller may reset on one HTTP/2 connection. One 30th of it is added per \
+            second.
+            """
         ),
         Option(
             "connections",
             .integer(in: 1...1_000_000),
             default: "\(Limits.defaultConnections)",
-            "The connections of the listener, for each worker."
+            "The limit of connections to the listener, for each worker."
         ),
     ]
 
@@ -173,7 +211,7 @@ public struct ListenerSettings: Equatable, Sendable {
         mark = section.mark(of: "address")
         guard let address else {
             guard let text else { return nil }
-            section.report("\(Diagnostic.quote(text)) is no address; \(ListenAddress.expected)", at: "address")
+            section.report("\(Diagnostic.quote(text)) is not a valid address; \(ListenAddress.expected)", at: "address")
             return nil
         }
         self.address = address

@@ -20,14 +20,17 @@ public struct ListenerTLSSettings: Hashable, Sendable {
             .string,
             required: true,
             example: "server.pem",
-            "Our certificate, in PEM, with its chain."
+            "The certificate of the listener with its chain, in PEM."
         ),
         Option("key", .string, required: true, example: "server.key", "The private key of the certificate, in PEM."),
         Option(
             "client_ca",
             .string,
             example: "callers.pem",
-            "Who must have signed the callers' certificates, a file in PEM; callers need none if absent."
+            """
+            A file of CA certificates in PEM that must have signed the callers' certificates. The default is to \
+            ask for none.
+            """
         ),
         TLSMinimum.option,
     ]

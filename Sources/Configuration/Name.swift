@@ -12,6 +12,6 @@ enum Name {
         }
         guard !isGood || !(1...64 ~= name.utf8.count) else { return }
         let rule = "use at most 64 letters, digits, \"-\", \"_\" and \".\""
-        diagnostics.report("\(Diagnostic.quote(name)) is no name; \(rule)", at: mark)
+        diagnostics.report("\(Diagnostic.quote(name)) is not a valid name; \(rule)", at: mark)
     }
 }

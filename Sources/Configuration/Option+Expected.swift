@@ -24,7 +24,7 @@ extension Option.Kind {
         case .integers(let range): "a whole number \(bounds(range)), or a list of them"
         case .map: "a mapping of names to strings"
         case .section(_, let shorthand): shorthand.map { "the \($0) or a mapping" } ?? "a mapping"
-        case .sections: "a list, each item on its own line after \"- \""
+        case .sections: "a list with each item on its own line after \"- \""
         case .named: "a mapping of names, each with a mapping below it"
         case .node: "a value"
         }

@@ -8,7 +8,10 @@ public struct ProcessLimits: Equatable, Sendable {
             "memory",
             .size(in: 1 << 16...1 << 50),
             example: "512MiB",
-            "The memory for all calls of the process and for heads that have come in part. Beyond it new calls are rejected as resource_exhausted, and stalled calls are ended, those first that hold most. By default half of what the control group of the process may have, or 512MiB where that has no limit."
+            """
+            The memory for all calls and unfinished heads. Beyond it Martlet rejects new calls and ends the \
+            largest stalled ones. The default is half of the cgroup's limit, or 512MiB.
+            """
         )
     ]
 

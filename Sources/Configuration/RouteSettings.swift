@@ -16,15 +16,19 @@ public struct RouteSettings: Equatable, Sendable {
             "name",
             .string,
             example: "users",
-            "The name of the route in metrics and logs; its number in the list, from 0, if absent."
+            "The name of the route in metrics and logs. The default is its index in the list, from 0."
         ),
-        Option("match", .section(ConditionSettings.options), "The calls that the route takes; all if absent."),
+        Option(
+            "match",
+            .section(ConditionSettings.options),
+            "The calls that the route applies to. The default is all calls."
+        ),
         Option(
             "upstream",
             .string,
-            "The upstream, by name; may be absent if there is only one, or the chain responds."
+            "The name of the upstream. It may be missing if there is only one upstream, or if the chain responds."
         ),
-        Option("chain", .string, "The chain, by its name below chains; the chain of interceptors if absent."),
+        Option("chain", .string, "The name of a chain in `chains`. The default is the chain in `interceptors`."),
     ]
 
     init(name: MarkedString? = nil, match: ConditionSettings?, upstream: String?, chain: String?, mark: Mark) {
@@ -40,7 +44,10 @@ public struct RouteSettings: Equatable, Sendable {
         let match = section.has("match") ? section.section("match") : nil
         if let match, match.has("code") {
             match.report(
-                "no route knows how a call will end; ask for \"code\" in an interceptor's \"when\"",
+                """
+                \"code\" has no effect in a route, which is chosen before the call ends; write it in the \"when\" of \
+                an interceptor
+                """,
                 at: "code"
             )
         }
@@ -67,8 +74,8 @@ public struct RouteSettings: Equatable, Sendable {
         guard isWord, 1...64 ~= name.utf8.count else {
             return "is not a valid route name; use at most 64 lower-case letters, digits, \"-\", \"_\" and \".\""
         }
-        if name == "none" { return "stands for calls that no route takes; choose another name" }
+        if name == "none" { return "means calls without a route; choose another name" }
         let isNumber = name.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-        return isNumber ? "is a number, which stands for a route without a name; add a letter" : nil
+        return isNumber ? "is a number, which means a route without a name; add a letter" : nil
     }
 }

@@ -34,7 +34,7 @@ public struct Section {
             entries = [Node.Entry(key: shorthand, keyMark: node.mark, value: node)]
         } else if node.entries == nil {
             let known = options.map(\.key).joined(separator: ", ")
-            diagnostics.report("a mapping was expected here, not \(node.shape); its keys are \(known)", at: node.mark)
+            diagnostics.report("a mapping is required here, not \(node.shape); its keys are \(known)", at: node.mark)
         }
         self.init(entries, of: options, at: node.mark, into: diagnostics)
         if node.entries != nil || !entries.isEmpty { reportMissing() }
@@ -96,8 +96,8 @@ public struct Section {
             let problem =
                 present.isEmpty
                 ? "\(names) is missing"
-                : present.map(Diagnostic.quote).joined(separator: " and ") + " exclude each other"
-            diagnostics.report("\(problem); give exactly one of them", at: position)
+                : present.map(Diagnostic.quote).joined(separator: " and ") + " cannot be set together"
+            diagnostics.report("\(problem); write exactly one of them", at: position)
         }
     }
 }

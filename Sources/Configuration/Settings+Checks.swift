@@ -14,9 +14,12 @@ extension Settings {
 
     private func checkListeners(_ section: Section) {
         if !section.has("listeners"), !section.has("listen") {
-            section.diagnostics.report("nothing to listen on; add for example listen: 127.0.0.1:8080", at: section.mark)
+            section.diagnostics.report(
+                "there is nothing to listen on; add for example listen: 127.0.0.1:8080",
+                at: section.mark
+            )
         } else if case .sequence([])? = section.node("listeners")?.content {
-            section.report("nothing to listen on; name an address like 127.0.0.1:8080", at: "listeners")
+            section.report("there is nothing to listen on; write an address such as 127.0.0.1:8080", at: "listeners")
         }
         var taken: [ListenAddress: Mark] = [:]
         let addresses = listeners.map { ($0.address, $0.mark) } + admin.map { ($0.address, $0.mark) }
@@ -25,7 +28,7 @@ extension Settings {
             if let part = address.expanded.first(where: { taken[$0] != nil }), let first = taken[part] {
                 let problem = part == address ? "\(address)" : "\(address) includes \(part), which"
                 let advice = "give each listener its own address"
-                section.diagnostics.report("\(problem) is taken by line \(first.line); \(advice)", at: mark)
+                section.diagnostics.report("\(problem) is already used on line \(first.line); \(advice)", at: mark)
             }
             for part in address.expanded where taken[part] == nil { taken[part] = mark }
         }
@@ -38,8 +41,8 @@ extension Settings {
             if let problem = RouteSettings.problem(withName: name.text) {
                 diagnostics.report("\(quoted) \(problem)", at: name.mark)
             } else if let first = taken[name.text] {
-                let problem = "the name \(quoted) is taken by line \(first.line)"
-                diagnostics.report("\(problem); give each route its own", at: name.mark)
+                let problem = "the name \(quoted) is already used on line \(first.line)"
+                diagnostics.report("\(problem); give each route its own name", at: name.mark)
             } else {
                 taken[name.text] = name.mark
             }
@@ -79,9 +82,9 @@ extension Settings {
             guard !responds else { continue }
             let message =
                 switch (hasUpstreams, isImplied) {
-                case (false, _): "nothing responds to these calls; add for example upstream: http://127.0.0.1:9000"
-                case (true, true): "several upstreams and no routes; add routes that say which calls go where"
-                case (true, false): "several upstreams, and this route names none; add upstream: and a name"
+                case (false, _): "nothing can respond to these calls; add for example upstream: http://127.0.0.1:9000"
+                case (true, true): "there are several upstreams, but no routes; add routes that select an upstream"
+                case (true, false): "there are several upstreams, but this route names none; add upstream: and a name"
                 }
             section.diagnostics.report(message, at: route.mark)
         }

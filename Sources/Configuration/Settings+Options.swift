@@ -1,23 +1,38 @@
 extension Settings {
     /// The keys at the top of the file.
     public static let options = [
-        Option("listen", .strings, example: "127.0.0.1:8080", "An address, or a list of them: short for listeners."),
+        Option(
+            "listen",
+            .strings,
+            example: "127.0.0.1:8080",
+            "An address, or a list of addresses. Short for `listeners`."
+        ),
         Option(
             "listeners",
             .sections(ListenerSettings.options, shorthand: "address"),
-            "The sockets on which callers connect."
+            "The sockets that accept callers."
         ),
-        Option("upstream", .string, example: "http://127.0.0.1:9000", "A URL: short for an upstream named default."),
-        Option("upstreams", .named(UpstreamSettings.options, shorthand: "url"), "The remote services by name."),
-        Option("calls", .named(CallSettings.options), "The requests that Martlet makes by itself, by name."),
+        Option(
+            "upstream",
+            .string,
+            example: "http://127.0.0.1:9000",
+            "A URL. Short for an upstream with the name `default`."
+        ),
+        Option("upstreams", .named(UpstreamSettings.options, shorthand: "url"), "The upstreams by name."),
+        Option("calls", .named(CallSettings.options), "The requests that Martlet sends on its own, by name."),
         Option("interceptors", .node, shape: .chain, "The default chain."),
-        Option("chains", .node, shape: .named(.chain), "Further chains by name, for routes to use."),
+        Option("chains", .node, shape: .named(.chain), "More chains by name, for `routes` and `include`."),
         Option(
             "routes",
             .sections(RouteSettings.options),
-            "Where calls go; the first route that matches takes the call."
+            "The upstream and the chain of each call. The first route that matches applies."
         ),
-        Option("workers", .integerOrAuto(in: 1...64), default: "auto", "The number of threads that carry calls."),
+        Option(
+            "workers",
+            .integerOrAuto(in: 1...64),
+            default: "auto",
+            "The number of threads that process calls. `auto` is one for each CPU that the process may use."
+        ),
         Option(
             "admin",
             .sections(AdminSettings.options, shorthand: "address"),
@@ -25,21 +40,21 @@ extension Settings {
                 .value(.section(AdminSettings.options, shorthand: "address")),
                 .value(.sections(AdminSettings.options, shorthand: "address")),
             ]),
-            "The socket of the admin pages, or a list of them."
+            "The socket of the admin pages, or a list of sockets."
         ),
-        Option("limits", .section(ProcessLimits.options), "What the process as a whole may take."),
-        Option("drain", .section(DrainSettings.options), "How long a stop takes."),
+        Option("limits", .section(ProcessLimits.options), "The limits of the whole process."),
+        Option("drain", .section(DrainSettings.options), "The time limits of a graceful stop."),
         Option(
             "log_level",
             .choice(LogLevel.allCases.map(\.rawValue)),
             default: "info",
-            "How much is written to the operational log."
+            "The lowest level that Martlet writes to the operational log."
         ),
         Option(
             "core_dumps",
             .bool,
             default: "false",
-            "Whether a crash dumps core. The core has stacks and registers in it, but no heap and no environment."
+            "Allows core dumps after a crash. A core contains stacks and registers, but no heap and no environment."
         ),
     ]
 }

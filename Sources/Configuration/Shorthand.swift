@@ -12,7 +12,7 @@ enum Shorthand {
             guard let long = long[entry.key] else { return entry }
             guard !keys.contains(long) else {
                 diagnostics.report(
-                    "\"\(entry.key)\" is short for \"\(long)\"; give only one of them",
+                    "\"\(entry.key)\" is short for \"\(long)\"; write only one of them",
                     at: entry.keyMark
                 )
                 return nil

@@ -20,12 +20,12 @@ public struct SocketPermissions: Equatable, Sendable {
             "mode",
             .string,
             example: "\"0660\"",
-            "The permission bits of a Unix socket in octal digits; 0\(String(mode, radix: 8)) if absent."
+            "The permissions of a Unix socket in octal digits. The default is 0\(String(mode, radix: 8))."
         )
     }
 
     static let ownerOptions = [
-        Option("owner", .string, example: "app", "The user who owns a Unix socket, by name or number."),
+        Option("owner", .string, example: "app", "The owner of a Unix socket, by name or number."),
         Option("group", .string, example: "app", "The group of a Unix socket, by name or number."),
     ]
 
@@ -37,7 +37,10 @@ public struct SocketPermissions: Equatable, Sendable {
         if keys.contains("group") { group = section.string(ifGiven: "group") }
         guard let address, !address.isFile else { return }
         for key in keys where section.has(key) {
-            section.report("\"\(key)\" is for Unix sockets; remove it, or listen on unix:/path", at: key)
+            section.report(
+                "\"\(key)\" has no effect without a Unix socket; listen on unix:/path, or remove it",
+                at: key
+            )
         }
     }
 

@@ -3,9 +3,10 @@ public enum Suggestion {
     /// The end of an error message about an unknown `word`: `did you mean "headers"?`, or else the known words.
     public static func text(for word: String, among known: [String]) -> String {
         if let nearest = nearest(to: word, among: known) { return "did you mean \(Diagnostic.quote(nearest))?" }
-        if known.isEmpty { return "none is known here" }
+        if known.isEmpty { return "none is defined" }
         let listed = known.prefix(16).joined(separator: ", ")
-        return known.count > 16 ? "known are \(listed) and \(known.count - 16) more" : "known are \(listed)"
+        return known.count > 16
+            ? "expected one of: \(listed), … (\(known.count - 16) more)" : "expected one of: \(listed)"
     }
 
     /// The known word that the fewest typing errors turn into `word`, or else a longer or shorter form of it.

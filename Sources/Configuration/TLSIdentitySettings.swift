@@ -15,7 +15,7 @@ public struct TLSIdentitySettings: Hashable, Sendable {
         let files = (section.marked(certificate), section.marked(key))
         for (given, missing) in [(certificate, key), (key, certificate)]
         where section.has(given) && !section.has(missing) {
-            section.report("\"\(given)\" needs \"\(missing)\"; add it", at: given)
+            section.reportUnused(given, without: missing)
         }
         guard let certificate = files.0, let key = files.1 else { return nil }
         self.init(certificate: certificate, key: key)

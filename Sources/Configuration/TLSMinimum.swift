@@ -8,7 +8,7 @@ public enum TLSMinimum: String, CaseIterable, Sendable {
     static let option = Option(
         "minimum",
         .choice(allCases.map(\.rawValue)),
-        "The oldest version of TLS that is good enough; 1.2 if absent."
+        "The lowest TLS version that Martlet accepts. The default is 1.2."
     )
 
     /// Reads the option above.

@@ -9,12 +9,12 @@ public struct UpstreamDefaults: Equatable, Sendable {
         Option(
             "headers",
             .map,
-            "Headers for requests that have none of the name when they leave; the values are templates."
+            "Headers to add to requests that do not have them. The values are templates."
         ),
         Option(
             "query",
             .map,
-            "Parameters that are appended behind the request's own query; the values are templates, and are escaped."
+            "Parameters to append to the query of a request. The values are templates, and Martlet escapes them."
         ),
     ]
 
@@ -27,7 +27,7 @@ public struct UpstreamDefaults: Equatable, Sendable {
         query = section.map("query")
         for parameter in query where Self.owned.contains(parameter.name) {
             section.diagnostics.report(
-                "the query parameter \(parameter.name) belongs to the Connect protocol; defaults may not add it",
+                "the query parameter \(parameter.name) belongs to the Connect protocol; remove it from \"defaults\"",
                 at: parameter.nameMark
             )
         }

@@ -6,12 +6,12 @@ public struct UpstreamRetryBudget: Equatable, Sendable {
     public let minimumPerSecond: Int
 
     static let options = [
-        Option("ratio", .string, default: "0.2", "How many retries there may be for each call, from 0 to 10."),
+        Option("ratio", .string, default: "0.2", "The limit of retries as a share of the calls, from 0 to 10."),
         Option(
             "min_per_second",
             .integer(in: 0...1_000_000),
             default: "10",
-            "How many retries there may be in each second besides, so that few calls can be retried, too."
+            "The retries per second that are allowed on top of `ratio`, so that a few calls can be retried too."
         ),
     ]
 

@@ -76,62 +76,80 @@ public struct UpstreamSettings: Equatable, Sendable {
     }
 
     static let options = [
-        Option("url", .string, required: true, example: "http://127.0.0.1:9000", "Where the upstream is."),
-        Option("tls", .section(UpstreamTLSSettings.options), "How an https:// upstream is spoken to."),
+        Option("url", .string, required: true, example: "http://127.0.0.1:9000", "The URL of the upstream."),
+        Option("tls", .section(UpstreamTLSSettings.options), "The TLS settings for an https:// upstream."),
         Option(
             "host",
             .choice(["upstream", "caller"]),
             default: "upstream",
-            "Whose host requests carry: that of the URL, or the one that the caller named. With a Unix socket, the caller's."
+            """
+            The host that requests name: that of the URL, or the caller's. With a Unix socket it is always the \
+            caller's.
+            """
         ),
-        Option("timeouts", .section(timeoutOptions), "How long a call or a connection may wait."),
-        Option("limits", .section(limitOptions), "How much one worker may ask of the upstream."),
+        Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
+        Option("limits", .section(limitOptions), "The limits of one worker for this upstream."),
         Option(
             "defaults",
             .section(UpstreamDefaults.options),
-            "What requests get where they do not have it themselves, as they leave; behind all interceptors."
+            "Headers and query parameters to add to requests that do not have them, after all interceptors."
         ),
         Option(
             "cookies",
             .choice(Cookies.allCases.map(\.rawValue)),
             default: "none",
-            "Whether each worker keeps the cookies that the upstream sets and sends them back (RFC 6265): jar hides them from callers, expose does not."
+            """
+            Stores the cookies of the upstream in each worker and sends them back (RFC 6265). `jar` hides them \
+            from callers, `expose` does not.
+            """
         ),
         Option(
             "connect_wait",
             .timeout,
             default: "none",
-            "How long a call waits while no connection can be made; connecting is retried meanwhile. none: not at all."
+            """
+            How long a call waits if no connection can be made. Martlet keeps trying to connect. `none` means \
+            that calls do not wait.
+            """
         ),
         Option(
             "retry_budget",
             .section(UpstreamRetryBudget.options),
-            "How much of the load of one worker may be calls that are retried, over ten seconds."
+            "The limit of retries for one worker, over ten seconds."
         ),
     ]
 
     private static let timeoutOptions = [
-        Option("connect", .timeout, default: "2s", "The longest time to look the name up and connect."),
-        Option("first_byte", .timeout, default: "none", "The longest wait for the first byte of a response."),
+        Option("connect", .timeout, default: "2s", "The time limit of the DNS lookup and the connection."),
+        Option("first_byte", .timeout, default: "none", "The time limit of the first byte of a response."),
         Option(
             "attempt",
             .timeout,
             default: "none",
-            "The longest time from the start of an attempt to the head of its response; with connect_wait, from its connection on."
+            """
+            The time limit from the start of an attempt to the head of its response. With `connect_wait` it \
+            starts at the connection.
+            """
         ),
-        Option("call", .timeout, default: "none", "The longest time a call may take as a whole."),
-        Option("idle", .timeout, default: "60s", "How long a connection without a call is kept."),
+        Option("call", .timeout, default: "none", "The time limit of a whole call."),
+        Option("idle", .timeout, default: "60s", "How long Martlet keeps a connection without a call."),
         Option(
             "keepalive",
             .timeout,
             default: "6m",
-            "How often an HTTP/2 connection with calls is pinged, 10s or more; gRPC servers may close one that is pinged within 5m."
+            """
+            How often Martlet pings an HTTP/2 connection with calls, at least 10s. gRPC servers may close a \
+            connection pinged more often than every 5m.
+            """
         ),
         Option(
             "max_age",
             .timeout,
             default: "30m",
-            "The age at which a connection begins no more calls, up to 10 % earlier by chance. It closes when its calls have ended."
+            """
+            The age at which a connection gets no new calls, at random up to 10 % earlier. It closes after its \
+            last call.
+            """
         ),
     ]
 
@@ -140,20 +158,25 @@ public struct UpstreamSettings: Equatable, Sendable {
             "connections",
             .integer(in: 1...100_000),
             default: "1024",
-            "The connections of one worker, for each version of HTTP that is spoken."
+            "The limit of connections for each worker and each HTTP version."
         ),
-        Option("waiting", .integer(in: 0...1_000_000), default: "1024", "The calls that wait for a connection."),
+        Option(
+            "waiting",
+            .integer(in: 0...1_000_000),
+            default: "1024",
+            "The limit of calls that wait for a connection. Martlet rejects calls beyond it."
+        ),
         Option(
             "streams",
             .integer(in: 1...100_000),
             default: "100",
-            "The calls at once on one HTTP/2 connection, if the upstream allows as many."
+            "The limit of concurrent calls on one HTTP/2 connection. The upstream may set a lower one."
         ),
         Option(
             "retry_buffer",
             .size(in: 0...1 << 30),
             default: "64KiB",
-            "The bytes of the body of one request that are kept while it may have to be retried; a longer one is sent once."
+            "The size limit of a request body that Martlet keeps for a retry. A larger body cannot be retried."
         ),
     ]
 
@@ -199,7 +222,10 @@ public struct UpstreamSettings: Equatable, Sendable {
         }
         self.tls = url.scheme == .https ? tls : nil
         if self.tls == nil, section.has("tls") {
-            section.report("\(url) is in clear text; write url: https://host, or remove tls", at: "tls")
+            section.report(
+                "\"tls\" has no effect, because \(url) is in clear text; write url: https://host, or remove \"tls\"",
+                at: "tls"
+            )
         }
     }
 }

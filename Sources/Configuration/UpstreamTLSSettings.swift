@@ -30,35 +30,44 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
             "ca",
             .string,
             example: "/etc/martlet/ca.pem",
-            "Who must have signed the certificate: system, or a file of certificates in PEM; system if absent."
+            """
+            The CA certificates that must have signed the server's certificate: `system`, or a file in PEM. The \
+            default is `system`.
+            """
         ),
         Option(
             "server_name",
             .string,
             example: "api.example",
-            "The name that the certificate must be for, and that is asked for (SNI); the host of the URL if absent."
+            "The name in the certificate and in the TLS handshake (SNI). The default is the host of the URL."
         ),
         Option(
             "pins",
             .strings,
             example: "\"sha256/...\"",
-            "Public keys of which one must be in the chain: sha256/ and the base64 of the SHA-256 of the SubjectPublicKeyInfo."
+            """
+            Public keys, one of which must be in the chain. Write `sha256/` and the base64 of the SHA-256 of the \
+            SubjectPublicKeyInfo.
+            """
         ),
         Option(
             "certificates",
             .strings,
             example: "api.pem",
-            "Files of certificates in PEM of which one must be in the chain; a renewed certificate is another one."
+            "Files of certificates in PEM, one of which must be in the chain. A renewed certificate does not match."
         ),
         Option(
             "match",
             .choice(Match.allCases.map(\.rawValue)),
-            "Whether any certificate of the chain must be pinned, or all that the upstream sends; any if absent."
+            """
+            Whether one certificate of the chain must match a pin, or every certificate that the server sends. \
+            The default is `any`.
+            """
         ),
         TLSMinimum.option,
-        Option("client_certificate", .string, example: "client.pem", "Our own certificate, in PEM, with its chain."),
-        Option("client_key", .string, example: "client.key", "The private key of client_certificate, in PEM."),
-        Option("insecure", .bool, "Whether anybody's certificate is taken: for experiments only; false if absent."),
+        Option("client_certificate", .string, example: "client.pem", "The client certificate with its chain, in PEM."),
+        Option("client_key", .string, example: "client.key", "The private key of `client_certificate`, in PEM."),
+        Option("insecure", .bool, "Accepts any certificate. Use it only for experiments. The default is `false`."),
     ]
 
     /// Reads how to speak TLS, and reports what does not go together.
@@ -81,30 +90,33 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
     private func check(_ section: Section) {
         if let serverName, !Self.isHost(serverName) {
             section.report(
-                "\(Diagnostic.quote(serverName)) is no host; write for example server_name: api.example",
+                "\(Diagnostic.quote(serverName)) is not a valid host; write for example server_name: api.example",
                 at: "server_name"
             )
         }
         for key in ["ca", "pins", "certificates", "match"] where isInsecure && section.has(key) {
-            section.report("\"insecure\" takes any certificate; remove it, or \"\(key)\"", at: key)
+            section.report(
+                "\"insecure\" accepts any certificate, so \"\(key)\" has no effect; remove one of them",
+                at: key
+            )
         }
-        for key in ["pins", "certificates"] {
-            // A list that was to be filled in must not turn into no check at all.
-            guard case .sequence([])? = section.node(key)?.content else { continue }
-            section.report("\"\(key)\" is empty and pins nothing; add one, or remove it", at: key)
-        }
+        // A list that was to be filled in must not turn into no check at all.
+        for key in ["pins", "certificates"] { section.reportIfEmpty(key, write: "an item") }
         if section.has("match"), pins.isEmpty, certificates.isEmpty, !isInsecure {
-            section.report("\"match\" is for pins; add pins or certificates, or remove it", at: "match")
+            section.reportUnused("match", without: "pins", "certificates")
         }
         if certificates.isEmpty, pins.count == 1 {
             section.diagnostics.warn(
-                "there is one pin and no other to fall back on; add that of a key that is kept elsewhere",
+                "there is only one pin; add the pin of a second key that is kept elsewhere",
                 at: pins[0].mark
             )
         }
         if isInsecure {
-            let problem = "whoever responds is taken for the upstream"
-            section.diagnostics.warn("\(problem); remove insecure as soon as you can", at: section.mark(of: "insecure"))
+            let problem = "the certificate of the upstream is not verified"
+            section.diagnostics.warn(
+                "\(problem); remove \"insecure\" as soon as you can",
+                at: section.mark(of: "insecure")
+            )
         }
     }
 }

@@ -59,17 +59,24 @@ public struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
         for (prefix, scheme) in [(Self.unix, Scheme.http), (Self.unixH2C, .h2c)] where text.hasPrefix(prefix) {
             let path = String(text.dropFirst(prefix.count))
             guard path.isSocketPath else {
-                throw Malformed("\(Diagnostic.quote(text)) is no socket; write \(prefix)/path, at most 107 bytes long")
+                throw Malformed(
+                    "\(Diagnostic.quote(text)) is not a valid socket; write \(prefix)/path, at most 107 bytes long"
+                )
             }
             self.scheme = scheme
             endpoint = .unix(path: path)
             return
         }
         // Before anything is quoted: what stands before the "@" may be a password.
-        if text.unicodeScalars.contains("@") { throw Malformed("an upstream URL has no user; write http://host:port") }
+        if text.unicodeScalars.contains("@") {
+            throw Malformed("an upstream URL cannot contain a user; write http://host:port")
+        }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
             throw Malformed(
-                "\(Diagnostic.quote(text)) is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"
+                """
+                \(Diagnostic.quote(text)) is not a valid URL; write http://host:port, h2c://host:port, https://host \
+                or unix:/path
+                """
             )
         }
         guard let scheme = Scheme(rawValue: text[..<colon].lowercased()) else {
@@ -81,10 +88,10 @@ public struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
         if authority.hasSuffix("/") { authority.removeLast() }
         let example = "\(scheme.rawValue)://host:port"
         if authority.unicodeScalars.contains(where: { "/?#".unicodeScalars.contains($0) }) {
-            throw Malformed("an upstream URL has no path and no query; write \(example)")
+            throw Malformed("an upstream URL cannot contain a path or a query; write \(example)")
         }
         guard let address = HostPort(authority, defaultPort: scheme.defaultPort), address.port > 0 else {
-            throw Malformed("\(Diagnostic.quote(authority)) is no host with a port; write \(example)")
+            throw Malformed("\(Diagnostic.quote(authority)) is not a valid host and port; write \(example)")
         }
         endpoint = .tcp(address)
     }

@@ -32,7 +32,7 @@ struct YAMLComposer {
         let root = try build(events.next(), depth: 1)
         let next = try events.next()
         if case .document = next.kind {
-            throw Diagnostic(mark: next.mark, message: "a second document starts here; keep only one")
+            throw Diagnostic(mark: next.mark, message: "a second document starts here; write only one document")
         }
         return root.node
     }
@@ -56,7 +56,7 @@ struct YAMLComposer {
 
     private mutating func copy(of name: String, depth: Int, at mark: Mark) throws(Diagnostic) -> Built {
         guard let (built, weight) = anchors[name] else {
-            let problem = "no anchor before this is named \(Diagnostic.quote(name))"
+            let problem = "there is no anchor \(Diagnostic.quote(name)) before this alias"
             throw Diagnostic(mark: mark, message: "\(problem); mark the value to repeat with &\(name)")
         }
         try limit(depth: depth + built.levels - 1, at: mark)
@@ -70,7 +70,7 @@ struct YAMLComposer {
         }
         try spend(nodes: 1, bytes: text.utf8.count, at: event.mark)
         if text.utf8.contains(0) {
-            diagnostics.report("text with a NUL character; remove it", at: event.mark)
+            diagnostics.report("the text contains a NUL character; remove it", at: event.mark)
         }
         let isString = YAMLTag.isString(event.tag)
         if !YAMLTag.isScalar(event.tag) { reportTag(event) }
@@ -108,7 +108,7 @@ struct YAMLComposer {
             guard let key else { continue }
             if let line = lines[key] {
                 diagnostics.report(
-                    "\(Diagnostic.quote(key)) is given twice, first on line \(line); keep one",
+                    "the key \(Diagnostic.quote(key)) is already used on line \(line); keep one of them",
                     at: event.mark
                 )
             } else {
@@ -124,15 +124,15 @@ struct YAMLComposer {
         guard case .scalar(let key, _) = event.kind else {
             throw Diagnostic(
                 mark: event.mark,
-                message: "a key must be text; write it out, in quotes if it starts with \"{\" or \"[\""
+                message: "a key must be text; write text, in quotes if it starts with \"{\" or \"[\""
             )
         }
         try spend(nodes: 0, bytes: key.utf8.count, at: event.mark)
         let problem: String
         switch key {
         case "": problem = "a key is missing before \":\"; write one"
-        case "<<": problem = "merge keys are not supported; write the keys out"
-        case _ where key.utf8.contains(0): problem = "a key with a NUL character; remove it"
+        case "<<": problem = "merge keys are not supported; write the keys in full"
+        case _ where key.utf8.contains(0): problem = "the key contains a NUL character; remove it"
         default: return key
         }
         diagnostics.report(problem, at: event.mark)
@@ -153,6 +153,9 @@ struct YAMLComposer {
         spent.bytes += bytes
         guard spent.nodes > YAML.maxNodes || spent.bytes > YAML.maxText else { return }
         let bound = "\(YAML.maxNodes) values and 16MiB of text"
-        throw Diagnostic(mark: mark, message: "more than \(bound), with aliases written out; make the file smaller")
+        throw Diagnostic(
+            mark: mark,
+            message: "the file is larger than \(bound), with aliases expanded; make it smaller"
+        )
     }
 }

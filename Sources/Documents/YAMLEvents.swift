@@ -17,7 +17,7 @@ final class YAMLEvents {
         _ = unsafe self.text.initialize(from: withoutBOM)
         unsafe parser = .allocate(capacity: 1)
         let isReady = unsafe yaml_parser_initialize(parser)
-        guard isReady == 1 else { fatalError("there is no memory to read YAML") }
+        guard isReady == 1 else { fatalError("out of memory creating a YAML parser") }
         unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         unsafe yaml_parser_set_input_string(parser, self.text.baseAddress, self.text.count)
     }

@@ -22,7 +22,7 @@ struct YAMLProblem {
         let hasContext = unsafe parser.context != nil && context < mark
         if hasContext, words == "found unexpected end of stream" {
             mark = context
-            message = "this quote is never closed; close it"
+            message = "the quote is not closed; close it"
         } else if hasContext, words.hasPrefix("did not find expected") {
             message += " (inside what starts at line \(context.line))"
         }
@@ -31,8 +31,8 @@ struct YAMLProblem {
 
     private static func readerMessage(_ words: String) -> String {
         words.hasPrefix("control characters")
-            ? "a control character; remove it, or write it as an escape in double quotes"
-            : "bytes that are not UTF-8; save the file as UTF-8"
+            ? "the file contains a control character; remove it, or write it as an escape in double quotes"
+            : "the file contains bytes that are not UTF-8; save it as UTF-8"
     }
 
     private static func message(for words: String, culprit: Unicode.Scalar?) -> String? {
@@ -40,26 +40,26 @@ struct YAMLProblem {
         case "found character that cannot start any token" where culprit == "\t",
             "found a tab character that violates indentation",
             "found a tab character where an indentation space is expected":
-            return "a tab cannot indent; use spaces"
+            return "a tab cannot be used for indentation; use spaces"
         case "found character that cannot start any token":
             let character = Diagnostic.quote(culprit.map { String($0) } ?? "")
             return "a value cannot start with \(character); put it in quotes"
         case "mapping values are not allowed in this context":
-            return "a \":\" where no key can be; check the indentation, or put text that has \": \" in quotes"
-        case "could not find expected ':'": return "a key without \":\"; write key: value"
+            return "a \":\" cannot stand here; check the indentation, or put text that has \": \" in quotes"
+        case "could not find expected ':'": return "the key has no \":\"; write key: value"
         case "did not find expected key", "did not find expected '-' indicator", "did not find expected <block end>",
             "did not find expected <document start>":
-            return "unexpected text; check the indentation and the quotes, also in the lines before"
-        case "did not find expected ',' or ']'": return "a list in brackets is not closed; check \"[\", \",\" and \"]\""
+            return "unexpected text; check the indentation and the quotes, also on the lines before"
+        case "did not find expected ',' or ']'": return "the list is not closed; check \"[\", \",\" and \"]\""
         case "did not find expected ',' or '}'":
-            return "a mapping in braces is not closed; check \"{\", \",\" and \"}\""
+            return "the mapping is not closed; check \"{\", \",\" and \"}\""
         case "did not find expected node content" where culprit == ":":
             return "a value cannot start with \":\"; put text such as \"[::1]:8080\" in quotes"
         case "did not find expected node content": return "a value is missing; write one, or \"\" for an empty one"
         case "block sequence entries are not allowed in this context":
-            return "a list item cannot start here; start the list on a line of its own"
+            return "a list item cannot start here; start the list on its own line"
         case "found unknown escape character", "did not find expected hexdecimal number":
-            return "an unknown escape in double quotes; write \\\\ for a backslash, or use single quotes"
+            return "the escape in double quotes is unknown; write \\\\ for a backslash, or use single quotes"
         default: return nil
         }
     }

@@ -35,7 +35,7 @@ public final class EventLoop {
         let configuration = unsafe event_config_new()
         unsafe event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         guard let base = unsafe event_base_new_with_config(configuration) else {
-            fatalError("there is no memory or descriptor for a loop")
+            fatalError("out of memory or file descriptors creating an event loop")
         }
         unsafe self.base = base
         unsafe event_config_free(configuration)

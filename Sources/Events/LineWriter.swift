@@ -180,7 +180,7 @@ public final class LineWriter: Sendable {
     private static func openFile(_ path: String, mode: UInt32?, isQuiet: Bool) -> Int32 {
         let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
         if descriptor < 0, !isQuiet {
-            Complaint.write("the log \(path) cannot be opened: \(SystemError(errno).text)")
+            Complaint.write("cannot open the log \(path): \(SystemError(errno).text)")
         }
         // A file that is somebody else's keeps its mode.
         if descriptor >= 0, let mode { _ = fchmod(descriptor, mode) }
@@ -234,7 +234,7 @@ private struct Complaint {
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
         guard now.tv_sec >= silentUntil else { return }
         silentUntil = now.tv_sec + Self.pause
-        Self.write("the log \(Self.name(target)) cannot be written, and lines are lost: \(SystemError(error).text)")
+        Self.write("cannot write to the log \(Self.name(target)), lines are lost: \(SystemError(error).text)")
     }
 
     private static func name(_ target: LineWriter.Target) -> String {

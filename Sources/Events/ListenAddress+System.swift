@@ -37,14 +37,14 @@ extension ListenAddress {
             if let address = SocketAddress.abstract(name: name) { return address }
             throw ListenError(self, unixError(name, "name"))
         case .systemd:
-            throw ListenError(self, "systemd did not pass a socket of this name")
+            throw ListenError(self, "systemd did not pass a socket with this name")
         }
     }
 
     private func unixError(_ text: String, _ noun: String) -> String {
         if text.isEmpty { return "the \(noun) is empty" }
         let length = text.utf8.count
-        guard length > SocketAddress.maxUnixName else { return "the \(noun) has a zero byte" }
-        return "the \(noun) has \(length) bytes, Linux takes at most \(SocketAddress.maxUnixName)"
+        guard length > SocketAddress.maxUnixName else { return "the \(noun) contains a zero byte" }
+        return "the \(noun) has \(length) bytes, but Linux allows at most \(SocketAddress.maxUnixName)"
     }
 }

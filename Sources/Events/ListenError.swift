@@ -26,12 +26,13 @@ public struct ListenError: Error, CustomStringConvertible, Sendable {
 
     private static func cause(of error: Int32) -> String {
         switch error {
-        case EADDRINUSE: "in use by a running process"
-        case EADDRNOTAVAIL: "no network interface of this host has the address"
-        case EAFNOSUPPORT: "this host does not support the address family"
-        case EACCES, EPERM: "no permission (a port below 1024 takes CAP_NET_BIND_SERVICE, a file a writable directory)"
+        case EADDRINUSE: "another process uses the address"
+        case EADDRNOTAVAIL: "no network interface of this machine has the address"
+        case EAFNOSUPPORT: "this machine does not support the address family"
+        case EACCES, EPERM:
+            "permission denied (a port below 1024 needs CAP_NET_BIND_SERVICE, a Unix socket a writable directory)"
         case ENOENT: "the directory does not exist"
-        case EMFILE, ENFILE: "no file descriptor is left"
+        case EMFILE, ENFILE: "out of file descriptors"
         default: unsafe String(cString: martlet_error_text(error))
         }
     }

@@ -16,7 +16,7 @@ public final class Mailbox<Resident>: Sendable {
     /// Makes an empty mailbox; fails only where the process has no descriptor left.
     public init() {
         descriptor = martlet_eventfd()
-        guard descriptor >= 0 else { fatalError("there is no descriptor for a mailbox") }
+        guard descriptor >= 0 else { fatalError("out of file descriptors creating a mailbox") }
     }
 
     deinit {

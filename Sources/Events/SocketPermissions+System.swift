@@ -35,13 +35,13 @@ extension SocketPermissions {
     func numbers(for address: ListenAddress) throws(ListenError) -> (user: UInt32?, group: UInt32?) {
         let user = try owner.map { (name) throws(ListenError) in
             guard let id = UInt32(name) ?? Account.user(name) else {
-                throw ListenError(address, "there is no user \"\(name)\"")
+                throw ListenError(address, "the user \"\(name)\" does not exist")
             }
             return id
         }
         let members = try group.map { (name) throws(ListenError) in
             guard let id = UInt32(name) ?? Account.group(name) else {
-                throw ListenError(address, "there is no group \"\(name)\"")
+                throw ListenError(address, "the group \"\(name)\" does not exist")
             }
             return id
         }

@@ -28,7 +28,7 @@ struct UnixSocketFile: Sendable {
     static func removeStale(at path: String, _ address: SocketAddress) throws(ListenError) {
         guard let status = status(of: path) else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw ListenError(address, "the file exists and is not a socket")
+            throw ListenError(address, "the file exists, but is not a socket")
         }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw ListenError(address, errno: errno) }
@@ -36,7 +36,7 @@ struct UnixSocketFile: Sendable {
         switch unsafe address.withSystemForm({ unsafe connect(probe, $0, $1) == 0 ? 0 : errno }) {
         case ECONNREFUSED: guard unsafe unlink(path) == 0 else { throw ListenError(address, errno: errno) }
         case ENOENT: return
-        case EACCES: throw ListenError(address, "the file is a socket that this process may not connect to")
+        case EACCES: throw ListenError(address, "the file is a socket that this process is not allowed to connect to")
         default: throw ListenError(address, errno: EADDRINUSE)
         }
     }

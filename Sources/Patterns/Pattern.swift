@@ -166,6 +166,6 @@ public final class Pattern {
     private static func message(_ error: Int32) -> String {
         var text = [UInt8](repeating: 0, count: 256)
         let length = unsafe pcre2_get_error_message_8(error, &text, text.count)
-        return length < 0 ? "not a regular expression" : String(decoding: text[..<Int(length)], as: UTF8.self)
+        return length < 0 ? "not a valid regular expression" : String(decoding: text[..<Int(length)], as: UTF8.self)
     }
 }

@@ -18,21 +18,22 @@ extension Classification {
     public func error(compression: Compression, query: Span<UInt8>) -> RPCError? {
         if let malformedRPC { return error(malformedRPC) }
         guard rpcProtocol != .http else { return nil }
-        guard codec != .other else { return Self.unsupported("this codec is not supported here; json is") }
+        guard codec != .other else { return Self.unsupported("the codec is not supported here; use json") }
         let compression = rpcProtocol == .connectGet ? ConnectQuery(query)?.compression ?? .identity : compression
         guard compression != .unknown else {
             let names = "identity, gzip, br, zstd, deflate, snappy"
-            return RPCError(.unimplemented, "this compression is not supported here; supported: \(names)")
+            return RPCError(.unimplemented, "the compression is not supported; use one of \(names)")
         }
         return nil
     }
 
     private func error(_ malformedRPC: MalformedRPC) -> RPCError {
         switch malformedRPC {
-        case .contentType: return Self.unsupported("this content type is none of RPC; application/json is one")
+        case .contentType:
+            return Self.unsupported("the content type is not an RPC content type; use for example application/json")
         case .verb(let allowsGet):
             let verbs = allowsGet ? "GET, POST" : "POST"
-            var error = RPCError(.unknown, "calls of this kind are made by \(verbs)", httpStatus: 405)
+            var error = RPCError(.unknown, "the method is not allowed; use \(verbs)", httpStatus: 405)
             if rpcProtocol == .http { error.metadata = [("allow", verbs)] }
             return error
         }

@@ -10,17 +10,17 @@ extension ConnectQuery {
     ///   semicolon or a broken escape, or where what should be base64 is not.
     public func message(in query: Span<UInt8>) throws(RPCError) -> [UInt8] {
         guard !isAmbiguous else {
-            throw RPCError(.invalidArgument, "a parameter of the protocol comes twice in the query")
+            throw RPCError(.invalidArgument, "a query parameter of the protocol occurs twice")
         }
         // A plus sign is a space in a query, also in base64, which has another character for it there.
         let text = query.extracting(message).array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
         guard text.span.isFormValue else {
-            throw RPCError(.invalidArgument, "the message of the query has a semicolon or a broken escape")
+            throw RPCError(.invalidArgument, "the message in the query contains a semicolon or an invalid escape")
         }
         let message = PercentEncoding.decode(text.span)
         guard isBase64 else { return message }
         if let decoded = Base64.decode(message.span) { return decoded }
-        throw RPCError(.invalidArgument, "the message of the query is not base64")
+        throw RPCError(.invalidArgument, "the message in the query is not valid base64")
     }
 }
 

@@ -11,13 +11,13 @@ extension MessageMeter {
         if isOverLimit { return overLimitError }
         guard rpcProtocol.hasEnvelopes else { return nil }
         guard envelopes.canEnd else {
-            return RPCError(.invalidArgument, "the body of the request is not a run of whole messages")
+            return RPCError(.invalidArgument, "the body of the request does not consist of whole messages")
         }
         if compression == .identity, envelopes.hasCompressedMessage {
-            return RPCError(.internal, "a message of the request is compressed, and no header says how")
+            return RPCError(.internal, "a request message is compressed, but no header names the compression")
         }
         guard messages == 1 else {
-            return RPCError(.unimplemented, "the request has \(messages) messages; this method takes one")
+            return RPCError(.unimplemented, "the request has \(messages) messages, but the method takes one")
         }
         return nil
     }

@@ -52,9 +52,9 @@ public struct MessageMeter: Sendable {
     public var overLimitError: RPCError {
         switch direction {
         case .request:
-            RPCError(.resourceExhausted, "a message of the request is over limits.request_message, \(limit) bytes")
+            RPCError(.resourceExhausted, "a request message exceeds limits.request_message (\(limit) bytes)")
         case .response:
-            RPCError(.resourceExhausted, "a message of the response is over limits.response_message, \(limit) bytes")
+            RPCError(.resourceExhausted, "a response message exceeds limits.response_message (\(limit) bytes)")
         }
     }
 

@@ -5,15 +5,15 @@ extension MessageReader {
     func flaw(of envelope: Envelope) -> RPCError? {
         if hasEnded { return broken("a message follows the end of the \(sender)") }
         guard envelope.flags & ~(Envelope.compressed | endFlag) == 0 else {
-            return broken("a message of the \(sender) has flags that its protocol does not know")
+            return broken("a \(sender) message has flags that are unknown in its protocol")
         }
         guard needsMessages || isEnd(envelope.flags), Int(envelope.length) > limit else { return nil }
-        let subject = isEnd(envelope.flags) ? "the end" : "a message"
-        return RPCError(.resourceExhausted, "\(subject) of the \(sender) is over limits.held_message, \(limit) bytes")
+        let subject = isEnd(envelope.flags) ? "the end of the \(sender)" : "a \(sender) message"
+        return RPCError(.resourceExhausted, "\(subject) exceeds limits.held_message (\(limit) bytes)")
     }
 
     /// What the caller is told about text that is not base64.
-    var textFlaw: RPCError { broken("the body of the \(sender) is not base64") }
+    var textFlaw: RPCError { broken("the body of the \(sender) is not valid base64") }
 
     private func broken(_ message: String) -> RPCError {
         RPCError(direction == .request ? .invalidArgument : .internal, message)

@@ -17,7 +17,7 @@ extension RPCProtocol {
     ) throws(RPCError) -> LocalResponse {
         guard self == .http || codec == .json else {
             let asked = codec == .proto ? "proto" : "another codec"
-            throw RPCError(.unimplemented, "this canned response is JSON; the caller asked for \(asked)")
+            throw RPCError(.unimplemented, "the configured response is JSON, but the caller uses \(asked)")
         }
         guard hasEnvelopes else { return LocalResponse(contentType: Array("application/json".utf8), body: json) }
         return enveloped(json, contentType: requestContentType.mediaType.array)

@@ -46,7 +46,7 @@ final class GenerationBuilder {
     func finish(upstreams: [String: Upstream], discard: @escaping (RouteTable, Acquired) -> Void) -> Generation {
         let chains = compiler.finish()
         // In a release build nobody is thrown out for a file that has gone since the check: what needs it fails by itself.
-        assert(diagnostics.isEmpty, "settings are checked before they become a generation")
+        assert(diagnostics.isEmpty, "settings must be checked before they become a generation")
         counters.setBuckets(context.buckets?.bounds ?? .standard)
         return Generation(
             settings,

@@ -17,7 +17,7 @@ extension Worker {
 
     private func closed(_ count: Int, by keeper: DescriptorKeeper) {
         logLimiter.note(
-            "file descriptors run short; closing the connections that have been idle longest",
+            "file descriptors run short; closing the connections that are idle longest",
             about: "",
             ("closed", "\(count)"),
             ("callers", "\(keeper.budget.used)"),

@@ -38,7 +38,7 @@ extension Worker {
         let calls = shed.reduce(0) { $0 + $1.shed() }
         for _ in 0..<calls { counters.limitHit(.memory) }
         logLimiter.note(
-            "short of memory (limits.memory); ending the stalled calls that hold most",
+            "limits.memory is reached; ending the largest stalled calls",
             about: "",
             ("calls", "\(calls)"),
             ("bytes", "\(bytes)"),

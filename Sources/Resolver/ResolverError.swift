@@ -37,10 +37,10 @@ extension ResolverError: CustomStringConvertible {
         switch self {
         case .noSuchHost: "no such host"
         case .noAddress: "the host has no address"
-        case .badName: "not a host name"
-        case .noResponse: "DNS server did not respond"
-        case .serverFailed: "DNS server failed or cannot be reached"
-        case .badResponse: "DNS server sent a bad response"
+        case .badName: "not a valid host name"
+        case .noResponse: "the DNS server did not respond"
+        case .serverFailed: "the DNS server failed or cannot be reached"
+        case .badResponse: "the DNS server sent an invalid response"
         case .other(let text): text
         }
     }

@@ -18,9 +18,15 @@ public enum Martlet {
         for (index, kind) in kinds.enumerated() {
             let others = Registry.builtIn.kinds + kinds[..<index]
             guard others.contains(where: { $0.name == kind.name }) else { continue }
-            Terminal.complain("martlet: two kinds of interceptors are named \(kind.name)")
+            Terminal.complain("martlet: two interceptor kinds have the name \(kind.name)")
             Exit.now(.failure)
         }
-        Exit.now(Invocation.parse(Program.arguments).run(with: Registry.builtIn.adding(kinds)))
+        do throws(UsageError) {
+            let invocation = try Invocation(Program.arguments)
+            Exit.now(try invocation.command.run(invocation, Registry.builtIn.adding(kinds)))
+        } catch {
+            Terminal.complain(error.text)
+            Exit.now(.usage)
+        }
     }
 }

@@ -13,9 +13,9 @@ enum PEM {
         // The end of the file shows as an error, too.
         let error = ErrorQueue.pop()
         guard ErrorQueue.reason(of: error) == PEM_R_NO_START_LINE else {
-            throw TLSMaterialError(error) { "a certificate in it cannot be read (\($0)); write PEM" }
+            throw TLSMaterialError(error) { "the certificate cannot be read (\($0)); write PEM" }
         }
-        guard !found.isEmpty else { throw TLSMaterialError("there is no certificate in it; write PEM") }
+        guard !found.isEmpty else { throw TLSMaterialError("the file contains no certificate; write PEM") }
         return found
     }
 
@@ -36,10 +36,10 @@ enum PEM {
         )
         if let raw = unsafe raw { return unsafe PrivateKey(owning: raw) }
         let error = ErrorQueue.pop()
-        if isEncrypted { throw TLSMaterialError("the private key is encrypted; write it without a passphrase") }
+        if isEncrypted { throw TLSMaterialError("the private key is encrypted; store it without a passphrase") }
         let begin = "PRIVATE KEY-----"
         guard ErrorQueue.isOfMemory(error) || String(decoding: pem, as: UTF8.self).contains(begin) else {
-            throw TLSMaterialError("there is no private key in it; write PEM")
+            throw TLSMaterialError("the file contains no private key; write PEM")
         }
         throw TLSMaterialError(error) { "the private key cannot be read (\($0)); write PEM" }
     }

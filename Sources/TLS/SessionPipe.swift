@@ -7,7 +7,7 @@ enum SessionPipe {
     /// Makes one; `session` must outlive it.
     @unsafe
     static func make(for session: TLSSession) -> OpaquePointer {
-        guard let bio = unsafe BIO_new(method) else { fatalError("there is no memory for a session of TLS") }
+        guard let bio = unsafe BIO_new(method) else { fatalError("out of memory creating a TLS session") }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(session).toOpaque())
         unsafe BIO_set_init(bio, 1)
         return unsafe bio

@@ -16,7 +16,9 @@ public struct SigningKey: Sendable {
         self.algorithm = algorithm
         defer { ErrorQueue.clear() }
         if let error = key.error(for: algorithm) {
-            throw TLSMaterialError("\(error); \(algorithm.rawValue) takes \(algorithm.fittingKey)")
+            throw TLSMaterialError(
+                "\(error), but \(algorithm.rawValue) requires \(algorithm.fittingKey); create a new key"
+            )
         }
     }
 
@@ -58,7 +60,7 @@ public struct SigningKey: Sendable {
     }
 
     private static var error: TLSMaterialError {
-        TLSMaterialError("the private key cannot sign (\(ErrorQueue.text(of: ErrorQueue.pop()))); make a new one")
+        TLSMaterialError("the private key cannot sign (\(ErrorQueue.text(of: ErrorQueue.pop()))); create a new key")
     }
 }
 
@@ -73,7 +75,7 @@ extension PrivateKey {
             }
         guard unsafe EVP_PKEY_is_a(raw, expected) == 1 else {
             let type = unsafe EVP_PKEY_get0_type_name(raw).map { unsafe String(cString: $0) }
-            return "the private key is of the type \(type ?? "unknown")"
+            return "the private key has the type \(type ?? "unknown")"
         }
         switch algorithm {
         case .rs256:

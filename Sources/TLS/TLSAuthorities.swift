@@ -18,7 +18,7 @@ public enum TLSAuthorities: Sendable {
         /// Reads them.
         public init() {
             guard let store = unsafe X509_STORE_new() else {
-                fatalError("out of memory creating a store of certificates")
+                fatalError("out of memory creating a certificate store")
             }
             unsafe self.store = store
             unsafe X509_STORE_set_default_paths(store)

@@ -76,6 +76,8 @@ public final class TLSClientContext: Sendable {
             unsafe X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
             result = unsafe X509_VERIFY_PARAM_set1_host(parameters, name, 0)
         }
-        guard result == 1 else { throw TLSMaterialError("\(name) is no name that a certificate can be for") }
+        guard result == 1 else {
+            throw TLSMaterialError("\(name) is not a valid certificate name; write a host name or an IP address")
+        }
     }
 }

@@ -20,7 +20,7 @@ final class TLSContext: @unchecked Sendable {
 
     /// Makes a context; without a check nobody's certificate is asked for.
     init(_ method: OpaquePointer, minimum: TLSVersion, protocols: [String], check: CertificateCheck?) {
-        guard let raw = unsafe SSL_CTX_new(method) else { fatalError("there is no memory for a context of TLS") }
+        guard let raw = unsafe SSL_CTX_new(method) else { fatalError("out of memory creating a TLS context") }
         unsafe self.raw = raw
         self.protocols = protocols
         self.check = check
@@ -80,7 +80,7 @@ final class TLSContext: @unchecked Sendable {
         }
         let done = unsafe SSL_CTX_use_cert_and_key(raw, identity.chain[0].raw, identity.key.raw, others, 1)
         // OpenSSL rejects what is too weak, such as an RSA key of 1024 bits.
-        guard done == 1 else { throw TLSMaterialError(ErrorQueue.pop()) { "\($0); make a new one" } }
+        guard done == 1 else { throw TLSMaterialError(ErrorQueue.pop()) { "\($0); create a new one" } }
     }
 
     /// Offers the protocols to a server.

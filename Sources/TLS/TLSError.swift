@@ -29,7 +29,7 @@ public enum TLSError: Error, Equatable, Sendable {
             let words = text.split(separator: "alert ", maxSplits: 1)
             self = .alert(words.count == 2 ? String(words[1]) : text)
         } else if [SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST].contains(reason) {
-            self = .malformed("what the other end sent is not TLS")
+            self = .malformed("the peer does not speak TLS")
         } else {
             self = .malformed(ErrorQueue.text(of: error))
         }
@@ -40,8 +40,8 @@ public enum TLSError: Error, Equatable, Sendable {
         case X509_V_ERR_APPLICATION_VERIFICATION: .pin
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
             .certificate("the certificate is not for \(name)")
-        case X509_V_ERR_CERT_HAS_EXPIRED: .certificate("the certificate, or one that vouches for it, has expired")
-        case X509_V_ERR_CERT_NOT_YET_VALID: .certificate("the certificate is not good yet")
+        case X509_V_ERR_CERT_HAS_EXPIRED: .certificate("the certificate, or a CA certificate in its chain, has expired")
+        case X509_V_ERR_CERT_NOT_YET_VALID: .certificate("the certificate is not yet valid")
         default:
             .certificate(
                 unsafe "the certificate is not trusted: \(String(cString: X509_verify_cert_error_string(Int(verification))))"
@@ -55,10 +55,10 @@ extension TLSError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .certificate(let text), .malformed(let text): text
-        case .pin: "no certificate of the chain is pinned"
-        case .noCommonProtocol: "the other end speaks neither HTTP/2 nor HTTP/1.1"
+        case .pin: "no certificate of the chain matches a pin"
+        case .noCommonProtocol: "the peer supports neither HTTP/2 nor HTTP/1.1"
         case .alert(let text): "the peer rejected the handshake: \(text)"
-        case .closed: "the other end closed the connection in the handshake"
+        case .closed: "the peer closed the connection during the handshake"
         }
     }
 }

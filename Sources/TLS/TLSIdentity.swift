@@ -34,10 +34,14 @@ public struct TLSIdentity: Sendable {
     static func error(_ error: UInt) -> LoadError {
         switch ErrorQueue.reason(of: error) {
         case X509_R_KEY_VALUES_MISMATCH, X509_R_KEY_TYPE_MISMATCH:
-            .key(TLSMaterialError("the key is not that of the certificate; name the two that belong together"))
+            .key(TLSMaterialError("the private key does not belong to the certificate; use a matching pair"))
         default:
             // The key of a certificate is read when it is first asked for.
-            .certificate(TLSMaterialError(error) { "its public key cannot be read (\($0)); write another certificate" })
+            .certificate(
+                TLSMaterialError(error) {
+                    "the public key of the certificate cannot be read (\($0)); use another certificate"
+                }
+            )
         }
     }
 

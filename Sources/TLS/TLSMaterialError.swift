@@ -9,6 +9,6 @@ public struct TLSMaterialError: Error, Equatable, Sendable {
 
     /// What OpenSSL says is wrong with the contents, in words of ours, unless memory was short: then nothing is known of them.
     init(_ error: UInt, _ text: (_ reason: String) -> String) {
-        self.text = ErrorQueue.isOfMemory(error) ? "out of memory while reading it" : text(ErrorQueue.text(of: error))
+        self.text = ErrorQueue.isOfMemory(error) ? "out of memory reading the file" : text(ErrorQueue.text(of: error))
     }
 }

@@ -28,7 +28,7 @@ public enum TLSPin: Equatable, Sendable {
     }
 
     private static let malformed = TLSMaterialError(
-        "a pin is the SHA-256 of a public key in base64; write sha256/ and 44 characters"
+        "a pin must be the SHA-256 of a public key in base64; write sha256/ and 44 characters"
     )
 
     /// Whether an `X509` is what the pin asks for; unsafe because it is a bare pointer.

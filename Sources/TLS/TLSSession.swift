@@ -83,7 +83,7 @@ public final class TLSSession {
         self.name = name
         self.resumption = resumption
         self.output = output
-        guard let ssl = unsafe SSL_new(context.raw) else { fatalError("there is no memory for a session of TLS") }
+        guard let ssl = unsafe SSL_new(context.raw) else { fatalError("out of memory creating a TLS session") }
         unsafe self.ssl = ssl
         let pipe = unsafe SessionPipe.make(for: self)
         unsafe SSL_set_bio(ssl, pipe, pipe)
@@ -156,7 +156,7 @@ public final class TLSSession {
         negotiatedProtocol = chosenProtocol
         // A server must not choose what it was not offered.
         guard let chosen = negotiatedProtocol, !offered.contains(chosen) else { return }
-        fail(.malformed("the other end wants to speak \(chosen)"))
+        fail(.malformed("the peer selected the protocol \(chosen)"))
     }
 
     private var chosenProtocol: String? {
@@ -201,7 +201,7 @@ public final class TLSSession {
     }
 
     private func exceeded() {
-        fail(.malformed("the other end sends messages of the handshake without end"))
+        fail(.malformed("the peer sent too many handshake messages"))
     }
 
     // MARK: What OpenSSL calls

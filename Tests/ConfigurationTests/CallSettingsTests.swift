@@ -88,20 +88,23 @@ struct CallSettingsTests {
     }
 
     @Test(arguments: [
-        ("/login", "a call needs a whole URL; write for example https://id.example/login"),
-        ("id.example", "a call needs a whole URL; write for example https://id.example/login"),
+        ("/login", "a call needs an absolute URL; write for example https://id.example/login"),
+        ("id.example", "a call needs an absolute URL; write for example https://id.example/login"),
         ("h2c://a", "\"h2c://\" is not supported; write https:// or http:// and a host"),
-        ("https://u:hunter2@a/b", "the URL of a call has no user; put credentials into headers"),
-        ("https://u:hunter2@\u{301}a/b", "the URL of a call has no user; put credentials into headers"),
-        ("https://a#\u{301}c", "the URL of a call has no fragment; write %23 for a #"),
-        ("https://a/b#\u{301}c", "the URL of a call has no fragment; write %23 for a #"),
-        ("https://{header:host}/a", "the host of a call is no template; write templates behind it"),
-        ("https://a/b#c", "the URL of a call has no fragment; write %23 for a #"),
-        ("https:///b", "\"\" is no host with a port; write https://host:port"),
+        ("https://u:hunter2@a/b", "the URL of a call cannot contain a user; put credentials into \"headers\""),
+        ("https://u:hunter2@\u{301}a/b", "the URL of a call cannot contain a user; put credentials into \"headers\""),
+        ("https://a#\u{301}c", "the URL of a call cannot contain a fragment; write %23 for a #"),
+        ("https://a/b#\u{301}c", "the URL of a call cannot contain a fragment; write %23 for a #"),
+        (
+            "https://{header:host}/a",
+            "the host of a call cannot be a template; use templates only in the path and the query"
+        ),
+        ("https://a/b#c", "the URL of a call cannot contain a fragment; write %23 for a #"),
+        ("https:///b", "\"\" is not a valid host and port; write https://host:port"),
         (
             "http://a.example/b",
             "the call would go to http://a.example:80 in clear text; "
-                + "write https://, or add allow_clear_text: true if that is meant"
+                + "write https://, or add allow_clear_text: true to allow it"
         ),
     ])
     func `a URL that is none, or goes out in clear text, is rejected`(_ url: String, _ error: String) {
@@ -109,10 +112,10 @@ struct CallSettingsTests {
     }
 
     @Test(arguments: [
-        ("body: {}", ["is missing; give exactly one of them"]),
-        ("body: { txt: a }", ["unknown key \"txt\"; did you mean \"text\"?", "is missing; give exactly one of them"]),
-        ("body: { text: a, json: b }", ["\"text\" and \"json\" exclude each other; give exactly one of them"]),
-        ("body: { data: {} }", ["\"base64\" or \"file\" is missing; give exactly one of them"]),
+        ("body: {}", ["is missing; write exactly one of them"]),
+        ("body: { txt: a }", ["unknown key \"txt\"; did you mean \"text\"?", "is missing; write exactly one of them"]),
+        ("body: { text: a, json: b }", ["\"text\" and \"json\" cannot be set together; write exactly one of them"]),
+        ("body: { data: {} }", ["\"base64\" or \"file\" is missing; write exactly one of them"]),
         ("body: { form: { a: } }", ["\"a\" cannot be empty; write a string, \"\" for an empty one"]),
         ("body: { urlencoded: { values: { a: } } }", ["\"a\" cannot be empty; write \"\" for an empty value"]),
         (
@@ -121,24 +124,27 @@ struct CallSettingsTests {
         ),
         (
             "body: { urlencoded: { values: [a], bools: words } }",
-            ["\"values\" cannot be a list; write a mapping from names to values", "known are numbers, literals"]
+            ["\"values\" cannot be a list; write a mapping of names to values", "expected one of: numbers, literals"]
         ),
-        ("body: { multipart: [] }", ["\"multipart\" is empty; add a part such as { name: a, value: b }"]),
-        ("body: { multipart: [{ name: a }] }", ["\"value\" or \"file\" is missing; give exactly one of them"]),
+        (
+            "body: { multipart: [] }",
+            ["\"multipart\" is an empty list; write a part such as { name: a, value: b }, or remove it"]
+        ),
+        ("body: { multipart: [{ name: a }] }", ["\"value\" or \"file\" is missing; write exactly one of them"]),
         (
             "body: { multipart: [{ value: b, filename: c }] }",
             [
                 "\"name\" is missing; add a string, for example name: photo",
-                "\"filename\" is that of a file; add file, or remove it",
+                "\"filename\" has no effect without \"file\"; add \"file\", or remove it",
             ]
         ),
-        ("content_type: a/b", ["\"content_type\" is that of a body; add a body, or remove it"]),
+        ("content_type: a/b", ["\"content_type\" has no effect without \"body\"; add \"body\", or remove it"]),
         (
             "content_type: a/b, body: { multipart: [{ name: a, value: b }] }",
-            ["\"content_type\" must be one for parts; write a type such as multipart/mixed, without a boundary"]
+            ["\"content_type\" must be a multipart type; write a type such as multipart/mixed, without a boundary"]
         ),
-        ("method: post", ["\"method\" cannot be \"post\"; write one in capitals, such as GET or POST"]),
-        ("method: CONNECT", ["\"method\" cannot be \"CONNECT\"; write one in capitals, such as GET or POST"]),
+        ("method: post", ["\"method\" cannot be \"post\"; write a method in capitals, such as GET or POST"]),
+        ("method: CONNECT", ["\"method\" cannot be \"CONNECT\"; write a method in capitals, such as GET or POST"]),
     ])
     func `what is no request is rejected`(_ options: String, _ endings: [String]) {
         let errors = read("url: https://a, \(options)").errors

@@ -60,23 +60,26 @@ import Testing
     @Test(arguments: [
         "'*'", "'*.127.0.0.1'", "a/b", "'http://a'", "'a:0'", "'a:99999'", "'a b'", "''", "'*.'", "'*a.b'",
     ])
-    func `what is no host is reported with its place`(_ text: String) {
+    func `what is not a valid host is reported with its place`(_ text: String) {
         let errors = reading("hosts: [\(text)]").errors
         #expect(errors.count == 1)
         #expect(errors.first?.hasPrefix("3:13: ") == true, "\(errors)")
-        #expect(errors.first?.contains("is no host; write localhost:8080, api.internal or") == true, "\(errors)")
+        #expect(
+            errors.first?.contains("is not a valid host; write localhost:8080, api.internal or") == true,
+            "\(errors)"
+        )
     }
 
     @Test(arguments: ["'null'", "app.example", "'https://app.example/'", "'https://'", "'://a'", "'1s://a'", "'*'"])
-    func `what is no origin is reported with its place`(_ text: String) {
+    func `what is not a valid origin is reported with its place`(_ text: String) {
         let errors = reading("origins: [\(text)]").errors
         #expect(errors.count == 1)
         #expect(errors.first?.hasPrefix("3:15: ") == true, "\(errors)")
-        #expect(errors.first?.contains("is no origin; write a scheme and a host") == true, "\(errors)")
+        #expect(errors.first?.contains("is not a valid origin; write a scheme and a host") == true, "\(errors)")
     }
 
     @Test func `any stands alone, and no host at all is a mistake`() {
-        #expect(reading("origins: [any, 'https://a']").errors.first?.contains("any and nothing else") == true)
-        #expect(reading("hosts: []").errors.first?.contains("lets nobody in") == true)
+        #expect(reading("origins: [any, 'https://a']").errors.first?.contains("any alone") == true)
+        #expect(reading("hosts: []").errors.first?.contains("is an empty list") == true)
     }
 }

@@ -89,7 +89,7 @@ struct InclusionTests {
             "interceptors: [{ include: comon }]\nchains: { common: [] }",
             "3:27: no chain is named \"comon\"; did you mean \"common\"?"
         ),
-        ("interceptors: [{ include: common }]", "3:27: no chain is named \"common\"; none is known here"),
+        ("interceptors: [{ include: common }]", "3:27: no chain is named \"common\"; none is defined"),
         (
             "interceptors: [{ include: }]",
             "3:27: \"include\" cannot be empty; write a string or a list of strings, for example include: common"
@@ -116,23 +116,23 @@ struct InclusionTests {
         ),
         (
             "interceptors:\n  - { include: b }\n  - { name: x, log: {} }\nchains: { b: [{ name: x, log: {} }] }",
-            "5:13: the name \"x\" is taken in this chain by line 6; give each interceptor its own"
+            "5:13: the name \"x\" is already used in this chain on line 6; give each interceptor its own name"
         ),
         (
             "interceptors:\n  - { name: x, log: {} }\n  - { include: b }\nchains: { b: [{ name: x, log: {} }] }",
-            "5:16: \"b\" brings the name \"x\", which is taken in this chain by line 4; give each interceptor its own"
+            "5:16: \"b\" includes an interceptor with the name \"x\", which is already used in this chain on line 4; give each interceptor its own name"
         ),
         (
             "interceptors: [{ include: [b, b] }]\nchains: { b: [{ name: x, log: {} }] }",
-            "3:31: \"b\" brings the name \"x\", which is taken in this chain by line 4; give each interceptor its own"
+            "3:31: \"b\" includes an interceptor with the name \"x\", which is already used in this chain on line 4; give each interceptor its own name"
         ),
         (
             "interceptors: [{ include: a }]\nchains: { a: [{ include: b }], b: [{ name: x, log: {} }, { name: x, log: {} }] }",
-            "4:66: the name \"x\" is taken in this chain by line 4; give each interceptor its own"
+            "4:66: the name \"x\" is already used in this chain on line 4; give each interceptor its own name"
         ),
         (
             "chains: { a: [{ include: b }], b: [{ name: \"a b\", log: {} }] }",
-            "3:44: \"a b\" is no name; use at most 64 letters, digits, \"-\", \"_\" and \".\""
+            "3:44: \"a b\" is not a valid name; use at most 64 letters, digits, \"-\", \"_\" and \".\""
         ),
     ])
     func `a bad inclusion is named once with its place`(chains: String, error: String) {
@@ -142,13 +142,16 @@ struct InclusionTests {
 
     @Test func `what is missing in a chain brings no error about calls that end nowhere`() {
         let errors = Reading("listen: 127.0.0.1:1\ninterceptors: [{ include: a }]\n").errors
-        #expect(errors == ["2:27: no chain is named \"a\"; none is known here"])
+        #expect(errors == ["2:27: no chain is named \"a\"; none is defined"])
     }
 
     @Test func `chains that double at each step end with an error`() {
         let steps = (1...40).map { "  a\($0): [{ include: [a\($0 - 1), a\($0 - 1)] }]\n" }.joined()
         let reading = reading("chains:\n  a0: [log]\n" + steps)
-        #expect(reading.errors.first == "13:24: with \"a8\" this chain has over 256 interceptors; include less")
+        #expect(
+            reading.errors.first
+                == "13:24: \"a8\" makes this chain longer than 256 interceptors; include fewer interceptors"
+        )
         #expect(reading.settings.chains.allSatisfy { $0.items.count <= 256 })
     }
 

@@ -62,7 +62,7 @@ struct JSONTests {
         "\"\\ud800\"",
         "1.", "1.e1", "-", "1e", "1e+", "1-2", "00", "-01", "1 2", "1e5x", "{\"\\u0000\":1}", "/**/1", "\u{feff}1",
     ])
-    func `what is not JSON is rejected`(text: String) {
+    func `what is not valid JSON is rejected`(text: String) {
         #expect(throws: JSONError.self) { try parse(text) }
     }
 

@@ -113,7 +113,8 @@ struct LiteralTests {
         ("heder", ["headers", "header_order", "read"], "did you mean \"headers\"?"),
         ("tokne", ["log", "token"], "did you mean \"token\"?"),
         ("warning", ["error", "warn"], "did you mean \"warn\"?"), ("Listen", ["listen"], "did you mean \"listen\"?"),
-        ("x", ["a", "b"], "known are a, b"), ("quite_other", ["log"], "known are log"), ("x", [], "none is known here"),
+        ("x", ["a", "b"], "expected one of: a, b"), ("quite_other", ["log"], "expected one of: log"),
+        ("x", [], "none is defined"),
     ])
     func `an unknown word brings a guess, or what is known`(word: String, known: [String], text: String) {
         #expect(Suggestion.text(for: word, among: known) == text)

@@ -28,8 +28,8 @@ struct ScopeTests {
     }
 
     @Test(arguments: [
-        ("applies: []", "3:28: \"applies\" is an empty list; remove it, or write unary or stream"),
-        ("applies: both", "3:28: \"applies\" cannot be \"both\"; known are unary, stream"),
+        ("applies: []", "3:28: \"applies\" is an empty list; write unary or stream, or remove it"),
+        ("applies: both", "3:28: \"applies\" cannot be \"both\"; expected one of: unary, stream"),
         (
             "applies: { unary: true }",
             "3:28: \"applies\" cannot be a mapping; write one of unary, stream, or a list of them"

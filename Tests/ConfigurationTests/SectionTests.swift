@@ -119,12 +119,12 @@ struct SectionTests {
         ("set: a", "\"set\" cannot be a single value; write a mapping of names to strings", 6),
         ("set: { x: {env:X} }", "\"x\" cannot be a mapping; write a string, in quotes if it starts with {", 11),
         ("set: { x: }", "\"x\" cannot be empty; write a string, \"\" for an empty one", 11),
-        ("on: a", "a mapping was expected here, not a single value; its keys are deep", 5),
+        ("on: a", "a mapping is required here, not a single value; its keys are deep", 5),
         ("on: { deeep: true }", "unknown key \"deeep\"; did you mean \"deep\"?", 7),
-        ("steps: a", "\"steps\" cannot be a single value; write a list, each item on its own line after \"- \"", 8),
+        ("steps: a", "\"steps\" cannot be a single value; write a list with each item on its own line after \"- \"", 8),
         ("steps: [{}]", "\"to\" is missing; add a string", 9),
         ("named: [a]", "\"named\" cannot be a list; write a mapping of names, each with a mapping below it", 8),
-        ("env: b", "\"file\" and \"env\" exclude each other; give exactly one of them", 1),
+        ("env: b", "\"file\" and \"env\" cannot be set together; write exactly one of them", 1),
     ])
     func `a wrong value is reported with what would be right`(line: String, message: String, column: Int) {
         #expect(read("file: a\ncode: not_found\n\(line)\n").errors == ["3:\(column): \(message)"])
@@ -134,7 +134,7 @@ struct SectionTests {
         #expect(
             read("header: a\n").errors == [
                 "1:1: \"code\" is missing; add one of not_found, unavailable",
-                "1:1: \"file\" or \"env\" is missing; give exactly one of them",
+                "1:1: \"file\" or \"env\" is missing; write exactly one of them",
             ]
         )
     }

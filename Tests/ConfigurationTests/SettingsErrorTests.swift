@@ -19,17 +19,20 @@ struct SettingsErrorTests {
     @Test(arguments: [
         (
             "heder: 1",
-            "3:1: unknown key \"heder\"; known are listen, listeners, upstream, upstreams, calls, interceptors, chains, routes, workers, admin, limits, drain, log_level, core_dumps"
+            "3:1: unknown key \"heder\"; expected one of: listen, listeners, upstream, upstreams, calls, interceptors, chains, routes, workers, admin, limits, drain, log_level, core_dumps"
         ),
         ("interceptor: []", "3:1: unknown key \"interceptor\"; did you mean \"interceptors\"?"),
-        ("listeners: []", "1:1: \"listen\" is short for \"listeners\"; give only one of them"),
-        ("upstreams: {}", "2:1: \"upstream\" is short for \"upstreams\"; give only one of them"),
+        ("listeners: []", "1:1: \"listen\" is short for \"listeners\"; write only one of them"),
+        ("upstreams: {}", "2:1: \"upstream\" is short for \"upstreams\"; write only one of them"),
         ("workers: 0", "3:10: \"workers\" cannot be \"0\"; write auto or a whole number from 1 to 64"),
         ("workers: many", "3:10: \"workers\" cannot be \"many\"; write auto or a whole number from 1 to 64"),
         ("log_level: warning", "3:12: \"log_level\" cannot be \"warning\"; did you mean \"warn\"?"),
-        ("log_level: loud", "3:12: \"log_level\" cannot be \"loud\"; known are error, warn, info, debug"),
-        ("drain: { min: 5s, max: 1s }", "3:24: \"max\" is shorter than \"min\"; make it at least as long"),
-        ("drain: 30", "3:8: a mapping was expected here, not a single value; its keys are min, max, handover"),
+        ("log_level: loud", "3:12: \"log_level\" cannot be \"loud\"; expected one of: error, warn, info, debug"),
+        (
+            "drain: { min: 5s, max: 1s }",
+            "3:24: \"max\" cannot be shorter than \"min\"; write a duration that is at least as long"
+        ),
+        ("drain: 30", "3:8: a mapping is required here, not a single value; its keys are min, max, handover"),
         ("drain: { max: 30 }", "3:15: \"max\" cannot be \"30\"; write a duration such as 250ms, 2s, 5m, 1h or none"),
         ("admin: { adress: 127.0.0.1:1 }", "3:10: unknown key \"adress\"; did you mean \"address\"?"),
         ("admin: {}", "3:8: \"address\" is missing; add a string, for example address: 127.0.0.1:9901"),
@@ -39,34 +42,34 @@ struct SettingsErrorTests {
         ),
         (
             "admin: systemd:a",
-            "3:8: \"systemd:a\" is not a valid address for the admin pages; write 127.0.0.1:9901 or unix:/path"
+            "3:8: \"systemd:a\" is not a valid admin address; write 127.0.0.1:9901 or unix:/path"
         ),
-        ("admin: 127.0.0.1:8080", "3:8: 127.0.0.1:8080 is taken by line 1; give each listener its own address"),
+        ("admin: 127.0.0.1:8080", "3:8: 127.0.0.1:8080 is already used on line 1; give each listener its own address"),
         (
             "admin: { address: 127.0.0.1:1, mode: \"0600\" }",
-            "3:38: \"mode\" is for Unix sockets; remove it, or listen on unix:/path"
+            "3:38: \"mode\" has no effect without a Unix socket; listen on unix:/path, or remove it"
         ),
         (
             "interceptors: { metrics: {} }",
-            "3:15: a chain cannot be a mapping; write a list, each item like \"- metrics: {}\""
+            "3:15: a chain cannot be a mapping; write a list with items such as \"- metrics: {}\""
         ),
-        ("interceptors: [ {} ]", "3:17: an interceptor without a kind; add for example \"metrics: {}\""),
+        ("interceptors: [ {} ]", "3:17: an interceptor needs a kind; add for example \"metrics: {}\""),
         (
             "interceptors: [ [] ]",
-            "3:17: an interceptor cannot be a list; write its kind and options, like \"metrics: {}\""
+            "3:17: an interceptor cannot be a list; write a kind and its options, such as \"metrics: {}\""
         ),
         (
             "interceptors:\n  - token: {}\n    log: {}",
-            "5:5: an interceptor has one kind, and here are \"token\" and \"log\"; start another item with \"- \", or indent its options"
+            "5:5: an interceptor can have only one kind, not \"token\" and \"log\"; start a new item with \"- \", or indent the options"
         ),
         ("interceptors:\n  - nme: a\n    log: {}", "4:5: unknown key \"nme\"; did you mean \"name\"?"),
         (
             "interceptors:\n  - { name: a, log: {} }\n  - { name: a, log: {} }",
-            "5:13: the name \"a\" is taken in this chain by line 4; give each interceptor its own"
+            "5:13: the name \"a\" is already used in this chain on line 4; give each interceptor its own name"
         ),
         (
             "interceptors: [ { name: \"a b\", log: {} } ]",
-            "3:25: \"a b\" is no name; use at most 64 letters, digits, \"-\", \"_\" and \".\""
+            "3:25: \"a b\" is not a valid name; use at most 64 letters, digits, \"-\", \"_\" and \".\""
         ),
         (
             "interceptors: [ { when: { sevice: a }, log: {} } ]",
@@ -74,11 +77,11 @@ struct SettingsErrorTests {
         ),
         (
             "interceptors: [ { when: { service: pkg.S/Say }, log: {} } ]",
-            "3:36: \"service\" cannot be \"pkg.S/Say\"; write the full name without a slash, like pkg.Service"
+            "3:36: \"service\" cannot be \"pkg.S/Say\"; write the full name without a slash, such as pkg.Service"
         ),
         (
             "interceptors: [ { when: { path: admin }, log: {} } ]",
-            "3:33: \"path\" cannot be \"admin\"; write a path that starts with /, without query, needless escapes and dot segments"
+            "3:33: \"path\" cannot be \"admin\"; write a path that starts with /, without a query, unnecessary escapes or dot segments"
         ),
         (
             "interceptors: [ { when: { host: \"a:80\" }, log: {} } ]",
@@ -90,15 +93,15 @@ struct SettingsErrorTests {
         ),
         (
             "interceptors: [ { when: { method: [] }, log: {} } ]",
-            "3:35: \"method\" is an empty list; remove it, or name what to match"
+            "3:35: \"method\" is an empty list; write what to match, or remove it"
         ),
         (
             "interceptors: [ { when: { header: x-a }, log: {} } ]",
-            "3:35: \"header\" cannot be \"x-a\"; write a mapping from names to values"
+            "3:35: \"header\" cannot be \"x-a\"; write a mapping of names to values"
         ),
         (
             "interceptors: [ { when: { header: { \"x a\": v } }, log: {} } ]",
-            "3:37: \"x a\" is no header name; write for example x-env"
+            "3:37: \"x a\" is not a valid header name; write for example x-env"
         ),
         (
             "interceptors: [ { when: { header: { x-a: { regexp: v } } }, log: {} } ]",
@@ -108,9 +111,9 @@ struct SettingsErrorTests {
             "interceptors: [ { when: { peer: { uid: root } }, log: {} } ]",
             "3:40: \"uid\" cannot be \"root\"; write a whole number from 0 to 4294967294, or a list of them"
         ),
-        ("chains: []", "3:9: \"chains\" cannot be a list; write a mapping from names to lists"),
-        ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list, each item like \"- metrics: {}\""),
-        ("routes: {}", "3:9: \"routes\" cannot be a mapping; write a list, each item on its own line after \"- \""),
+        ("chains: []", "3:9: \"chains\" cannot be a list; write a mapping of names to lists"),
+        ("chains: { a: b }", "3:14: a chain cannot be \"b\"; write a list with items such as \"- metrics: {}\""),
+        ("routes: {}", "3:9: \"routes\" cannot be a mapping; write a list with each item on its own line after \"- \""),
         ("routes: [ { upstream: defalt } ]", "3:23: no upstream is named \"defalt\"; did you mean \"default\"?"),
         (
             "routes: [ { name: Users } ]",
@@ -122,14 +125,14 @@ struct SettingsErrorTests {
         ),
         (
             "routes: [ { name: 12 } ]",
-            "3:19: \"12\" is a number, which stands for a route without a name; add a letter"
+            "3:19: \"12\" is a number, which means a route without a name; add a letter"
         ),
-        ("routes: [ { name: none } ]", "3:19: \"none\" stands for calls that no route takes; choose another name"),
+        ("routes: [ { name: none } ]", "3:19: \"none\" means calls without a route; choose another name"),
         (
             "routes: [ { name: a }, { name: b }, { name: a } ]",
-            "3:45: the name \"a\" is taken by line 3; give each route its own"
+            "3:45: the name \"a\" is already used on line 3; give each route its own name"
         ),
-        ("routes: [ { chain: x } ]", "3:20: no chain is named \"x\"; none is known here"),
+        ("routes: [ { chain: x } ]", "3:20: no chain is named \"x\"; none is defined"),
     ])
     func `a mistake is named with its place and what would be right`(lines: String, error: String) {
         let errors = Reading(Self.good + lines + "\n").errors
@@ -137,19 +140,22 @@ struct SettingsErrorTests {
     }
 
     @Test(arguments: [
-        ("http:/host", "\"http:/host\" is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"),
+        (
+            "http:/host",
+            "\"http:/host\" is not a valid URL; write http://host:port, h2c://host:port, https://host or unix:/path"
+        ),
         (
             "localhost:9000",
-            "\"localhost:9000\" is no URL; write http://host:port, h2c://host:port, https://host or unix:/path"
+            "\"localhost:9000\" is not a valid URL; write http://host:port, h2c://host:port, https://host or unix:/path"
         ),
         ("ftp://a", "\"ftp://\" is not supported; write http://, https:// or h2c:// and a host, or unix:/path"),
-        ("https://a:0", "\"a:0\" is no host with a port; write https://host:port"),
-        ("unix+h2c:a", "\"unix+h2c:a\" is no socket; write unix+h2c:/path, at most 107 bytes long"),
-        ("http://a/b", "an upstream URL has no path and no query; write http://host:port"),
-        ("http://user:hunter2@a", "an upstream URL has no user; write http://host:port"),
-        ("http://user:hunter2@\u{301}a", "an upstream URL has no user; write http://host:port"),
-        ("user:hunter2@a", "an upstream URL has no user; write http://host:port"),
-        ("unix:a", "\"unix:a\" is no socket; write unix:/path, at most 107 bytes long"),
+        ("https://a:0", "\"a:0\" is not a valid host and port; write https://host:port"),
+        ("unix+h2c:a", "\"unix+h2c:a\" is not a valid socket; write unix+h2c:/path, at most 107 bytes long"),
+        ("http://a/b", "an upstream URL cannot contain a path or a query; write http://host:port"),
+        ("http://user:hunter2@a", "an upstream URL cannot contain a user; write http://host:port"),
+        ("http://user:hunter2@\u{301}a", "an upstream URL cannot contain a user; write http://host:port"),
+        ("user:hunter2@a", "an upstream URL cannot contain a user; write http://host:port"),
+        ("unix:a", "\"unix:a\" is not a valid socket; write unix:/path, at most 107 bytes long"),
     ])
     func `a bad upstream URL is rejected with its reason`(url: String, reason: String) {
         #expect(Reading("listen: 127.0.0.1:1\nupstream: \(url)\n").errors == ["2:11: \(reason)"])
@@ -163,8 +169,8 @@ struct SettingsErrorTests {
 
     @Test func `an empty file listens on nothing and responds to nothing`() {
         let errors = [
-            "1:1: nothing to listen on; add for example listen: 127.0.0.1:8080",
-            "1:1: nothing responds to these calls; add for example upstream: http://127.0.0.1:9000",
+            "1:1: there is nothing to listen on; add for example listen: 127.0.0.1:8080",
+            "1:1: nothing can respond to these calls; add for example upstream: http://127.0.0.1:9000",
         ]
         #expect(Reading("").errors == errors)
         #expect(Reading("# nothing\n").errors == errors)
@@ -179,21 +185,25 @@ struct SettingsErrorTests {
     @Test func `localhost takes both loopback addresses`() {
         let advice = "give each listener its own address"
         let errors = [
-            "127.0.0.1:80": "127.0.0.1:80 is taken by line 1; \(advice)",
-            "'[::1]:80'": "[::1]:80 is taken by line 1; \(advice)",
-            "localhost:80": "localhost:80 includes 127.0.0.1:80, which is taken by line 1; \(advice)",
+            "127.0.0.1:80": "127.0.0.1:80 is already used on line 1; \(advice)",
+            "'[::1]:80'": "[::1]:80 is already used on line 1; \(advice)",
+            "localhost:80": "localhost:80 includes 127.0.0.1:80, which is already used on line 1; \(advice)",
         ]
         for (other, error) in errors {
             #expect(Reading("{ listen: [localhost:80, \(other)], upstream: 'http://a' }").errors == ["1:26: \(error)"])
         }
         let six = Reading("{ listen: ['[::1]:80', localhost:80], upstream: 'http://a' }").errors
-        #expect(six == ["1:24: localhost:80 includes [::1]:80, which is taken by line 1; \(advice)"])
+        #expect(six == ["1:24: localhost:80 includes [::1]:80, which is already used on line 1; \(advice)"])
         #expect(Reading("{ listen: ['127.0.0.2:80', localhost:80], upstream: 'http://a' }").errors == [])
     }
 
     @Test func `an address is taken once, but for a port that the kernel chooses`() {
         let twice = "listen: [127.0.0.1:80, 127.0.0.1:80]\nupstream: http://a\n"
-        #expect(Reading(twice).errors == ["1:24: 127.0.0.1:80 is taken by line 1; give each listener its own address"])
+        #expect(
+            Reading(twice).errors == [
+                "1:24: 127.0.0.1:80 is already used on line 1; give each listener its own address"
+            ]
+        )
         #expect(Reading(twice.replacing(":80", with: ":0")).errors == [])
     }
 
@@ -206,22 +216,28 @@ struct SettingsErrorTests {
 
     @Test func `without upstreams nothing responds`() {
         let errors = Reading("listen: 127.0.0.1:1\nupstreams: {}\n").errors
-        #expect(errors == ["1:1: nothing responds to these calls; add for example upstream: http://127.0.0.1:9000"])
+        #expect(errors == ["1:1: nothing can respond to these calls; add for example upstream: http://127.0.0.1:9000"])
     }
 
     @Test(arguments: ["listen: []", "listeners: []"])
     func `no listeners listen on nothing`(line: String) {
         let errors = Reading("\(line)\nupstream: http://a\n").errors
-        #expect(errors.map { $0.hasSuffix("nothing to listen on; name an address like 127.0.0.1:8080") } == [true])
+        #expect(
+            errors.map { $0.hasSuffix("there is nothing to listen on; write an address such as 127.0.0.1:8080") } == [
+                true
+            ]
+        )
     }
 
     @Test func `several upstreams need routes that name them`() {
         let two = "listen: 127.0.0.1:1\nupstreams: { a: http://a, b: http://b }\n"
         #expect(
-            Reading(two).errors == ["1:1: several upstreams and no routes; add routes that say which calls go where"]
+            Reading(two).errors == [
+                "1:1: there are several upstreams, but no routes; add routes that select an upstream"
+            ]
         )
         let unnamed = Reading(two + "routes:\n  - upstream: a\n  - match: { path: /b }\n").errors
-        #expect(unnamed == ["5:5: several upstreams, and this route names none; add upstream: and a name"])
+        #expect(unnamed == ["5:5: there are several upstreams, but this route names none; add upstream: and a name"])
     }
 
     @Test func `one run reports all errors in the order of the file`() {

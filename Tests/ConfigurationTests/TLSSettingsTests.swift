@@ -37,18 +37,36 @@ struct TLSSettingsTests {
     @Test(arguments: [
         (
             "{ insecure: true }", "http://a.example",
-            "http://a.example:80 is in clear text; write url: https://host, or remove tls"
+            "\"tls\" has no effect, because http://a.example:80 is in clear text; write url: https://host, or remove \"tls\""
         ),
-        ("{}", "unix:/a", "unix:/a is in clear text; write url: https://host, or remove tls"),
-        ("{ client_key: k }", "https://a", "\"client_key\" needs \"client_certificate\"; add it"),
-        ("{ client_certificate: c }", "https://a", "\"client_certificate\" needs \"client_key\"; add it"),
-        ("{ insecure: true, pins: [a, b] }", "https://a", "\"insecure\" takes any certificate; remove it, or \"pins\""),
-        ("{ insecure: true, ca: a.pem }", "https://a", "\"insecure\" takes any certificate; remove it, or \"ca\""),
-        ("{ match: all }", "https://a", "\"match\" is for pins; add pins or certificates, or remove it"),
+        (
+            "{}", "unix:/a",
+            "\"tls\" has no effect, because unix:/a is in clear text; write url: https://host, or remove \"tls\""
+        ),
+        (
+            "{ client_key: k }", "https://a",
+            "\"client_key\" has no effect without \"client_certificate\"; add \"client_certificate\", or remove it"
+        ),
+        (
+            "{ client_certificate: c }", "https://a",
+            "\"client_certificate\" has no effect without \"client_key\"; add \"client_key\", or remove it"
+        ),
+        (
+            "{ insecure: true, pins: [a, b] }", "https://a",
+            "\"insecure\" accepts any certificate, so \"pins\" has no effect; remove one of them"
+        ),
+        (
+            "{ insecure: true, ca: a.pem }", "https://a",
+            "\"insecure\" accepts any certificate, so \"ca\" has no effect; remove one of them"
+        ),
+        (
+            "{ match: all }", "https://a",
+            "\"match\" has no effect without \"pins\" or \"certificates\"; add one of them, or remove it"
+        ),
         ("{ minimum: 1.1 }", "https://a", "\"minimum\" cannot be \"1.1\"; did you mean \"1.2\"?"),
         (
             "{ server_name: \"a:443\" }", "https://a",
-            "\"a:443\" is no host; write for example server_name: api.example"
+            "\"a:443\" is not a valid host; write for example server_name: api.example"
         ),
     ])
     func `what does not go together is rejected`(_ tls: String, _ url: String, _ error: String) {
@@ -63,17 +81,17 @@ struct TLSSettingsTests {
         #expect(reading.errors == [])
         #expect(
             reading.warnings == [
-                "2:62: whoever responds is taken for the upstream; remove insecure as soon as you can"
+                "2:62: the certificate of the upstream is not verified; remove \"insecure\" as soon as you can"
             ]
         )
     }
 
     @Test func `an empty list of pins is no list`() {
-        #expect(upstream("{ pins: [] }").errors == ["2:58: \"pins\" is empty and pins nothing; add one, or remove it"])
+        #expect(upstream("{ pins: [] }").errors == ["2:58: \"pins\" is an empty list; write an item, or remove it"])
     }
 
     @Test func `a single pin is warned of`() {
-        let warning = "2:58: there is one pin and no other to fall back on; add that of a key that is kept elsewhere"
+        let warning = "2:58: there is only one pin; add the pin of a second key that is kept elsewhere"
         #expect(upstream("{ pins: p }").warnings == [warning])
         #expect(upstream("{ pins: [p, q] }").warnings == [])
     }

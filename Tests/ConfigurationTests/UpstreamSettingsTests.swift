@@ -31,14 +31,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("cookies: yes", "3:32: \"cookies\" cannot be \"yes\"; known are none, jar, expose"),
+        ("cookies: yes", "3:32: \"cookies\" cannot be \"yes\"; expected one of: none, jar, expose"),
         (
             "connect_wait: 0s",
             "3:37: \"connect_wait\" cannot be \"0s\"; write a duration longer than zero such as 250ms, 2s, 5m, 1h, or none"
         ),
         (
             "defaults: { query: { base64: 1 } }",
-            "3:44: the query parameter base64 belongs to the Connect protocol; defaults may not add it"
+            "3:44: the query parameter base64 belongs to the Connect protocol; remove it from \"defaults\""
         ),
         (
             "retry_budget: { ratio: 20% }",

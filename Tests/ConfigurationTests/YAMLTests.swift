@@ -41,34 +41,34 @@ struct YAMLTests {
     }
 
     @Test(arguments: [
-        ("a: [1", "2:1: a list in brackets is not closed; check \"[\", \",\" and \"]\" (inside what starts at line 1)"),
+        ("a: [1", "2:1: the list is not closed; check \"[\", \",\" and \"]\" (inside what starts at line 1)"),
         (
             "a: {b: 1",
-            "2:1: a mapping in braces is not closed; check \"{\", \",\" and \"}\" (inside what starts at line 1)"
+            "2:1: the mapping is not closed; check \"{\", \",\" and \"}\" (inside what starts at line 1)"
         ),
-        ("a: \"b", "1:4: this quote is never closed; close it"),
-        ("a:\n\tb: 1", "2:1: a tab cannot indent; use spaces"),
+        ("a: \"b", "1:4: the quote is not closed; close it"),
+        ("a:\n\tb: 1", "2:1: a tab cannot be used for indentation; use spaces"),
         ("a: @b", "1:4: a value cannot start with \"@\"; put it in quotes"),
-        ("a: b: c", "1:5: a \":\" where no key can be; check the indentation, or put text that has \": \" in quotes"),
+        ("a: b: c", "1:5: a \":\" cannot stand here; check the indentation, or put text that has \": \" in quotes"),
         (
             "a: 1\n b: 2",
-            "2:3: a \":\" where no key can be; check the indentation, or put text that has \": \" in quotes"
+            "2:3: a \":\" cannot stand here; check the indentation, or put text that has \": \" in quotes"
         ),
         (
             "a:\n  b: 1\n c: 2",
-            "3:2: unexpected text; check the indentation and the quotes, also in the lines before (inside what starts at line 1)"
+            "3:2: unexpected text; check the indentation and the quotes, also on the lines before (inside what starts at line 1)"
         ),
-        ("a: 1\nb\nc: 2", "3:1: a key without \":\"; write key: value"),
-        ("a: \"\\d\"", "1:5: an unknown escape in double quotes; write \\\\ for a backslash, or use single quotes"),
-        ("a: *b", "1:4: no anchor before this is named \"b\"; mark the value to repeat with &b"),
-        ("a: &b [*b]", "1:8: no anchor before this is named \"b\"; mark the value to repeat with &b"),
-        ("a: 1\n---\nb: 2", "2:1: a second document starts here; keep only one"),
-        ("[a]: 1", "1:1: a key must be text; write it out, in quotes if it starts with \"{\" or \"[\""),
-        ("a: 1\nb: 2\na: 3", "3:1: \"a\" is given twice, first on line 1; keep one"),
+        ("a: 1\nb\nc: 2", "3:1: the key has no \":\"; write key: value"),
+        ("a: \"\\d\"", "1:5: the escape in double quotes is unknown; write \\\\ for a backslash, or use single quotes"),
+        ("a: *b", "1:4: there is no anchor \"b\" before this alias; mark the value to repeat with &b"),
+        ("a: &b [*b]", "1:8: there is no anchor \"b\" before this alias; mark the value to repeat with &b"),
+        ("a: 1\n---\nb: 2", "2:1: a second document starts here; write only one document"),
+        ("[a]: 1", "1:1: a key must be text; write text, in quotes if it starts with \"{\" or \"[\""),
+        ("a: 1\nb: 2\na: 3", "3:1: the key \"a\" is already used on line 1; keep one of them"),
         ("a: !secret b", "1:4: the tag \"!secret\" is not supported; remove it"),
         ("a: !!set {b}", "1:4: the tag \"tag:yaml.org,2002:set\" is not supported; remove it"),
-        ("a: &x {b: 1}\nc: { <<: *x }", "2:6: merge keys are not supported; write the keys out"),
-        ("a: \"b\\0c\"", "1:4: text with a NUL character; remove it"),
+        ("a: &x {b: 1}\nc: { <<: *x }", "2:6: merge keys are not supported; write the keys in full"),
+        ("a: \"b\\0c\"", "1:4: the text contains a NUL character; remove it"),
         ("a: [::1]:80", "1:5: a value cannot start with \":\"; put text such as \"[::1]:8080\" in quotes"),
     ])
     func `bad YAML is explained where it is bad`(yaml: String, error: String) {
@@ -76,17 +76,21 @@ struct YAMLTests {
     }
 
     @Test func `bytes that are not text are rejected where they are`() {
-        let notUTF8 = "1:4: bytes that are not UTF-8; save the file as UTF-8"
+        let notUTF8 = "1:4: the file contains bytes that are not UTF-8; save it as UTF-8"
         #expect(document(Array("a: ".utf8) + [0xff]).errors == [notUTF8])
         #expect(document(Array("a: ".utf8) + [0xc0, 0xaf]).errors == [notUTF8])
         #expect(document(Array("a: ".utf8) + [0xe2, 0x82]).errors == [notUTF8])
-        let control = "2:2: a control character; remove it, or write it as an escape in double quotes"
+        let control = "2:2: the file contains a control character; remove it, or write it as an escape in double quotes"
         #expect(document("ü:\nb\0").errors == [control])
         #expect(document("ü:\nb\u{7}").errors == [control])
     }
 
     @Test func `UTF-16 is rejected`() {
-        #expect(document([0xff, 0xfe, 0x61, 0x00]).errors == ["1:1: bytes that are not UTF-8; save the file as UTF-8"])
+        #expect(
+            document([0xff, 0xfe, 0x61, 0x00]).errors == [
+                "1:1: the file contains bytes that are not UTF-8; save it as UTF-8"
+            ]
+        )
     }
 
     @Test(arguments: ["[", "{a: ", "- ", "? "])
@@ -117,7 +121,7 @@ struct YAMLTests {
         }
         let errors = document(yaml).errors
         #expect(errors.count == 1)
-        #expect(errors.first?.contains("more than 200000 values and 16MiB of text") == true)
+        #expect(errors.first?.contains("larger than 200000 values and 16MiB of text") == true)
     }
 
     @Test func `a bomb of long text is rejected`() {

@@ -21,7 +21,7 @@ import Testing
         let error = #expect(throws: ListenError.self) {
             try ListenSocket.open(.tcp(host: "127.0.0.1", port: first.port), reusePort: true)
         }
-        #expect(error?.description == "cannot listen on \(first.localAddress): in use by a running process")
+        #expect(error?.description == "cannot listen on \(first.localAddress): another process uses the address")
     }
 
     @Test func `a port can be had again after its socket is closed`() throws {
@@ -76,7 +76,7 @@ import Testing
             ),
             (
                 .tcp(host: "192.0.2.1", port: 1),
-                "cannot listen on 192.0.2.1:1: no network interface of this host has the address"
+                "cannot listen on 192.0.2.1:1: no network interface of this machine has the address"
             ),
             (.unix(path: ""), "cannot listen on unix:: the path is empty"),
             (
@@ -85,7 +85,7 @@ import Testing
             ),
             (
                 .unix(path: "/" + String(repeating: "x", count: 107)),
-                "cannot listen on unix:/\(String(repeating: "x", count: 107)): the path has 108 bytes, Linux takes at most 107"
+                "cannot listen on unix:/\(String(repeating: "x", count: 107)): the path has 108 bytes, but Linux allows at most 107"
             ),
         ]
         for (address, text) in wrong {
@@ -115,7 +115,7 @@ import Testing
                 permissions: SocketPermissions(group: "nobody here")
             )
         }
-        #expect(error?.description.hasSuffix("there is no group \"nobody here\"") == true)
+        #expect(error?.description.hasSuffix("the group \"nobody here\" does not exist") == true)
         #expect(status(directory / "a.sock") == nil)
     }
 
@@ -149,12 +149,12 @@ import Testing
         #expect(canConnect(to: live))
 
         let second = #expect(throws: ListenError.self) { try ListenSocket.open(.unix(path: directory / "stale.sock")) }
-        #expect(second?.description.hasSuffix("in use by a running process") == true)
+        #expect(second?.description.hasSuffix("another process uses the address") == true)
         #expect(canConnect(to: live))
 
         close(unsafe creat(directory / "file", 0o600))
         let third = #expect(throws: ListenError.self) { try ListenSocket.open(.unix(path: directory / "file")) }
-        #expect(third?.description.hasSuffix("the file exists and is not a socket") == true)
+        #expect(third?.description.hasSuffix("the file exists, but is not a socket") == true)
         #expect(status(directory / "file") != nil)
     }
 

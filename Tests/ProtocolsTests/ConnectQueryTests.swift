@@ -28,13 +28,13 @@ func `the message of a Connect GET is read`(query: String, expected: String) thr
 
 @Test(arguments: ["Zm8%25", "Z", "Zm=8", "%7B%7D", "Zm9v++++YmFy"])
 func `a message of a Connect GET that should be base64 and is not is rejected`(text: String) throws {
-    #expect(error("connect=v1&base64=1&message=\(text)") == "the message of the query is not base64")
+    #expect(error("connect=v1&base64=1&message=\(text)") == "the message in the query is not valid base64")
 }
 
 /// Some readers pass over such a parameter, and see no message at all.
 @Test(arguments: ["%", "a%4", "%zz", "a;b", "Zm9v;"])
 func `a message of a Connect GET that is no value of a form is rejected`(text: String) {
-    #expect(error("connect=v1&message=\(text)") == "the message of the query has a semicolon or a broken escape")
+    #expect(error("connect=v1&message=\(text)") == "the message in the query contains a semicolon or an invalid escape")
 }
 
 /// Some readers take the first, others the last; what is not what we saw could pass us.
@@ -43,7 +43,7 @@ func `a message of a Connect GET that is no value of a form is rejected`(text: S
     "connect=v1&connect=v2", "connect=v1&encoding=json&encoding=json", "connect=v1&compression&compression=gzip",
 ])
 func `a Connect GET of which readers could think differently has no message`(query: String) {
-    #expect(error(query) == "a parameter of the protocol comes twice in the query")
+    #expect(error(query) == "a query parameter of the protocol occurs twice")
 }
 
 @Test(arguments: [

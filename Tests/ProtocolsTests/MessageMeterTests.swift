@@ -123,11 +123,11 @@ func `a bare message is too large as soon as its length says so`(rpcProtocol: RP
 @Test func `a caller is reported which limit a message is over`() {
     #expect(
         MessageMeter(.grpc, .request, limit: 8).overLimitError
-            == RPCError(.resourceExhausted, "a message of the request is over limits.request_message, 8 bytes")
+            == RPCError(.resourceExhausted, "a request message exceeds limits.request_message (8 bytes)")
     )
     #expect(
         MessageMeter(.grpc, .response, limit: 8).overLimitError
-            == RPCError(.resourceExhausted, "a message of the response is over limits.response_message, 8 bytes")
+            == RPCError(.resourceExhausted, "a response message exceeds limits.response_message (8 bytes)")
     )
 }
 

@@ -3,7 +3,7 @@ import Protocols
 import RPC
 import Testing
 
-private let unknownFlags = "has flags that its protocol does not know"
+private let unknownFlags = "has flags that are unknown in its protocol"
 
 @Test(arguments: [
     (RPCProtocol.grpc, "0200000000"), (.grpc, "8000000000"), (.grpcWeb, "0200000000"), (.connectStream, "8000000000"),
@@ -19,9 +19,9 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
             request.comes(piece)
         }
         let passed = ScriptedBody.Part.passed(Vectors.message.unhexed)
-        #expect(response.parts == [passed, .error(RPCError(.internal, "a message of the response \(unknownFlags)"))])
+        #expect(response.parts == [passed, .error(RPCError(.internal, "a response message \(unknownFlags)"))])
         #expect(
-            request.parts == [passed, .error(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))]
+            request.parts == [passed, .error(RPCError(.invalidArgument, "a request message \(unknownFlags)"))]
         )
         #expect(!response.isBetweenMessages)
     }
@@ -31,7 +31,7 @@ func `flags that the protocol does not know are a fault`(rpcProtocol: RPCProtoco
 func `a request has no frame that ends it`(rpcProtocol: RPCProtocol, end: String) {
     var body = ScriptedBody(rpcProtocol, .request)
     body.comes(end.unhexed)
-    #expect(body.parts == [.error(RPCError(.invalidArgument, "a message of the request \(unknownFlags)"))])
+    #expect(body.parts == [.error(RPCError(.invalidArgument, "a request message \(unknownFlags)"))])
 }
 
 @Test(arguments: [(RPCProtocol.connectStream, Vectors.connectEnd), (.grpcWeb, Vectors.webEnd)], [true, false])
@@ -47,8 +47,8 @@ func `nothing may follow the end of a response`(response: (rpcProtocol: RPCProto
 }
 
 @Test(arguments: [
-    (Direction.request, "a message of the request is over limits.held_message, 8 bytes"),
-    (.response, "a message of the response is over limits.held_message, 8 bytes"),
+    (Direction.request, "a request message exceeds limits.held_message (8 bytes)"),
+    (.response, "a response message exceeds limits.held_message (8 bytes)"),
 ])
 func `a message over the limit is a fault as soon as it is announced`(
     direction: Direction,
@@ -60,7 +60,7 @@ func `a message over the limit is a fault as soon as it is announced`(
 }
 
 @Test func `messages that pass have no limit, but the end has`() {
-    let error = RPCError(.resourceExhausted, "the end of the response is over limits.held_message, 1 bytes")
+    let error = RPCError(.resourceExhausted, "the end of the response exceeds limits.held_message (1 bytes)")
     var body = ScriptedBody(.connectStream, needsMessages: false, limit: 1)
     body.comes((Vectors.message + Vectors.connectEnd).unhexed)
     #expect(body.parts == [.passed(Vectors.message.unhexed), .error(error)])
@@ -77,7 +77,7 @@ func `a message over the limit is a fault as soon as it is announced`(
 func `text that is not base64 is a fault`(needsMessages: Bool) {
     var body = ScriptedBody(.grpcWebText, .request, needsMessages: needsMessages)
     body.comes("AAAA!".bytes)
-    #expect(body.parts.last == .error(RPCError(.invalidArgument, "the body of the request is not base64")))
+    #expect(body.parts.last == .error(RPCError(.invalidArgument, "the body of the request is not valid base64")))
     #expect(!body.isBetweenMessages)
 }
 

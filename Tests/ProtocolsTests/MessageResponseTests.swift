@@ -38,6 +38,6 @@ func `a message for a bare protocol is bare JSON`(rpcProtocol: RPCProtocol, code
 func `a caller that does not speak JSON is reported so`(rpcProtocol: RPCProtocol) throws {
     let error = #expect(throws: RPCError.self) { try response(rpcProtocol, .proto, "application/x") }
     #expect(error?.code == .unimplemented)
-    #expect(error?.message == "this canned response is JSON; the caller asked for proto")
+    #expect(error?.message == "the configured response is JSON, but the caller uses proto")
     #expect(throws: RPCError.self) { try response(rpcProtocol, .other, "application/x") }
 }

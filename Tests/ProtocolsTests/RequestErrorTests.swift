@@ -49,7 +49,7 @@ func `plain HTTP that is not meant as RPC has no fault`(request: Request) {
     #expect(request.error(encoding: "gzip") == nil)
 }
 
-private let wrongVerb = #"{"code":"unknown","message":"calls of this kind are made by "#
+private let wrongVerb = #"{"code":"unknown","message":"the method is not allowed; use "#
 
 @Test(arguments: ["DELETE", "PUT", "PATCH", "HEAD"])
 func `a wrong verb is reported in the form of the protocol`(verb: String) throws {
@@ -69,14 +69,14 @@ func `a wrong verb is reported in the form of the protocol`(verb: String) throws
     #expect(
         try grpc.reported() == [
             "200", "content-type: application/grpc", "grpc-status: 2",
-            "grpc-message: calls of this kind are made by POST",
+            "grpc-message: the method is not allowed; use POST",
         ]
     )
     let web = Request(method: verb, contentType: "application/grpc-web")
     #expect(
         try web.reported() == [
             "200", "content-type: application/grpc-web",
-            "grpc-status: 2\r\ngrpc-message: calls of this kind are made by POST\r\n",
+            "grpc-status: 2\r\ngrpc-message: the method is not allowed; use POST\r\n",
         ]
     )
     #expect(Request(method: verb, contentType: "application/grpc-web-text").error()?.httpStatus == 405)
@@ -93,13 +93,13 @@ func `a content type that no protocol has is reported with 415`(request: Request
     #expect(
         try request.reported() == [
             "415", "content-type: application/json",
-            #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#,
+            #"{"code":"unknown","message":"the content type is not an RPC content type; use for example application/json"}"#,
         ]
     )
 }
 
-private let wrongCodec = "this codec is not supported here; json is"
-private let wrongCodecJSON = #"{"code":"unknown","message":"this codec is not supported here; json is"}"#
+private let wrongCodec = "the codec is not supported here; use json"
+private let wrongCodecJSON = #"{"code":"unknown","message":"the codec is not supported here; use json"}"#
 
 @Test func `an unknown codec is reported in the form of the protocol`() throws {
     for request in [
@@ -123,7 +123,7 @@ private let wrongCodecJSON = #"{"code":"unknown","message":"this codec is not su
     #expect(frame?[5...].text == "grpc-status: 2\r\ngrpc-message: \(wrongCodec)\r\n")
 }
 
-private let compressed = "this compression is not supported here; supported: identity, gzip, br, zstd, deflate, snappy"
+private let compressed = "the compression is not supported; use one of identity, gzip, br, zstd, deflate, snappy"
 
 @Test(arguments: ["lz4", "x-custom"])
 func `a request that is compressed in an unknown way is reported what is supported`(encoding: String) throws {
@@ -150,11 +150,11 @@ func `a request that is compressed in an unknown way is reported what is support
 @Test func `a time-out that cannot be read is an invalid argument`() {
     #expect(
         TimeoutField.connect.malformedError
-            == RPCError(.invalidArgument, "connect-timeout-ms is not 1 to 10 digits")
+            == RPCError(.invalidArgument, "connect-timeout-ms must be 1 to 10 digits")
     )
     #expect(
         TimeoutField.grpc.malformedError
-            == RPCError(.invalidArgument, "grpc-timeout is not 1 to 8 digits and one of H, M, S, m, u, n")
+            == RPCError(.invalidArgument, "grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n")
     )
 }
 
@@ -180,20 +180,20 @@ func `a body of enveloped messages has to be one whole message`(rpcProtocol: RPC
     #expect(errorOfBody(rpcProtocol, Vectors.emptyMessage) == nil)
     #expect(errorOfBody(rpcProtocol, Vectors.compressedMessage, encoding: .gzip) == nil)
     #expect(
-        errorOfBody(rpcProtocol, "") == RPCError(.unimplemented, "the request has 0 messages; this method takes one")
+        errorOfBody(rpcProtocol, "") == RPCError(.unimplemented, "the request has 0 messages, but the method takes one")
     )
     #expect(
         errorOfBody(rpcProtocol, Vectors.message + Vectors.emptyMessage)
-            == RPCError(.unimplemented, "the request has 2 messages; this method takes one")
+            == RPCError(.unimplemented, "the request has 2 messages, but the method takes one")
     )
     #expect(
         errorOfBody(rpcProtocol, Vectors.compressedMessage)
-            == RPCError(.internal, "a message of the request is compressed, and no header says how")
+            == RPCError(.internal, "a request message is compressed, but no header names the compression")
     )
     for broken in ["00000000", "00000000080a0668656c6c", "0400000000", Vectors.message + "00"] {
         #expect(
             errorOfBody(rpcProtocol, broken)
-                == RPCError(.invalidArgument, "the body of the request is not a run of whole messages")
+                == RPCError(.invalidArgument, "the body of the request does not consist of whole messages")
         )
     }
     #expect(errorOfBody(rpcProtocol, "0000000065")?.code == .resourceExhausted)

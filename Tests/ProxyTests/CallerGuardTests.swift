@@ -17,7 +17,7 @@ import Testing
         """
     }
 
-    /// Why a request is rejected by a listener with these options.
+    /// Why request rejected by a listener with these options.
     private func rejection(
         _ options: String,
         host: String = "localhost:8080",
@@ -152,11 +152,11 @@ import Testing
             }
             caller.send(request("evil.example", "x-a: b"))
             #expect(caller.head().hasPrefix("HTTP/1.1 421 Misdirected Request\r\n"))
-            let text = "the listener is not for the host that the request names; add it to its hosts"
+            let text = "the listener does not accept the host of the request; add the host to its \\\"hosts\\\""
             caller.expect(#"{"code":"permission_denied","message":"\#(text)"}"#)
             caller.send(request("localhost:8080", "origin: https://evil.example"))
             #expect(caller.head().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
-            let page = "web pages of this origin may not call; add it to the listener's origins"
+            let page = "web pages of this origin are not allowed; add the origin to the \\\"origins\\\" of the listener"
             caller.expect(#"{"code":"permission_denied","message":"\#(page)"}"#)
             caller.send(request("localhost:8080", "origin: http://localhost:8080"))
             #expect(caller.head().hasPrefix("HTTP/1.1 204 "))
@@ -195,7 +195,7 @@ import Testing
             caller.send(.say(1, "application/grpc", end: true))
             let response = caller.rest().first { $0.hasPrefix("1 ") } ?? ""
             #expect(response.contains("grpc-status: 7"), "\(response)")
-            #expect(response.contains("add it to its hosts"), "\(response)")
+            #expect(response.contains("add the host to its"), "\(response)")
         }
     }
 

@@ -109,11 +109,20 @@ import Testing
 
     @Test(arguments: [
         ("default: 0s", "\"default\" cannot be \"0s\""), ("max: 5", "\"max\" cannot be \"5\""),
-        ("default: 2s, max: 1s", #""default" is longer than "max"; make it shorter"#),
-        ("methods: {pkg.S/M: {default: 2s, max: 1s}}", #""default" is longer than "max"; make it shorter"#),
-        ("methods: {Say: {max: 1s}}", #""Say" is no method; write pkg.Service/Method or pkg.Service/*"#),
-        ("methods: {/pkg.S/M: {max: 1s}}", #""/pkg.S/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
-        ("methods: {pkg.*/M: {max: 1s}}", #""pkg.*/M" is no method; write pkg.Service/Method or pkg.Service/*"#),
+        ("default: 2s, max: 1s", #""default" cannot be longer than "max"; write a shorter duration"#),
+        (
+            "methods: {pkg.S/M: {default: 2s, max: 1s}}",
+            #""default" cannot be longer than "max"; write a shorter duration"#
+        ),
+        ("methods: {Say: {max: 1s}}", #""Say" is not a valid method; write pkg.Service/Method or pkg.Service/*"#),
+        (
+            "methods: {/pkg.S/M: {max: 1s}}",
+            #""/pkg.S/M" is not a valid method; write pkg.Service/Method or pkg.Service/*"#
+        ),
+        (
+            "methods: {pkg.*/M: {max: 1s}}",
+            #""pkg.*/M" is not a valid method; write pkg.Service/Method or pkg.Service/*"#
+        ),
     ])
     func `what cannot be meant is said when the file is loaded`(options: String, error: String) {
         let diagnostics = Diagnostics()

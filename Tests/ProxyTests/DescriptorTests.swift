@@ -122,7 +122,7 @@ import Testing
             #expect(gone(busy) == [])
             let rejected = harness.caller()
             #expect(rejected.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
-            let text = "no file descriptor is left for another connection"
+            let text = "out of file descriptors"
             rejected.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
             #expect(gone(busy) == [])
             #expect(harness.metrics("martlet_limit_hits_total{limit=\"descriptors\"}").first?.hasSuffix(" 0") == false)

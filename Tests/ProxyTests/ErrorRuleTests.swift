@@ -47,16 +47,19 @@ import Testing
     @Test(arguments: [
         (
             "{}",
-            #"nothing is said that would change; add "code", "message", "details: drop" or "metadata""#
+            #"the rule changes nothing; add "code", "message", "details: drop" or "metadata""#
         ),
         ("{from: unavailble, code: internal}", #""from" cannot be "unavailble"; did you mean "unavailable"?"#),
-        ("{message: 'no {x}'}", "a message has only {code} and {message} in braces"),
-        (#"{metadata: {x-a: "1\n2"}}"#, "a header value cannot have control characters; remove them"),
+        ("{message: 'no {x}'}", "a message can contain only {code} and {message}; write \"{{\" for a plain brace"),
+        (#"{metadata: {x-a: "1\n2"}}"#, "a header value cannot contain control characters; remove them"),
         (
             "{metadata: {grpc-status: '0'}}",
-            "the header grpc-status belongs to the protocol; rules may not touch it"
+            "the header grpc-status belongs to the protocol; a rule cannot change it"
         ),
-        ("{code: internal, map: [{code: aborted}]}", #""map" and "code" exclude each other; write "code" into a rule"#),
+        (
+            "{code: internal, map: [{code: aborted}]}",
+            #""map" and "code" cannot be set together; write "code" into a rule"#
+        ),
     ])
     func `a rule that cannot be meant is rejected`(_ options: String, _ problem: String) {
         #expect(problems("error: \(options)") == [problem])

@@ -52,7 +52,7 @@ import Testing
         ("percentage=101", #""percentage" cannot be "101"; "#),
         ("cut_after=-1", #""cut_after" cannot be "-1"; "#),
         ("cod=aborted", #"unknown key "cod"; did you mean "code"?"#),
-        ("code=aborted; code=internal", #""code" comes twice"#),
+        ("code=aborted; code=internal", #""code" occurs twice"#),
         ("from_header=true", #"unknown key "from_header"; "#),
         ("nonsense", #"unknown key "nonsense"; "#),
     ])
@@ -63,7 +63,7 @@ import Testing
 
     @Test(arguments: ["-1", "100.1", "half", "", "1e1", "1.2.3", "nan"])
     func `a percentage is a number of a hundred`(_ text: String) {
-        let problem = "\"percentage\" cannot be \"\(text)\"; write a number from 0 to 100 such as 0.5"
+        let problem = "\"percentage\" cannot be \"\(text)\"; write a number from 0 to 100, such as 0.5"
         #expect(problems("fault: {code: aborted, percentage: '\(text)'}") == [problem])
     }
 
@@ -76,10 +76,10 @@ import Testing
     @Test(arguments: [
         (
             "{percentage: 5}",
-            "nothing is said that would go wrong; "
+            "the interceptor has no fault; "
                 + #"add "delay", "code", "reset", "cut_after", "throttle" or "from_header: true""#
         ),
-        ("{reset: true, code: aborted}", #""reset" and "code" exclude each other; keep one of them"#),
+        ("{reset: true, code: aborted}", #""code" and "reset" cannot be set together; write only one of them"#),
     ])
     func `a fault that cannot be meant is rejected`(_ options: String, _ problem: String) {
         #expect(problems("fault: \(options)") == [problem])

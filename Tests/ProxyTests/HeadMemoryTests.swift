@@ -60,7 +60,7 @@ import Testing
             let second = harness.caller()
             begin(second, harness, lines: 1, long: 8)
             #expect(second.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
-            let text = "martlet is short of memory (limits.memory)"
+            let text = "Martlet has reached its memory limit (limits.memory)"
             second.expect(#"{"code":"resource_exhausted","message":"\#(text)"}"#)
             second.expectEnd()
             #expect(hits(harness) == "1")

@@ -27,7 +27,7 @@ import Testing
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().contains("\r\nretry-after: 8\r\n"))
-            caller.expect(#"{"code":"resource_exhausted","message":"calls come too fast; retry in 8s"}"#)
+            caller.expect(#"{"code":"resource_exhausted","message":"the rate limit is exceeded; retry in 8s"}"#)
             harness.pass(.seconds(8))
             #expect([call(harness), call(harness)] == ["204", "429"])
             let name = #"martlet_interceptor_verdicts_total{interceptor="limit",verdict="reject"} "#
@@ -122,7 +122,7 @@ import Testing
         let second = begin(harness)
         #expect(second.head().hasPrefix("HTTP/1.1 429 "), sourceLocation: sourceLocation)
         second.expect(
-            #"{"code":"resource_exhausted","message":"another call is under way"}"#,
+            #"{"code":"resource_exhausted","message":"another call is in progress, and the limit is 1"}"#,
             sourceLocation: sourceLocation
         )
         first.close()
@@ -214,7 +214,7 @@ import Testing
                 (["POST /p HTTP/1.1", "host: app", "content-length: 0"] + more + ["", ""]).joined(separator: "\r\n")
             )
             #expect(caller.head().hasPrefix("HTTP/1.1 431 Request Header Fields Too Large\r\n"))
-            caller.expect(#"{"code":"resource_exhausted","message":"the headers have more than 39 bytes"}"#)
+            caller.expect(#"{"code":"resource_exhausted","message":"the headers exceed 39 bytes"}"#)
         }
     }
 
@@ -228,7 +228,7 @@ import Testing
             caller.expect(fine)
             caller.send(say.replacing("length: 2", with: "length: 3") + " ")
             #expect(caller.head().hasPrefix("HTTP/1.1 429 Too Many Requests\r\n"))
-            let message = "a message of the request has more than 2 bytes"
+            let message = "a request message exceeds 2 bytes"
             caller.expect(#"{"code":"resource_exhausted","message":"\#(message)"}"#)
             upstream.expectNothing()
         }
@@ -263,11 +263,17 @@ import Testing
     // MARK: Errors of the file
 
     @Test(arguments: [
-        ("", "4:12: nothing is limited; add rate, concurrency, message or header"),
-        ("rate: 100", #"4:19: "100" is no rate; write 1 to 1000000, and /s, /m or /h, for example 100/s"#),
+        ("", "4:12: the interceptor has no limit; add \"rate\", \"concurrency\", \"message\" or \"header\""),
+        (
+            "rate: 100",
+            #"4:19: "100" is not a rate; write a number from 1 to 1000000 and /s, /m or /h, for example 100/s"#
+        ),
         ("rate: 1/s, burst: 0", #"4:31: "burst" cannot be "0""#),
-        ("concurrency: 1, burst: 2", #"4:36: "burst" belongs to a rate; add rate, or remove it"#),
-        ("message: 1MiB, key: a", #"4:33: "key" belongs to rate and concurrency; add one of them, or remove it"#),
+        ("concurrency: 1, burst: 2", #"4:36: "burst" has no effect without "rate"; add "rate", or remove it"#),
+        (
+            "message: 1MiB, key: a",
+            #"4:33: "key" has no effect without "rate" or "concurrency"; add one of them, or remove it"#
+        ),
         ("rate: 1/s, key: '{nothing}'", "4:29: {nothing} is unknown"),
         ("rate: 1/s, code: ok", #"4:30: "code" cannot be "ok""#),
     ])

@@ -87,7 +87,7 @@ import Testing
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
-            let text = "message 1 of the request does not have what is required at /sentence"
+            let text = "message 1 of the request does not have the required value at /sentence"
             caller.expect(#"{"code":"invalid_argument","message":"\#(text)"}"#)
         }
     }

@@ -13,15 +13,15 @@ import Testing
 
     @Test func `a message has a size`() {
         #expect(fault("{max: 4, min: 2B}", "abcd") == nil)
-        #expect(fault("{max: 4, min: 2B}", "abcde") == "is too large: 5 B, at most 4 B")
-        #expect(fault("{max: 4, min: 2B}", "a") == "is too small: 1 B, at least 2 B")
+        #expect(fault("{max: 4, min: 2B}", "abcde") == "is too large: 5 B, the maximum is 4 B")
+        #expect(fault("{max: 4, min: 2B}", "a") == "is too small: 1 B, the minimum is 2 B")
         #expect(fault("{max: 0}", "") == nil)
     }
 
     @Test func `a pattern is looked for in the bytes`() {
         #expect(fault(#"{pattern: "b\\x00?c"}"#, "abcd") == nil)
         #expect(fault(#"{pattern: "b\\x00c"}"#, "ab\0cd") == nil)
-        #expect(fault("{pattern: '^b'}", "abcd") == "does not match what is required")
+        #expect(fault("{pattern: '^b'}", "abcd") == "does not match the required pattern")
     }
 
     @Test(arguments: [
@@ -38,29 +38,29 @@ import Testing
     }
 
     @Test(arguments: ["", "name", "{\"name\":1", "\n\u{5}eliza"])
-    func `what is not JSON has no places`(_ message: String) {
-        #expect(fault("{json: {/name: absent}}", message) == "is not JSON")
+    func `what is not valid JSON has no places`(_ message: String) {
+        #expect(fault("{json: {/name: absent}}", message) == "is not valid JSON")
     }
 
     @Test func `a fault names the place and not what is there`() {
-        #expect(fault("{json: {/a/b: 1}}", #"{"a":{"b":"s3cret"}}"#) == "does not have what is required at /a/b")
+        #expect(fault("{json: {/a/b: 1}}", #"{"a":{"b":"s3cret"}}"#) == "does not have the required value at /a/b")
     }
 
     @Test(arguments: [
-        ("{on: request}", #"nothing is said that would be done with messages; "#),
+        ("{on: request}", #"the interceptor does nothing; "#),
         ("{drop: true}", #""on" is missing; "#),
-        ("{on: request, drop: true, replace: {text: a}}", #""replace" and "drop" exclude each other; "#),
-        ("{on: request, replace: {text: a, hex: 0a}}", #""text" and "hex" exclude each other; "#),
-        ("{on: request, replace: {hex: 0ag}}", #""hex" is not hexadecimal; "#),
-        ("{on: request, replace: {hex: 0}}", #""hex" is not hexadecimal; "#),
-        ("{on: request, replace: {base64: '*'}}", #""base64" is not base64"#),
-        ("{on: request, replace: {json: '{'}}", #""json" is not JSON: "#),
-        ("{on: request, require: {}}", "nothing is required here; "),
+        ("{on: request, drop: true, replace: {text: a}}", #""replace" and "drop" cannot be set together; "#),
+        ("{on: request, replace: {text: a, hex: 0a}}", #""text" and "hex" cannot be set together; "#),
+        ("{on: request, replace: {hex: 0ag}}", #""hex" is not valid hexadecimal; "#),
+        ("{on: request, replace: {hex: 0}}", #""hex" is not valid hexadecimal; "#),
+        ("{on: request, replace: {base64: '*'}}", #""base64" is not valid base64; write for example AQID"#),
+        ("{on: request, replace: {json: '{'}}", #""json" is not valid JSON: "#),
+        ("{on: request, require: {}}", "there is no condition here; "),
         ("{on: request, require: {pattern: '('}}", ""),
-        ("{on: request, require: {json: {name: 1}}}", #""name" is no JSON Pointer; "#),
+        ("{on: request, require: {json: {name: 1}}}", #""name" is not a JSON Pointer; "#),
         ("{on: request, require: {json: {}}}", #""json" cannot be a mapping; "#),
-        ("{on: request, drop: true, code: internal}", #""code" means nothing without "require"; "#),
-        ("{on: request, tee: log.txt}", #""log.txt" is no place for a log; "#),
+        ("{on: request, drop: true, code: internal}", #""code" has no effect without "require"; "#),
+        ("{on: request, tee: log.txt}", #""log.txt" is not a valid log destination; "#),
     ])
     func `what cannot be meant is rejected`(_ options: String, _ problem: String) {
         let found = problems("message: \(options)")

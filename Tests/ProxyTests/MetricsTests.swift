@@ -177,12 +177,12 @@ import Testing
     private static let tooMany = (1...33).map { "\($0)ms" }.joined(separator: ", ")
 
     @Test(arguments: [
-        ("[]", #"35: "buckets" is an empty list; remove it, or write for example [1ms, 10ms]"#),
-        ("[1ms, 5]", #"41: "5" is not a bucket; write for example 500us or 10ms"#),
-        ("[0s, 1s]", #"36: "0s" is not a bucket; write for example 500us or 10ms"#),
-        ("none", #"35: "none" is not a bucket; write for example 500us or 10ms"#),
-        ("[1ms, 5ms, 2ms]", #"46: "2ms" is not above the bucket before it; sort the list"#),
-        ("[1ms, 1000us]", #"41: "1000us" is not above the bucket before it; sort the list"#),
+        ("[]", #"35: "buckets" is an empty list; write bounds such as [1ms, 10ms], or remove it"#),
+        ("[1ms, 5]", #"41: "5" is not a valid bucket; write for example 500us or 10ms"#),
+        ("[0s, 1s]", #"36: "0s" is not a valid bucket; write for example 500us or 10ms"#),
+        ("none", #"35: "none" is not a valid bucket; write for example 500us or 10ms"#),
+        ("[1ms, 5ms, 2ms]", #"46: "2ms" is not greater than the bucket before it; sort the list"#),
+        ("[1ms, 1000us]", #"41: "1000us" is not greater than the bucket before it; sort the list"#),
         ("[\(tooMany)]", #"35: "buckets" has 33 bounds; write at most 32"#),
     ])
     func `a list of buckets that is wrong is an error with its place`(_ list: String, _ error: String) {
@@ -197,7 +197,8 @@ import Testing
 
     @Test func `two lists of buckets that differ are an error that names the other place`() {
         let chains = "interceptors:\n  - metrics: {buckets: [1ms]}\nchains:\n  a:\n    - metrics: {buckets: [2ms]}"
-        let problem = #""buckets" differs from the list in line 4; all metrics share one list, so give it once"#
+        let problem =
+            #""buckets" differs from the list on line 4; all metrics interceptors share one list, so write it only once"#
         #expect(errors(chains) == ["f:7:26: \(problem)"])
     }
 

@@ -117,7 +117,7 @@ import Testing
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
         for (count, request) in [(0, ""), (2, "\0\0\0\0\0\0\0\0\0\0")] {
             let end =
-                #"{"error":{"code":"unimplemented","message":"the request has \#(count) messages; this method takes one"}}"#
+                #"{"error":{"code":"unimplemented","message":"the request has \#(count) messages, but the method takes one"}}"#
             let length = String(end.utf8.count, radix: 16)
             let head = http(
                 "HTTP/1.1 200 OK",
@@ -131,7 +131,8 @@ import Testing
 
     @Test func `a request that is no call is rejected by a canned message`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
-        let body = #"{"code":"unknown","message":"this content type is none of RPC; application/json is one"}"#
+        let body =
+            #"{"code":"unknown","message":"the content type is not an RPC content type; use for example application/json"}"#
         let head = http(
             "HTTP/1.1 415 Unsupported Media Type",
             "content-type: application/json",
@@ -142,7 +143,7 @@ import Testing
 
     @Test func `a canned message is rejected to a caller who does not speak JSON`() {
         let yaml = "listen: 127.0.0.1:8080\ninterceptors: [{respond: {json: {a: 1}}}]\n"
-        let body = #"{"code":"unimplemented","message":"this canned response is JSON; the caller asked for proto"}"#
+        let body = #"{"code":"unimplemented","message":"the configured response is JSON, but the caller uses proto"}"#
         let head = http(
             "HTTP/1.1 501 Not Implemented",
             "content-type: application/json",
@@ -189,7 +190,7 @@ import Testing
         runProxy(transport, plain) { harness in
             let caller = harness.caller()
             caller.send(http("GET /p HTTP/1.1"))
-            let body = #"{"code":"invalid_argument","message":"there is no Host header"}"#
+            let body = #"{"code":"invalid_argument","message":"the Host header is missing"}"#
             let lines = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n"
             caller.expect(lines + "content-length: \(body.utf8.count)\r\n\r\n" + body)
             caller.expectEnd()

@@ -29,7 +29,7 @@ struct BlueprintTests {
         unsafe setenv("BLUEPRINT_SPLIT", "one\r\nx-b: two", 1)
         let found = errors(chain: chain)
         #expect(found.count == 1)
-        #expect(found[0].hasSuffix("a header value cannot have control characters; remove them"))
+        #expect(found[0].hasSuffix("a header value cannot contain control characters; remove them"))
     }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ struct BlueprintTests {
     func `an outcome is no condition for what acts before it is known`(_ kind: String) {
         let found = errors(chain: "{ when: { code: unavailable }, \(kind) }")
         #expect(found.count == 1)
-        #expect(found.first?.contains("\"code\" is known only when a response ends, and ") == true)
+        #expect(found.first?.contains("\"code\" is known only at the end of a response, but ") == true)
         let unary = ["applies: unary, headers: { response: { remove: [x-a] } }"]
         for kind in unary + ["log: {}", "headers: { trailers: { remove: [x-b] } }", "error: { code: aborted }"] {
             #expect(errors(chain: "{ when: { code: unavailable }, \(kind) }") == [], "\(kind)")
@@ -55,7 +55,7 @@ struct BlueprintTests {
         #expect(
             found == [
                 "f:4:5: the token would go to http://id.example:80 in clear text; "
-                    + "add allow_clear_text: true if that is meant"
+                    + "add allow_clear_text: true to allow it"
             ]
         )
         #expect(errors(chain: "token: { env: HOME, allow_clear_text: true }", upstream: "http://id.example") == [])
@@ -63,7 +63,7 @@ struct BlueprintTests {
     }
 
     @Test func `a kind that does not exist is reported from one that is meant`() {
-        #expect(errors(chain: "heders: {}") == [#"f:4:5: unknown kind "heders"; did you mean "headers"?"#])
+        #expect(errors(chain: "heders: {}") == [#"f:4:5: unknown interceptor kind "heders"; did you mean "headers"?"#])
     }
 
     @Test func `a chain that only others include is checked, once`() {
@@ -71,19 +71,19 @@ struct BlueprintTests {
             "include: [a, a]\nchains:\n  a: [{ heders: {} }, { when: { header: { x-a: { regex: '(' } } }, log: {} }]"
         let found = errors(chain: chain)
         #expect(found.count == 2)
-        #expect(found[0] == #"f:6:9: unknown kind "heders"; did you mean "headers"?"#)
+        #expect(found[0] == #"f:6:9: unknown interceptor kind "heders"; did you mean "headers"?"#)
         #expect(found[1].hasPrefix("f:6:"))
     }
 
     @Test func `a chain has at most as many links as a word has bits`() {
         let chain = String(repeating: "  - metrics: {}\n", count: 65)
         let found = errors("listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors:\n\(chain)")
-        #expect(found == ["f:68:5: a chain has at most 64 interceptors; split it"])
+        #expect(found == ["f:68:5: a chain can have at most 64 interceptors; split it"])
     }
 
     @Test(arguments: ["content-type", "Content-Length", "te", "grpc-timeout", "connect-protocol-version", "host"])
     func `headers of the protocols are not for rules`(_ name: String) {
         let found = errors(chain: "headers: { request: { remove: [\(name)] } }")
-        #expect(found == ["f:4:36: the header \(name) belongs to the protocol; rules may not touch it"])
+        #expect(found == ["f:4:36: the header \(name) belongs to the protocol; a rule cannot change it"])
     }
 }

@@ -56,9 +56,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{}", #"nothing is named that would be redacted; add "headers" or "json""#),
-        (#"{ headers: "x y" }"#, #""x y" is no header name; write for example x-tenant"#),
-        ("{ json: user }", #""user" is no JSON Pointer; write for example /user/password"#),
+        ("{}", #"the interceptor redacts nothing; add "headers" or "json""#),
+        (#"{ headers: "x y" }"#, #""x y" is not a valid header name; write for example x-tenant"#),
+        ("{ json: user }", #""user" is not a JSON Pointer; write for example /user/password"#),
     ])
     func `what cannot be redacted is rejected`(_ options: String, _ error: String) {
         #expect(problems("redact: \(options)") == [error])

@@ -79,7 +79,7 @@ import Testing
             caller.send(http("GET /p HTTP/1.1", "host: app", "x-a: v/1 2"))
             #expect(caller.head().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
             #expect(
-                String(decoding: caller.receiveAll(), as: UTF8.self).contains("that was made for the request is none")
+                String(decoding: caller.receiveAll(), as: UTF8.self).contains("the rendered ")
             )
             harness.upstream().expectNobody()
         }
@@ -158,23 +158,24 @@ import Testing
 
     // MARK: Errors of the file
 
-    private static let notInPaths = "a path cannot have spaces, quotes, controls, ? or #; write %20 for a space"
+    private static let notInPaths =
+        "a path cannot contain spaces, quotes, control characters, ? or #; write %20 for a space"
 
     @Test(arguments: [
-        ("path: other", #"a path begins with "/""#),
+        ("path: other", #"a path must start with "/"; write for example /v2"#),
         ("path: /a?b", Self.notInPaths),
         (#"path: "/{path}#x""#, Self.notInPaths),
-        ("path: {prefix: /a/, with: b}", #"a path begins with "/""#),
-        ("path: {prefix: /a/, with: \"\"}", #"a path begins with "/""#),
-        ("path: {prefix: a, with: /b}", #"a path begins with "/""#),
+        ("path: {prefix: /a/, with: b}", #"a path must start with "/"; write for example /v2"#),
+        ("path: {prefix: /a/, with: \"\"}", #"a path must start with "/"; write for example /v2"#),
+        ("path: {prefix: a, with: /b}", #"a path must start with "/"; write for example /v1"#),
         ("path: {prefix: /a, with: /b c}", Self.notInPaths),
-        ("path: {prefix: /a}", #""with" is missing; add what is to come instead, such as /"#),
-        ("path: {template: /a, with: /b}", #""with" is for "prefix" and "pattern"; remove it"#),
+        ("path: {prefix: /a}", #""with" is missing; add the replacement, such as with: /"#),
+        ("path: {template: /a, with: /b}", #""with" has no effect with "template"; remove it"#),
         (#"path: {pattern: "(", with: /b}"#, "missing closing parenthesis (at offset 1)"),
         (#"path: {pattern: a, with: "/$1"}"#, "the pattern has no group 1 (at offset 1)"),
-        ("path: {prefix: /a, pattern: b, with: /}", #""prefix" and "pattern" exclude each other"#),
-        ("authority: http://a", "this is no host; write for example api.example or 127.0.0.1:8080"),
-        (#"query: {set: {a: "{nothing}"}}"#, "{nothing} is unknown; known are"),
+        ("path: {prefix: /a, pattern: b, with: /}", #""prefix" and "pattern" cannot be set together"#),
+        ("authority: http://a", "the value is not a valid host; write for example api.example or 127.0.0.1:8080"),
+        (#"query: {set: {a: "{nothing}"}}"#, "{nothing} is unknown; expected one of: "),
     ])
     func `what can never be right is said when the file is loaded`(options: String, error: String) {
         let found = errors(options)

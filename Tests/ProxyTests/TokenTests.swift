@@ -90,7 +90,7 @@ import Testing
             let caller = harness.caller()
             caller.send(say)
             #expect(caller.head().hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"))
-            caller.expect(#"{"code":"unavailable","message":"the token does not go to default in clear text"}"#)
+            caller.expect(#"{"code":"unavailable","message":"the token cannot be sent to default in clear text"}"#)
             harness.upstream("192.0.2.1:80").expectNobody()
 
             harness.use(Self.token("file: /run/token, on_error: continue", url: url))

@@ -17,7 +17,7 @@ import Testing
         #expect(bench.resolver.nextTimeout == nil)
     }
 
-    @Test(.enabled(if: unsafe access("/etc/hosts", R_OK) == 0, "there is no hosts file"))
+    @Test(.enabled(if: unsafe access("/etc/hosts", R_OK) == 0, "there is not a valid hosts file"))
     func `the hosts file counts, for a minute`() throws {
         let resolution = try Bench { _ in nil }.resolve("localhost").get()
         #expect(resolution.addresses.contains(.ipv4([127, 0, 0, 1], port: 8080)))
@@ -60,11 +60,11 @@ import Testing
         let cases: [(String, (ScriptedNameServer.Query) -> [UInt8]?)] = [
             ("no such host", { $0.failure(3) }),
             ("the host has no address", { $0.records([]) }),
-            ("DNS server failed or cannot be reached", { $0.failure(2) }),
-            ("DNS server did not respond", { _ in nil }),
-            ("DNS server did not respond", { _ in [1, 2, 3] }),
-            ("DNS server did not respond", { Array($0.records([[127, 0, 0, 2]]).dropFirst(1)) }),
-            ("DNS server sent a bad response", { Array($0.records([[127, 0, 0, 2]]).dropLast(3)) }),
+            ("the DNS server failed or cannot be reached", { $0.failure(2) }),
+            ("the DNS server did not respond", { _ in nil }),
+            ("the DNS server did not respond", { _ in [1, 2, 3] }),
+            ("the DNS server did not respond", { Array($0.records([[127, 0, 0, 2]]).dropFirst(1)) }),
+            ("the DNS server sent an invalid response", { Array($0.records([[127, 0, 0, 2]]).dropLast(3)) }),
         ]
         for (words, response) in cases {
             #expect(Bench(response: response).failure("name.test")?.description == words)

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `an expired certificate is rejected`() throws {
-        let expected = TLSError.certificate("the certificate, or one that vouches for it, has expired")
+        let expected = TLSError.certificate("the certificate, or a CA certificate in its chain, has expired")
         #expect(try failure(of: authority.issue("DNS:a.example", days: -1)) == expected)
     }
 
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a pin does not make a bad certificate good`() throws {
         let expired = authority.issue("DNS:a.example", days: -1)
-        let expected = TLSError.certificate("the certificate, or one that vouches for it, has expired")
+        let expected = TLSError.certificate("the certificate, or a CA certificate in its chain, has expired")
         #expect(try failure(of: expired) { $0.pins = [try TLSPin(expired.pin)] } == expected)
     }
 

@@ -11,15 +11,15 @@ import Testing
         // What OpenSSL calls ERR_LIB_X509 and ERR_R_MALLOC_FAILURE, as they are packed.
         let (library, memory): (UInt, UInt) = (11 << 23, 256 | 3 << 18)
         func failure(_ reason: UInt) -> TLSIdentity.LoadError { TLSIdentity.error(library | reason) }
-        let mismatch = TLSMaterialError("the key is not that of the certificate; name the two that belong together")
+        let mismatch = TLSMaterialError("the private key does not belong to the certificate; use a matching pair")
         #expect(failure(UInt(X509_R_KEY_VALUES_MISMATCH)) == .key(mismatch))
         #expect(failure(UInt(X509_R_KEY_TYPE_MISMATCH)) == .key(mismatch))
-        #expect(failure(memory) == .certificate(TLSMaterialError("out of memory while reading it")))
+        #expect(failure(memory) == .certificate(TLSMaterialError("out of memory reading the file")))
         guard case .certificate(let error) = failure(UInt(X509_R_UNABLE_TO_GET_CERTS_PUBLIC_KEY)) else {
             Issue.record("it is not the key that is wrong")
             return
         }
-        #expect(error.text.hasPrefix("its public key cannot be read ("))
+        #expect(error.text.hasPrefix("the public key of the certificate cannot be read ("))
     }
 
     @Test func `secrets are equal if all their bytes are`() {
@@ -58,14 +58,15 @@ import Testing
             }
         }
         #expect(failure(issued.certificate, issued.key) == nil)
-        #expect(failure([], issued.key) == .certificate(.init("there is no certificate in it; write PEM")))
-        #expect(failure(issued.key, issued.key) == .certificate(.init("there is no certificate in it; write PEM")))
+        #expect(failure([], issued.key) == .certificate(.init("the file contains no certificate; write PEM")))
+        #expect(failure(issued.key, issued.key) == .certificate(.init("the file contains no certificate; write PEM")))
         #expect(
-            failure(issued.certificate, issued.certificate) == .key(.init("there is no private key in it; write PEM"))
+            failure(issued.certificate, issued.certificate)
+                == .key(.init("the file contains no private key; write PEM"))
         )
-        let mismatch = "the key is not that of the certificate; name the two that belong together"
+        let mismatch = "the private key does not belong to the certificate; use a matching pair"
         #expect(failure(issued.certificate, authority.issue("DNS:a.example").key) == .key(.init(mismatch)))
-        let encrypted = "the private key is encrypted; write it without a passphrase"
+        let encrypted = "the private key is encrypted; store it without a passphrase"
         #expect(failure(issued.certificate, Self.encrypted) == .key(.init(encrypted)))
         var broken = issued.certificate
         broken[100] = UInt8(ascii: "!")
@@ -73,7 +74,7 @@ import Testing
             Issue.record("a broken certificate is taken")
             return
         }
-        #expect(error.text.hasPrefix("a certificate in it cannot be read"))
+        #expect(error.text.hasPrefix("the certificate cannot be read"))
     }
 
     @Test func `a fingerprint reports pieces apart`() {

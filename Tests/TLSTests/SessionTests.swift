@@ -100,7 +100,7 @@ import Testing
         let queue = ByteQueue()
         let session = try TLSSession(server(authority.issue("DNS:a.example")), output: queue)
         End(session, queue).take(Array("GET / HTTP/1.1\r\nhost: a\r\n\r\n".utf8))
-        #expect(session.error == .malformed("what the other end sent is not TLS"))
+        #expect(session.error == .malformed("the peer does not speak TLS"))
     }
 
     @Test func `a connection that ends in the handshake is not secured`() throws {
@@ -179,7 +179,7 @@ import Testing
         pair.client.send("pong")
         pair.move()
         #expect(
-            pair.server.session.error == .malformed("the other end sends messages of the handshake without end")
+            pair.server.session.error == .malformed("the peer sent too many handshake messages")
         )
         #expect(pair.server.text == "ping")
     }
@@ -202,7 +202,7 @@ import Testing
             if attempt == 10 { #expect(ends.0.session.error == nil) }
         }
         #expect(
-            ends.0.session.error == .malformed("the other end sends messages of the handshake without end")
+            ends.0.session.error == .malformed("the peer sent too many handshake messages")
         )
         // Each was answered by an alert of some thirty bytes, and none any more.
         #expect(ends.0.takeOutput().count < 100 * 40)

@@ -65,7 +65,7 @@ import Testing
         #expect(unsafe made.verifies(signature, of: [1, 2, 3], digest: EVP_sha256()))
         #expect(
             Self.error(TestKey("RSA", bits: 1024).pem, .rs256)
-                == "the private key has 1024 bits; RS256 takes an RSA key of at least 2048 bits"
+                == "the private key has 1024 bits, but RS256 requires an RSA key of at least 2048 bits; create a new key"
         )
     }
 
@@ -73,32 +73,32 @@ import Testing
         let ed25519 = TestKey("ED25519").pem
         #expect(
             Self.error(ed25519, .rs256)
-                == "the private key is of the type ED25519; RS256 takes an RSA key of at least 2048 bits"
+                == "the private key has the type ED25519, but RS256 requires an RSA key of at least 2048 bits; create a new key"
         )
         #expect(
             Self.error(ed25519, .es256)
-                == "the private key is of the type ED25519; ES256 takes an EC key on the curve P-256"
+                == "the private key has the type ED25519, but ES256 requires an EC key on the curve P-256; create a new key"
         )
         #expect(
             Self.error(TestKey("EC", curve: "P-384").pem, .es256)
-                == "the private key is on the curve secp384r1; ES256 takes an EC key on the curve P-256"
+                == "the private key is on the curve secp384r1, but ES256 requires an EC key on the curve P-256; create a new key"
         )
         #expect(
             Self.error(TestKey("EC", curve: "P-256").pem, .edDSA)
-                == "the private key is of the type EC; EdDSA takes an Ed25519 key"
+                == "the private key has the type EC, but EdDSA requires an Ed25519 key; create a new key"
         )
         #expect(
             Self.error(Array(Self.rfc7515.utf8), .edDSA)
-                == "the private key is of the type RSA; EdDSA takes an Ed25519 key"
+                == "the private key has the type RSA, but EdDSA requires an Ed25519 key; create a new key"
         )
         #expect(
-            Self.error(TestKey("RSA-PSS", bits: 2048).pem, .rs256)?.hasPrefix("the private key is of the type RSA-PSS")
+            Self.error(TestKey("RSA-PSS", bits: 2048).pem, .rs256)?.hasPrefix("the private key has the type RSA-PSS")
                 == true
         )
     }
 
     @Test func `what is no key is rejected`() {
-        #expect(Self.error([], .es256) == "there is no private key in it; write PEM")
+        #expect(Self.error([], .es256) == "the file contains no private key; write PEM")
     }
 
     @Test func `no error is left for others on the thread`() throws {

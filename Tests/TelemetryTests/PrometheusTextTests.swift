@@ -14,10 +14,10 @@ import Testing
         }
         #expect(
             rendered == """
-                # HELP martlet_build_info Always 1; the label tells which version is running.
+                # HELP martlet_build_info Always 1. The label has the version.
                 # TYPE martlet_build_info gauge
                 martlet_build_info{version="0.1.0"} 1
-                # HELP process_cpu_seconds_total Processor time used, user and system.
+                # HELP process_cpu_seconds_total CPU time used, user and system.
                 # TYPE process_cpu_seconds_total counter
                 process_cpu_seconds_total 12.3456
 

@@ -34,17 +34,17 @@ public enum HTTP2Limit: CaseIterable, Sendable {
         switch self {
         case .rapidReset, .madeYouReset: "too many resets"
         case .continuation: "too many CONTINUATION frames"
-        case .settings: "too many SETTINGS or GOAWAY"
+        case .settings: "too many SETTINGS or GOAWAY frames"
         case .ping: "too many PING frames"
         case .emptyData: "too many empty DATA frames"
         case .priority: "too many PRIORITY frames"
         case .window: "too many WINDOW_UPDATE frames, or too large a window"
-        case .headerList: "too large a head"
-        case .hpack: "a head that HPACK cannot read"
-        case .heads: "too much in the heads of all calls"
+        case .headerList: "the head is too large"
+        case .hpack: "the head is not valid HPACK"
+        case .heads: "the heads of all calls are too large"
         case .streams: "too many streams"
-        case .slowReader: "nothing is read"
-        case .stalled: "a head that does not end"
+        case .slowReader: "the peer reads nothing"
+        case .stalled: "the head is incomplete"
         }
     }
 }

@@ -94,7 +94,7 @@ package class HTTP2Session: HTTPSession {
         var functions = unsafe resources.memory.functions
         resources.memory.together {
             let result = unsafe make(&engine, HTTP2Callbacks.table, context, HTTP2Callbacks.options, &functions)
-            guard result == 0 else { fatalError("there is no memory for a session of HTTP/2") }
+            guard result == 0 else { fatalError("out of memory creating an HTTP/2 session") }
         }
         unsafe nghttp2_session_set_local_window_size(engine, 0, 0, Self.connectionWindow)
     }

@@ -187,7 +187,7 @@ package final class Acceptor: ListenerOwner {
     }
 
     private static let tooMany = rejection("limits.connections is reached")
-    private static let noDescriptor = rejection("no file descriptor is left for another connection")
+    private static let noDescriptor = rejection("out of file descriptors")
 
     private static func rejection(_ message: String) -> [UInt8] {
         let body = #"{"code":"resource_exhausted","message":"\#(message)"}"#

@@ -14,7 +14,7 @@ extension Call {
         worker.counters.rejected(reason)
         let field = String(decoding: listener.name, as: UTF8.self)
         worker.logLimiter.note(
-            "a request is rejected",
+            "request rejected",
             about: "\(field) \(reason.label)",
             ("reason", reason.label.description),
             ("named", named(reason)),
@@ -48,19 +48,19 @@ extension RejectionLabel {
         case .host:
             RPCError(
                 .permissionDenied,
-                "the listener is not for the host that the request names; add it to its hosts",
+                "the listener does not accept the host of the request; add the host to its \"hosts\"",
                 httpStatus: 421
             )
         case .origin:
             RPCError(
                 RPCCode(inferredFromStatus: 403),
-                "web pages of this origin may not call; add it to the listener's origins",
+                "web pages of this origin are not allowed; add the origin to the \"origins\" of the listener",
                 httpStatus: 403
             )
         case .loop:
             RPCError(
                 .internal,
-                "the request keeps coming back: an upstream leads to Martlet itself; correct the url of the upstream",
+                "the request loops: an upstream leads back to Martlet; correct the url of the upstream",
                 httpStatus: 502
             )
         }

@@ -64,7 +64,7 @@ final class CallerService: ConnectionService {
         )
         tlsSettings = settings.tls
         tls = settings.tls.flatMap { worker.tls.listeners[$0] }
-        precondition((tls == nil) == (settings.tls == nil), "clear text has to be meant")
+        precondition((tls == nil) == (settings.tls == nil), "clear text must be intended")
     }
 
     /// Takes what the files of these settings have come to now, if the listener goes by them.
@@ -97,7 +97,7 @@ final class CallerService: ConnectionService {
     func tlsFailed(_ reason: String, with peer: Peer) {
         let listener = String(decoding: name, as: UTF8.self)
         worker.logLimiter.note(
-            "TLS with a caller has failed",
+            "TLS handshake with caller failed",
             about: listener,
             ("reason", reason),
             ("peer", String(decoding: peer.text, as: UTF8.self)),
@@ -113,7 +113,7 @@ final class CallerService: ConnectionService {
         worker.counters.limitHit(.memory)
         let listener = String(decoding: name, as: UTF8.self)
         worker.logLimiter.note(
-            "short of memory (limits.memory); rejecting a head that has come in part",
+            "limits.memory is reached; rejecting an incomplete head",
             about: "",
             ("held", "\(worker.context.memory.used)"),
             ("limit", "\(worker.context.memory.limit)"),
@@ -127,7 +127,7 @@ final class CallerService: ConnectionService {
         let label = limit.label.label.description
         let listener = String(decoding: name, as: UTF8.self)
         worker.logLimiter.note(
-            "a caller went beyond a limit of HTTP/2",
+            "caller exceeded an HTTP/2 limit",
             about: "\(listener) \(label)",
             ("limit", label),
             ("reason", limit.text),

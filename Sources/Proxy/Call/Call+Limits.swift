@@ -43,7 +43,7 @@ extension Call {
         // Asked in its place: a copy would cost as much as the measuring.
         guard meter?.add(body) == false else { return true }
         guard meter?.isUnreadable != true else {
-            fail(RPCError(.invalidArgument, "the body of the request is not base64"), by: .martlet)
+            fail(RPCError(.invalidArgument, "the body of the request is not valid base64"), by: .martlet)
             return false
         }
         return isWithinLimit()

@@ -12,7 +12,7 @@ extension Call {
 
     private static let shortage = RPCError(
         .resourceExhausted,
-        "martlet is short of memory: calls hold all that limits.memory allows",
+        "Martlet has reached its memory limit (limits.memory)",
         httpStatus: 503
     )
 
@@ -20,7 +20,7 @@ extension Call {
     func rejectForMemory() {
         worker.counters.limitHit(.memory)
         worker.logLimiter.note(
-            "short of memory (limits.memory); rejecting new calls",
+            "limits.memory is reached; rejecting new calls",
             about: "",
             ("held", "\(worker.context.memory.used)"),
             ("limit", "\(worker.context.memory.limit)")

@@ -62,12 +62,15 @@ extension Call {
     func decompress(_ payload: Span<UInt8>, _ direction: Direction, into queue: ByteQueue) -> RPCError? {
         let compression = compression(direction)
         guard compression != .identity else {
-            return RPCError(.internal, "a message of the \(direction.sender) is compressed, and no header says how")
+            return RPCError(
+                .internal,
+                "a \(direction.sender) message is compressed, but no header names the compression"
+            )
         }
         guard Compressor.supports(compression) else {
-            let words = "messages of the \(direction.sender) are compressed in a way that is not supported here"
+            let words = "the compression of the \(direction.sender) messages is not supported"
             guard direction == .request else { return RPCError(.internal, words) }
-            return RPCError(.unimplemented, "\(words); supported: gzip, br, zstd, deflate")
+            return RPCError(.unimplemented, "\(words); use gzip, br, zstd or deflate")
         }
         do throws(DecompressionError) {
             try worker.compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
@@ -75,11 +78,11 @@ extension Call {
         } catch .overLimit {
             let limit = listener.heldMessageLimit
             let words =
-                "a message of the \(direction.sender) is over limits.held_message, \(limit) bytes, when decompressed"
+                "a \(direction.sender) message exceeds limits.held_message (\(limit) bytes) when decompressed"
             return RPCError(.resourceExhausted, words)
         } catch {
             let code: RPCCode = direction == .request ? .invalidArgument : .internal
-            return RPCError(code, "a message of the \(direction.sender) cannot be decompressed")
+            return RPCError(code, "a \(direction.sender) message cannot be decompressed")
         }
     }
 
@@ -114,7 +117,7 @@ extension Call {
         let limit = direction == .request ? listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
             if direction == .response, isPlainBody { return passPlain(queue, body) }
-            let words = "a message of the \(direction.sender) is over limits.held_message, \(limit) bytes"
+            let words = "a \(direction.sender) message exceeds limits.held_message (\(limit) bytes)"
             return failBody(RPCError(.resourceExhausted, words), direction)
         }
         queue.append(body)

@@ -71,7 +71,7 @@ extension Call {
         if form == .bare { bareMessageCame(.request) }
         guard acceptsRequest else { return }
         if requestReader?.isBetweenMessages == false {
-            return failRequest(RPCError(.invalidArgument, "the request ends within a message"))
+            return failRequest(RPCError(.invalidArgument, "the request ends in the middle of a message"))
         }
         if holdQueues.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()

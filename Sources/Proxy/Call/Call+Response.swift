@@ -198,7 +198,7 @@ extension Call {
         if responseForm == .bare { bareMessageCame(.response) }
         guard isOpen(.response, number) else { return }
         if responseReader?.isBetweenMessages == false || responseForm == .tailed && !reader.canEnd {
-            return failResponse(RPCError(.internal, "the response ends within a message"))
+            return failResponse(RPCError(.internal, "the response ends in the middle of a message"))
         }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)

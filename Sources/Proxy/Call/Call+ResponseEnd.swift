@@ -12,7 +12,7 @@ extension Call {
             heldHead = nil
             sendHeld(head, end)
         } else if !isHeadLast, !sendEnd(end) {
-            return conclude(Outcome(end.error ?? RPCError(.internal, "the response was broken off")))
+            return conclude(Outcome(end.error ?? RPCError(.internal, "the response was interrupted")))
         }
         conclude(end.result)
     }

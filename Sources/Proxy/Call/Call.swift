@@ -229,7 +229,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             worker.counters.badRequest(error.label)
             fail(RPCError(.invalidArgument, error.text, httpStatus: error.status), by: .martlet)
         case .shutdown:
-            fail(RPCError(.unavailable, "martlet stops, and the time to drain is over"), by: .martlet)
+            fail(RPCError(.unavailable, "Martlet is stopping, and the drain time is over"), by: .martlet)
         case .canceled, .connectionLost, .code, .unprocessed, .exceeded:
             finish(code: .canceled, by: .caller)
         }

@@ -126,7 +126,7 @@ extension Call {
     func responded(_ response: LocalResponse, at index: Int, _ event: ChainEvent, _ direction: Direction) {
         guard !headSent, !hasResponse || event.isResponseHead else {
             return rejected(
-                RPCError(.internal, "a response came behind the head of another"),
+                RPCError(.internal, "an interceptor tried to respond after the response had started"),
                 at: index,
                 event,
                 direction

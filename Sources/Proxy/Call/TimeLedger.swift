@@ -74,7 +74,7 @@ extension Call {
             switch phase {
             case .chain: return "\(time.secondsText) s in the chain"
             case .waiting: return "\(time.secondsText) s waiting in interceptor \(index)"
-            case .connecting: return "\(time.secondsText) s without a connection to \(upstream)"
+            case .connecting: return "\(time.secondsText) s waiting for a connection to \(upstream)"
             case .attempt: return "\(time.secondsText) s in \(tries) on \(upstream)"
             }
         }

@@ -40,7 +40,7 @@ extension Call {
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             worker.counters.limitHit(.suspension)
             let name = run.chain.links[index].name
-            fail(RPCError(.deadlineExceeded, "interceptor \(name) took longer than timeouts.suspension"), by: .martlet)
+            fail(RPCError(.deadlineExceeded, "interceptor \(name) exceeded timeouts.suspension"), by: .martlet)
         }
         timer.arm(after: listener.suspensionTimeout)
         ledger.wait(index, at: worker.context.loop.now)

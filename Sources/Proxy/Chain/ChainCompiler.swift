@@ -40,7 +40,7 @@ package struct ChainCompiler {
         }
         if items.count > CompiledChain.maxLength {
             let mark = items[CompiledChain.maxLength].mark
-            diagnostics.report("a chain has at most \(CompiledChain.maxLength) interceptors; split it", at: mark)
+            diagnostics.report("a chain can have at most \(CompiledChain.maxLength) interceptors; split it", at: mark)
         }
         compiled.append(CompiledChain(links))
         (links, count) = ([], 0)
@@ -57,7 +57,10 @@ package struct ChainCompiler {
     private func compile(_ item: ChainItem) -> CompiledChain.Link? {
         guard let kind = context.kinds.kind(named: item.kind) else {
             let suggestion = Suggestion.text(for: item.kind, among: context.kinds.kinds.map(\.name))
-            diagnostics.report("unknown kind \(Diagnostic.quote(item.kind)); \(suggestion)", at: item.kindMark)
+            diagnostics.report(
+                "unknown interceptor kind \(Diagnostic.quote(item.kind)); \(suggestion)",
+                at: item.kindMark
+            )
             return nil
         }
         context.name = item.name
@@ -87,10 +90,11 @@ package struct ChainCompiler {
         guard let condition, condition.codes != 0, !events.isEmpty else { return nil }
         guard events.early != .responseHead else {
             guard item.applies != .unary, !condition.isUnary else { return nil }
-            let problem = "\"code\" is known only when a response ends, and the head of a stream goes out before that"
+            let problem =
+                "\"code\" is known only at the end of a response, but the head of a stream is sent before that"
             return "\(problem); add \"applies: unary\", or change trailers"
         }
         guard !events.early.isEmpty else { return nil }
-        return "\"code\" is known only when a response ends, and \(item.kind) acts before that; remove it"
+        return "\"code\" is known only at the end of a response, but \(item.kind) acts before that; remove \"code\""
     }
 }

@@ -86,9 +86,9 @@ final class CredentialFetch {
             self.process = nil
             switch outcome {
             case .ended(0, let output): then(output)
-            case .ended(let status, _): fail("\(command[0]) ended with status \(status)")
+            case .ended(let status, _): fail("\(command[0]) exited with status \(status)")
             case .notStarted(let error): fail("\(command[0]): \(error.text)")
-            case .tooSlow: fail("\(command[0]) did not end in time")
+            case .tooSlow: fail("\(command[0]) exceeded its time limit")
             case .tooMuch: fail("\(command[0]) wrote more than 64 KiB")
             }
         }
@@ -113,7 +113,7 @@ final class CredentialFetch {
 
     private func readFile(_ path: String) {
         guard let content = secrets[.file(path)], let token = TokenText.token(in: content) else {
-            return fail("\(path) is empty, or not fit for a header")
+            return fail("\(path) is empty, or its content is not valid in a header")
         }
         end(.success(Credential(value: token, expiry: JWT.expiry(of: token))))
     }
@@ -134,7 +134,7 @@ final class CredentialFetch {
             let key = try SigningKey(pem: secrets[source.key] ?? [], algorithm: source.algorithm)
             return try JWT(keyID: source.keyID, claims: members).signed(by: key)
         } catch {
-            throw CredentialError("the key that is to sign: \(error.text)", isRejection: true)
+            throw CredentialError("the signing key: \(error.text)", isRejection: true)
         }
     }
 

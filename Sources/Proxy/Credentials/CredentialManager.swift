@@ -99,7 +99,7 @@ package final class CredentialManager {
     /// There are too many to keep this one, too.
     private func turnAway(_ source: CredentialSource) {
         var state = CredentialState()
-        state.error = CredentialError("too many tokens are asked for at once", isRejection: true)
+        state.error = CredentialError("too many tokens are being fetched", isRejection: true)
         state.retry = Clock.wall + .second
         publish(source, state)
     }

@@ -23,16 +23,16 @@ package enum CredentialResponseError: Error, Equatable, Sendable {
     package var text: String {
         switch self {
         case .malformed(let line, let column, let text):
-            "the response is not JSON: \(text) in line \(line), column \(column)"
-        case .missing(let pointer): "the response has nothing at \(pointer)"
-        case .invalid(let pointer, let expected): "what the response has at \(pointer) is not \(expected)"
+            "the response is not valid JSON: \(text) in line \(line), column \(column)"
+        case .missing(let pointer): "the response has no value at \(pointer)"
+        case .invalid(let pointer, let expected): "the value at \(pointer) of the response is not \(expected)"
         case .notForHeaders(let pointer?):
-            "what the response has at \(pointer) is empty, too long, or has bytes that cannot stand in a header"
-        case .notForHeaders(nil): "the response is empty, too long, or has bytes that cannot stand in a header"
-        case .expired: "the credential has expired already"
-        case .rejected(let error?): "it was rejected: \(error)"
-        case .rejected(nil): "it was rejected"
-        case .status(let status): "the status of the response is \(status)"
+            "the value at \(pointer) of the response is empty, too long, or not valid in a header"
+        case .notForHeaders(nil): "the response is empty, too long, or not valid in a header"
+        case .expired: "the credential has already expired"
+        case .rejected(let error?): "the server rejected the request: \(error)"
+        case .rejected(nil): "the server rejected the request"
+        case .status(let status): "the response has the status \(status)"
         }
     }
 

@@ -38,7 +38,7 @@ struct JSONResponse {
         // So many seconds that nanoseconds do not reach them are milliseconds.
         if let time = Self.seconds(found), time < .max { return time }
         if let time = found.string.flatMap(RFC3339.wallTime) { return time }
-        throw .invalid(pointer.text, expected: "a time of RFC 3339 or in seconds since 1970")
+        throw .invalid(pointer.text, expected: "an RFC 3339 time or seconds since 1970")
     }
 
     /// Looks for one of two strings in a place, or nothing at all there.

@@ -16,10 +16,15 @@ package enum Secret: Hashable, Sendable {
     case exec([String])
 
     static let options = [
-        Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file that holds it."),
-        Option("env", .string, oneOf: "secret", "The environment variable that holds it, read at load."),
-        Option("exec", .strings, oneOf: "secret", "The program, with its arguments, that writes it."),
-        Option("value", .string, oneOf: "secret", "The text itself; a file is safer."),
+        Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
+        Option(
+            "env",
+            .string,
+            oneOf: "secret",
+            "The environment variable with the secret. Martlet reads it when it loads the configuration."
+        ),
+        Option("exec", .strings, oneOf: "secret", "The program that writes the secret, with its arguments."),
+        Option("value", .string, oneOf: "secret", "The secret itself. A file is safer."),
     ]
 
     /// The text that `value` or `env` of a section has; nil if there is none, which is reported.
@@ -27,7 +32,7 @@ package enum Secret: Hashable, Sendable {
         if let text = section.string(ifGiven: "value") { return Array(text.utf8) }
         guard let name = section.string(ifGiven: "env") else { return nil }
         guard let text = unsafe getenv(name) else {
-            section.report("the environment variable \(name) is not set", at: "env")
+            section.report("the environment variable \(name) is not set; set it", at: "env")
             return nil
         }
         return unsafe Array(String(cString: text).utf8).span.trimmedOfWhiteSpace.array
@@ -44,7 +49,10 @@ package enum Secret: Hashable, Sendable {
             let command = section.strings("exec")
             guard let program = command.first else { return nil }
             guard program.hasPrefix("/") else {
-                section.report("the program is named by its whole path", at: "exec")
+                section.report(
+                    "\(Diagnostic.quote(program)) is not an absolute path; write for example /usr/bin/tool",
+                    at: "exec"
+                )
                 return nil
             }
             self = .exec(command)
@@ -59,14 +67,19 @@ package enum Secret: Hashable, Sendable {
             switch SmallFile.read(path, limit: Self.limit) {
             case .success(let content):
                 let secret = content.span.trimmedOfWhiteSpace.array
-                if secret.isEmpty { section.diagnostics.report("\(path) is empty", at: section.mark) }
+                if secret.isEmpty {
+                    section.diagnostics.report("\(path) is empty; write the secret into it", at: section.mark)
+                }
                 return secret.isEmpty ? nil : secret
             case .failure(let error):
                 section.diagnostics.report("\(path): \(error.text)", at: section.mark)
                 return nil
             }
         case .exec:
-            section.diagnostics.report("a program is not run at load; write {file: PATH}", at: section.mark)
+            section.diagnostics.report(
+                "\"exec\" is not possible here, because the secret is read at load; write { file: PATH }",
+                at: section.mark
+            )
             return nil
         }
     }

@@ -126,12 +126,12 @@ package struct Explanation {
         } else if call.isForwarded {
             describeRequest()
         } else {
-            lines.append("waits     longer than \(Self.patience / .second) s for an interceptor")
+            lines.append("waits     more than \(Self.patience / .second) s for an interceptor")
         }
     }
 
     private var routeName: String {
-        guard let number = call.routeNumber else { return "none takes the call" }
+        guard let number = call.routeNumber else { return "no route matches" }
         let route = settings.routes[number]
         let name = route.name.map { "\($0.text) (\(number))" } ?? "\(number)"
         return "\(name), chain \(route.chain ?? "interceptors")"
@@ -142,7 +142,7 @@ package struct Explanation {
         guard call.run.hasEntered(index) else {
             if index > call.run.reached { return ["not reached"] }
             let isShape = call.run.chain.links[index].shapes.contains(call.shape)
-            return ["no part in this call: \(isShape ? "when" : "applies")"]
+            return ["does not apply: \(isShape ? "when" : "applies")"]
         }
         let notes = call.trace?.notes.filter { $0.index == index } ?? []
         let texts = notes.map { note in
@@ -174,12 +174,12 @@ package struct Explanation {
         guard let settings = call.route.upstream?.settings.defaults else { return }
         let headers = settings.headers.filter { call.request.first(FieldName($0.name)) == nil }.map(\.name)
         let names = headers + settings.query.map { "?\($0.name)=" }
-        if !names.isEmpty { lines.append("  and by default: \(names.joined(separator: ", "))") }
+        if !names.isEmpty { lines.append("  and, if missing: \(names.joined(separator: ", "))") }
     }
 
     private mutating func describeResponse() {
         let decider = if case .interceptor(let name) = call.record.decider { "interceptor \(name)" } else { "martlet" }
-        guard !stream.wasReset else { return lines.append("response  broken off by \(decider)") }
+        guard !stream.wasReset else { return lines.append("response  reset by \(decider)") }
         lines.append("response  by \(decider)")
         lines.append("  \(stream.status)")
         describe(stream.fields)

@@ -25,7 +25,9 @@ enum CallBody {
             self = .text(Template(text.text, at: text.mark, allowsControls: true, into: diagnostics))
         case .base64(let text):
             let bytes = Base64.decode(Array(text.text.utf8).span)
-            if bytes == nil { diagnostics.report("\"base64\" is not base64; write for example AQID", at: text.mark) }
+            if bytes == nil {
+                diagnostics.report("\"base64\" is not valid base64; write for example AQID", at: text.mark)
+            }
             self = .data(bytes ?? [])
         case .json(let node): self = .json(JSONTemplate(node, into: diagnostics))
         case .form(let entries): self = .form(entries.map { CallParameter($0, into: diagnostics) })

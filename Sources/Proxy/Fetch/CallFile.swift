@@ -21,7 +21,7 @@ enum CallFile {
         do throws(NamedCallError) {
             _ = try read(file.text)
         } catch {
-            diagnostics.report("\(error.text); name a file of at most \(ByteCount.text(limit))", at: file.mark)
+            diagnostics.report("\(error.text); use a file of at most \(ByteCount.text(limit))", at: file.mark)
         }
     }
 }

@@ -48,7 +48,9 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     /// Begins; `tasks` waits for the files that are sent, where there are any.
     func start(timeout: Nanoseconds?, tasks: @autoclosure () -> LoopTasks) {
         if let timeout {
-            let timer = Timer(on: upstream.context.loop.timers) { [weak self] in self?.fail("no response in time") }
+            let timer = Timer(on: upstream.context.loop.timers) { [weak self] in
+                self?.fail("no response within the time limit")
+            }
             self.timer = timer
             timer.arm(after: timeout)
         }
@@ -120,7 +122,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
         self.stream = stream
         attempts += 1
         sentBefore = connection.bytesSent
-        guard case .bytes(let body) = request.body else { preconditionFailure("the files are read before") }
+        guard case .bytes(let body) = request.body else { preconditionFailure("files must be read before a fetch") }
         let head = makeHead(bodySize: body.count)
         stream.send(head: head, end: body.isEmpty)
         upstream.context.heads.release(head)
@@ -164,7 +166,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     func received(body bytes: Span<UInt8>) {
         guard !isOver else { return }
-        guard body.count + bytes.count <= limit else { return fail("the response is larger than \(limit) bytes") }
+        guard body.count + bytes.count <= limit else { return fail("the response exceeds \(limit) bytes") }
         body += bytes.array
     }
 

@@ -68,7 +68,7 @@ package final class Fetcher {
         done: @escaping Fetch.Completion
     ) -> Fetch? {
         guard server.isUsable else {
-            done(.failure(FetchError(text: "\(server.settings.url): a file of its TLS cannot be read")))
+            done(.failure(FetchError(text: "\(server.settings.url): a TLS file cannot be read")))
             return nil
         }
         let fetch = Fetch(request, on: upstream(server), limit: limit, done: done)

@@ -37,7 +37,7 @@ package final class NamedCall {
         let texts = path.texts + (urlQuery?.texts ?? []).map { $0.filter { $0 != UInt8(ascii: "?") } }
         let isTarget = texts.allSatisfy { HTTPHead.isPath(([UInt8(ascii: "/")] + $0).span) }
         if !isTarget || Self.hasDotSegment(path.constant ?? []) {
-            let problem = "a URL cannot have spaces, quotes, controls and segments of dots"
+            let problem = "a URL cannot contain spaces, quotes, control characters or dot segments"
             diagnostics.report("\(problem); write %20 for a space", at: settings.urlMark)
         }
     }
@@ -55,7 +55,7 @@ package final class NamedCall {
     /// - Returns: the request, for the server of the settings' URL.
     /// - Throws: an error if with what the call brings the path is none to be sent.
     package func render(for call: Call?) throws(NamedCallError) -> FetchRequest {
-        precondition(call != nil || !requiresCall, "the call \(settings.name) needs another that it is made for")
+        precondition(call != nil || !requiresCall, "the call \(settings.name) needs a call that it is made for")
         var request = FetchRequest(method: settings.method, target: try target(for: call))
         request.fields = headers.map { FetchRequest.Field($0.name, $0.value.value(for: call)) }
         guard let body else { return request }

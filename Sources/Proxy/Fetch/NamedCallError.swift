@@ -12,9 +12,9 @@ package enum NamedCallError: Error, Equatable {
     /// The error in words, without anything that came from the call.
     package var text: String {
         switch self {
-        case .file(let path, let error): "\(path): cannot be read: \(error.text)"
-        case .shortOfMemory: "martlet is short of memory: calls hold all that limits.memory allows"
-        case .target: "the path that was made for the request is none"
+        case .file(let path, let error): "cannot read \(path): \(error.text)"
+        case .shortOfMemory: "Martlet has reached its memory limit (limits.memory)"
+        case .target: "the rendered path is not a valid request path"
         }
     }
 }

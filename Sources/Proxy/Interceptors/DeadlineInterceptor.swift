@@ -9,20 +9,25 @@ final class DeadlineInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "deadline",
         summary:
-            "Bounds the time of calls, counted from their arrival; what is left of it is told to the upstream.",
+            "Limits the time of a call from its arrival, and sends the remaining time to the upstream.",
         options: timeOptions + [
             Option(
                 "methods",
                 .named(timeOptions),
-                "The same for the calls of one method, pkg.Service/Method, or of one service, pkg.Service/*."
+                "Other times for one method, `pkg.Service/Method`, or one service, `pkg.Service/*`."
             )
         ],
         make: { section, _ in DeadlineInterceptor(section) }
     )
 
     private static let timeOptions = [
-        Option("default", .timeout, example: "10s", "The time of a call whose caller brings none."),
-        Option("max", .timeout, example: "1m", "The most that a call gets, whatever its caller brings."),
+        Option("default", .timeout, example: "10s", "The time limit of a call whose caller sets none."),
+        Option(
+            "max",
+            .timeout,
+            example: "1m",
+            "The upper limit of a call's time. It also applies to callers that set a longer one."
+        ),
     ]
 
     let events: EventSet = .requestHead
@@ -50,12 +55,12 @@ final class DeadlineInterceptor: Interceptor {
         }
         let methods = section.named("methods")
         for method in methods where !isGiven(method.section) {
-            let problem = "\(Diagnostic.quote(method.name)) has the times of all others"
+            let problem = "\(Diagnostic.quote(method.name)) changes nothing"
             section.diagnostics.report("\(problem); add \"default\" or \"max\", or remove it", at: method.mark)
         }
         guard isNone(section), methods.allSatisfy({ isGiven($0.section) && isNone($0.section) }) else { return }
         let advice = "add \"default\" or \"max\", for example max: 1m"
-        section.diagnostics.report("no time is bounded; \(advice)", at: section.mark)
+        section.diagnostics.report("the interceptor has no time limit; \(advice)", at: section.mark)
     }
 
     private static func check(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {
@@ -64,7 +69,7 @@ final class DeadlineInterceptor: Interceptor {
         // A prefix of the path would be taken for one of the name, which no call has.
         guard Procedure(path: path.span)?.service.lowerBound != 1 else { return }
         let advice = "write pkg.Service/Method or pkg.Service/*"
-        diagnostics.report("\(Diagnostic.quote(name)) is no method; \(advice)", at: mark)
+        diagnostics.report("\(Diagnostic.quote(name)) is not a valid method; \(advice)", at: mark)
     }
 
     func requestHead(_ call: Call) -> Verdict {
@@ -99,7 +104,7 @@ private struct Times {
         usual = section.has("default") ? time("default") : other.usual
         maximum = section.has("max") ? time("max") : other.maximum
         guard section.has("default"), section.has("max"), let usual, let maximum, usual > maximum else { return }
-        section.report("\"default\" is longer than \"max\"; make it shorter", at: "default")
+        section.report("\"default\" cannot be longer than \"max\"; write a shorter duration", at: "default")
     }
 
     /// The time of a call whose caller brings none.

@@ -8,12 +8,13 @@ final class ErrorInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "error",
         summary: """
-            Changes errors on their way to the caller: those of the upstream, those that Martlet tells in its place, and \
-            what interceptors further on make of responses; a request that another interceptor rejects is not among them. The \
-            first rule that is for the code holds. Responses of an upstream in plain HTTP have no such errors.
+            Changes errors on their way to the caller. It sees errors of the upstream, of Martlet in its place, \
+            and of later interceptors that change responses. It does not see rejections of requests by other \
+            interceptors. The first rule that matches the code applies. Plain HTTP responses of an upstream are \
+            not such errors.
             """,
         options: ErrorRule.options + [
-            Option("map", .sections(ErrorRule.options), "Rules with these options, where there are several.")
+            Option("map", .sections(ErrorRule.options), "A list of rules with these options.")
         ],
         make: { section, _ in ErrorInterceptor(section) }
     )
@@ -27,11 +28,16 @@ final class ErrorInterceptor: Interceptor {
             return
         }
         for option in ErrorRule.options where section.has(option.key) {
-            let problem = "\"map\" and \"\(option.key)\" exclude each other"
+            let problem = "\"map\" and \"\(option.key)\" cannot be set together"
             section.report("\(problem); write \"\(option.key)\" into a rule", at: option.key)
         }
         rules = section.sections("map").map(ErrorRule.init)
-        if rules.isEmpty { section.report("there is no rule here; add one", at: "map") }
+        if rules.isEmpty {
+            section.report(
+                "the interceptor has no rule; add \"code\", \"message\", \"details: drop\", \"metadata\" or \"map\"",
+                at: "map"
+            )
+        }
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {

@@ -8,17 +8,17 @@ struct ErrorRule {
             "from",
             .choices(RPCCode.errorNames),
             example: "unavailable",
-            "The codes that the rule is for, or a list; all if absent."
+            "The code, or a list of codes, that the rule applies to. The default is every code."
         ),
-        Option("code", .choice(RPCCode.errorNames), example: "resource_exhausted", "The code to be told instead."),
+        Option("code", .choice(RPCCode.errorNames), example: "resource_exhausted", "The new code."),
         Option(
             "message",
             .string,
             example: "\"try later: {message}\"",
-            "The message to be told instead; {code} and {message} stand for those that have come."
+            "The new message. `{code}` and `{message}` stand for the original ones."
         ),
-        Option("details", .choice(["keep", "drop"]), default: "keep", "What becomes of the typed details."),
-        Option("metadata", .map, "Fields to add for the caller, beside those that have come."),
+        Option("details", .choice(["keep", "drop"]), default: "keep", "Whether to keep or drop the typed details."),
+        Option("metadata", .map, "Fields to add to the metadata of the error."),
     ]
 
     /// The fields to be added.
@@ -41,11 +41,14 @@ struct ErrorRule {
             return (name: entry.name.lowercased(), value: entry.text)
         }
         if message.map(Self.hasOtherBraces) == true {
-            section.report("a message has only {code} and {message} in braces", at: "message")
+            section.report(
+                "a message can contain only {code} and {message}; write \"{{\" for a plain brace",
+                at: "message"
+            )
         }
         if code == nil, message == nil, !dropsDetails, metadata.isEmpty {
             diagnostics.report(
-                "nothing is said that would change; add \"code\", \"message\", \"details: drop\" or \"metadata\"",
+                "the rule changes nothing; add \"code\", \"message\", \"details: drop\" or \"metadata\"",
                 at: section.mark
             )
         }

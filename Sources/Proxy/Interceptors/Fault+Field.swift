@@ -20,7 +20,7 @@ extension Fault {
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(trimmed)
             let value = Node.plain(halves.count > 1 ? halves[1] : halves[0] == "reset" ? "true" : "", at: mark)
             guard entries.updateValue(value, forKey: halves[0]) == nil else {
-                throw Malformed(text: "\(Diagnostic.quote(halves[0])) comes twice")
+                throw Malformed(text: "\(Diagnostic.quote(halves[0])) occurs twice")
             }
         }
         if let side = entries.removeValue(forKey: "on") {

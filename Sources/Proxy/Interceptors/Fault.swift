@@ -17,8 +17,8 @@ struct Fault: Equatable {
             .section(delayOptions, shorthand: "time"),
             example: "100ms",
             """
-            How long the head of the request waits, or that of the response; not beyond timeouts.suspension of the \
-            listener, which ends the call.
+            Delays the head of the request or of the response. A delay beyond the listener's \
+            `timeouts.suspension` ends the call.
             """
         ),
         Option(
@@ -27,15 +27,15 @@ struct Fault: Equatable {
             example: "unavailable",
             "The code of the error that ends the call."
         ),
-        Option("message", .string, default: "a fault on purpose", "The message of that error."),
-        Option("reset", .bool, default: "false", "Whether the caller's stream is reset, instead of an error."),
+        Option("message", .string, default: "a fault on purpose", "The message of the error."),
+        Option("reset", .bool, default: "false", "Resets the caller's stream instead of sending an error."),
         Option(
             "cut_after",
             .integer(in: 0...Int.max),
             example: "1",
             """
-            After how many messages of the response the error or the reset comes, instead of at once; unavailable, if no \
-            code is said. In plain HTTP there are none.
+            Ends the response after this many messages. The default code is `unavailable`. It has no effect in \
+            plain HTTP.
             """
         ),
         Option(
@@ -43,20 +43,25 @@ struct Fault: Equatable {
             .size(in: 1...Int.max),
             example: "64KiB",
             """
-            How many bytes of messages go on in a second, each way; one that takes longer than timeouts.suspension of \
-            the listener ends the call. Bodies of plain HTTP are not held back.
+            Limits the bytes of messages per second in each direction. Plain HTTP bodies are not throttled. A \
+            message that waits longer than the listener's `timeouts.suspension` ends the call.
             """
         ),
-        Option("percentage", .string, default: "100", "For how many calls of a hundred all this holds, such as 0.5."),
+        Option(
+            "percentage",
+            .string,
+            default: "100",
+            "The percentage of calls that the fault applies to, such as 0.5."
+        ),
     ]
 
     private static let delayOptions = [
-        Option("time", .duration, required: true, example: "100ms", "How long."),
+        Option("time", .duration, required: true, example: "100ms", "The length of the delay."),
         Option(
             "on",
             .choice(["request", "response"]),
             default: "request",
-            "Which head waits; with response, an error or a reset comes then, too, when the upstream has responded."
+            "The head to delay. With `response`, the error or reset also waits for the response of the upstream."
         ),
     ]
 
@@ -87,16 +92,13 @@ struct Fault: Equatable {
         percentage = Self.percentage(text) ?? 0
         if Self.percentage(text) == nil {
             let problem = "\"percentage\" cannot be \(Diagnostic.quote(text))"
-            section.report("\(problem); write a number from 0 to 100 such as 0.5", at: "percentage")
+            section.report("\(problem); write a number from 0 to 100, such as 0.5", at: "percentage")
         }
         if section.has("message"), !section.has("code"), !section.has("cut_after") {
-            section.report(
-                "\"message\" means nothing without \"code\" or \"cut_after\"; add one of them",
-                at: "message"
-            )
+            section.reportUnused("message", without: "code", "cut_after")
         }
         if section.bool("reset"), section.has("code") {
-            section.report("\"reset\" and \"code\" exclude each other; keep one of them", at: "reset")
+            section.reportConflict("code", "reset")
         }
     }
 

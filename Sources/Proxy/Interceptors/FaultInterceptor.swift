@@ -8,18 +8,15 @@ internal import RPC
 final class FaultInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "fault",
-        summary: """
-            Lets calls go wrong, to try how an application takes it: delays them, ends them with an error or a reset, cuts \
-            responses off, slows messages down.
-            """,
+        summary: "Injects faults to test an application: delays, errors, resets, cut responses and slow messages.",
         options: Fault.options + [
             Option(
                 "from_header",
                 .bool,
                 default: "false",
                 """
-                Whether a caller may ask for a fault by a header, x-martlet-fault: delay=100ms; code=unavailable; \
-                percentage=50. It holds instead of the one that is said here, and does not go upstream.
+                Allows callers to request a fault with a header, `x-martlet-fault: delay=100ms; code=unavailable; \
+                percentage=50`. It replaces the configured fault and is not forwarded.
                 """
             )
         ],
@@ -46,7 +43,7 @@ final class FaultInterceptor: Interceptor {
         isFromHeader = section.bool("from_header")
         if standing.isEmpty, !isFromHeader {
             let advice = "add \"delay\", \"code\", \"reset\", \"cut_after\", \"throttle\" or \"from_header: true\""
-            section.diagnostics.report("nothing is said that would go wrong; \(advice)", at: section.mark)
+            section.diagnostics.report("the interceptor has no fault; \(advice)", at: section.mark)
         }
         isSerial = isFromHeader || standing.throttle != nil
         var events: EventSet = .requestHead
@@ -93,7 +90,7 @@ final class FaultInterceptor: Interceptor {
     /// The fault that the caller asks for; the field goes no further.
     private func asked(_ request: HTTPHead) throws(Fault.Malformed) -> Fault? {
         guard isFromHeader, let index = request.first(Self.field) else { return nil }
-        guard request.first(Self.field, from: index + 1) == nil else { throw Fault.Malformed(text: "it comes twice") }
+        guard request.first(Self.field, from: index + 1) == nil else { throw Fault.Malformed(text: "it occurs twice") }
         let text = request.value(at: index).string
         request.remove(Self.field)
         return try Fault.read(text)

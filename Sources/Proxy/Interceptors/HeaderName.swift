@@ -7,7 +7,7 @@ public enum HeaderValue {
     /// Reports a value that cannot stand in a header; a line break in it would make two headers of one.
     public static func check(_ value: String, at mark: Mark, into diagnostics: Diagnostics) {
         guard value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7f }) else { return }
-        diagnostics.report("a header value cannot have control characters; remove them", at: mark)
+        diagnostics.report("a header value cannot contain control characters; remove them", at: mark)
     }
 }
 
@@ -28,14 +28,17 @@ public enum HeaderName {
     /// Takes a name; one that is malformed, or a protocol's own, is reported at `mark`.
     public static func checked(_ name: String, at mark: Mark, into diagnostics: Diagnostics) -> FieldName {
         guard isOwned(name) else { return valid(name, at: mark, into: diagnostics) }
-        diagnostics.report("the header \(name) belongs to the protocol; rules may not touch it", at: mark)
+        diagnostics.report("the header \(name) belongs to the protocol; a rule cannot change it", at: mark)
         return FieldName(name)
     }
 
     /// Takes the name of a header that is only looked at; one that is malformed is reported at `mark`.
     static func valid(_ name: String, at mark: Mark, into diagnostics: Diagnostics) -> FieldName {
         if !FieldName.isValid(name) {
-            diagnostics.report("\(Diagnostic.quote(name)) is no header name; write for example x-tenant", at: mark)
+            diagnostics.report(
+                "\(Diagnostic.quote(name)) is not a valid header name; write for example x-tenant",
+                at: mark
+            )
         }
         return FieldName(name)
     }

@@ -27,17 +27,23 @@ final class HeaderRules {
     }
 
     static let options = [
-        Option("set", .map, "Headers to give this value, whatever they had before."),
-        Option("add", .map, "Headers to add beside those that are there."),
-        Option("if_absent", .map, "Headers to give this value where there is none of the name."),
+        Option("set", .map, "Headers to set. A header that exists is replaced."),
+        Option("add", .map, "Headers to add. A header that exists is kept."),
+        Option("if_absent", .map, "Headers to set if they are missing."),
         Option("remove", .strings, "Headers to remove."),
-        Option("rename", .map, "Headers to give another name."),
-        Option("replace", .named(replaceOptions), "Headers to change by a regular expression."),
+        Option("rename", .map, "Headers to rename."),
+        Option("replace", .named(replaceOptions), "Headers to change with a regular expression."),
     ]
 
     private static let replaceOptions = [
         Option("pattern", .string, required: true, example: "^v1\\.(.*)$", "The regular expression (PCRE2)."),
-        Option("with", .string, required: true, example: "v2.$1", "What matches become; $1 is the first group."),
+        Option(
+            "with",
+            .string,
+            required: true,
+            example: "v2.$1",
+            "The replacement of a match. `$1` is the first group."
+        ),
     ]
 
     private let removed: [FieldName]
@@ -74,7 +80,7 @@ final class HeaderRules {
         // A rule that is wrong is no rule, and was reported.
         guard isEmpty, section.named("replace").isEmpty, prefix.isEmpty else { return }
         let advice = "add \"set\", \"add\", \"if_absent\", \"remove\", \"rename\" or \"replace\""
-        diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+        diagnostics.report("the rules change nothing; \(advice)", at: section.mark)
     }
 
     private static func substitution(_ rule: NamedSection, _ name: FieldName) -> Substitution? {

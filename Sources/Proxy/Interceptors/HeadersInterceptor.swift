@@ -9,17 +9,17 @@ final class HeadersInterceptor: Interceptor {
         name: "headers",
         summary:
             """
-            Removes, renames, replaces and sets headers, gives those that are absent, and adds, in this order. Values may be \
-            templates, which see the request as it was before.
+            Removes, renames, replaces and sets headers, sets headers that are missing, and adds headers, in \
+            this order. Values may be templates. Templates see the request before the changes.
             """,
         rewrites: true,
         options: [
-            Option("request", .section(HeaderRules.options), "Rules for the request's headers."),
-            Option("response", .section(HeaderRules.options), "Rules for the response's headers."),
+            Option("request", .section(HeaderRules.options), "Rules for the request headers."),
+            Option("response", .section(HeaderRules.options), "Rules for the response headers."),
             Option(
                 "trailers",
                 .section(HeaderRules.options),
-                "Rules for the response's trailers; in Connect unary these are its trailer- headers."
+                "Rules for the response trailers. In unary Connect calls these are the `trailer-` headers."
             ),
         ],
         make: { section, _ in HeadersInterceptor(section) }
@@ -42,7 +42,7 @@ final class HeadersInterceptor: Interceptor {
         prefixedTrailers = trailers == nil ? nil : rules("trailers", "trailer-")
         if request == nil, response == nil, trailers == nil {
             let advice = "add \"request\", \"response\" or \"trailers\""
-            section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+            section.diagnostics.report("the interceptor changes nothing; \(advice)", at: section.mark)
         }
         var events: EventSet = []
         if request != nil { events.insert(.requestHead) }

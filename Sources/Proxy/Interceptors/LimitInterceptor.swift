@@ -11,41 +11,44 @@ final class LimitInterceptor: Interceptor {
         name: "limit",
         summary:
             """
-            Rejects calls that come too fast, that are too many at a time, or that are too large. The count is one for all \
-            workers, and for all interceptors of the same name and settings.
+            Rejects calls that are too frequent, too many at a time or too large. All workers, and all \
+            interceptors of the same name and settings, share one count.
             """,
         options: [
             Option(
                 "rate",
                 .string,
                 example: "100/s",
-                "How many calls may come in a second, a minute (/m) or an hour (/h)."
+                "The limit of calls per second (`/s`), minute (`/m`) or hour (`/h`)."
             ),
             Option(
                 "burst",
                 .integer(in: 1...Rate.maxCount),
                 example: "20",
-                "How many of them may come at once; as many as the rate says if absent."
+                "The limit of calls at once within the rate. The default is the number in `rate`."
             ),
-            Option("concurrency", .integer(in: 1...Rate.maxCount), example: "50", "How many calls may be under way."),
+            Option("concurrency", .integer(in: 1...Rate.maxCount), example: "50", "The limit of concurrent calls."),
             Option(
                 "key",
                 .string,
                 example: "\"{header:x-tenant}\"",
-                "A template: for each value of it rate and concurrency are counted apart; together if absent."
+                """
+                A template. `rate` and `concurrency` apply separately to each of its values. By default all calls \
+                share them.
+                """
             ),
             Option(
                 "keys",
                 .integer(in: 1...Rate.maxCount),
                 default: "10000",
-                "How many values are remembered; calls with others are counted together."
+                "The limit of values that have their own count. Calls with other values share one count."
             ),
-            Option("message", .size(in: 1...1 << 32), example: "4MiB", "The bytes of one message of a request."),
+            Option("message", .size(in: 1...1 << 32), example: "4MiB", "The size limit of a request message."),
             Option(
                 "header",
                 .size(in: 1...1 << 24),
                 example: "16KiB",
-                "The bytes of a request's header names and values."
+                "The size limit of the names and values of the request headers."
             ),
             Option(
                 "code",
@@ -53,7 +56,7 @@ final class LimitInterceptor: Interceptor {
                 default: "resource_exhausted",
                 "The code of the rejection."
             ),
-            Option("text", .string, "The message of the rejection; what was too much if absent."),
+            Option("text", .string, "The message of the rejection. The default names the limit."),
         ],
         make: { LimitInterceptor($0, $1) }
     )
@@ -98,15 +101,15 @@ final class LimitInterceptor: Interceptor {
     private static func check(_ section: Section) {
         if !["rate", "concurrency", "message", "header"].contains(where: section.has) {
             section.diagnostics.report(
-                "nothing is limited; add rate, concurrency, message or header",
+                "the interceptor has no limit; add \"rate\", \"concurrency\", \"message\" or \"header\"",
                 at: section.mark
             )
         }
         if section.has("burst"), !section.has("rate") {
-            section.report("\"burst\" belongs to a rate; add rate, or remove it", at: "burst")
+            section.reportUnused("burst", without: "rate")
         }
         for key in ["key", "keys"] where section.has(key) && !section.has("rate") && !section.has("concurrency") {
-            section.report("\"\(key)\" belongs to rate and concurrency; add one of them, or remove it", at: key)
+            section.reportUnused(key, without: "rate", "concurrency")
         }
     }
 
@@ -114,8 +117,8 @@ final class LimitInterceptor: Interceptor {
         guard let text = section.marked("rate") else { return nil }
         let rate = Rate(text: text.text)
         if rate == nil {
-            let advice = "write 1 to \(Rate.maxCount), and /s, /m or /h, for example 100/s"
-            section.report("\(Diagnostic.quote(text.text)) is no rate; \(advice)", at: "rate")
+            let advice = "write a number from 1 to \(Rate.maxCount) and /s, /m or /h, for example 100/s"
+            section.report("\(Diagnostic.quote(text.text)) is not a rate; \(advice)", at: "rate")
         }
         return rate
     }
@@ -123,7 +126,7 @@ final class LimitInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         if let headerLimit, call.request.fieldBytes > headerLimit {
             let status = code == .resourceExhausted ? 431 : nil
-            return rejection("the headers have more than \(headerLimit) bytes", httpStatus: status)
+            return rejection("the headers exceed \(headerLimit) bytes", httpStatus: status)
         }
         guard let shared else { return .next }
         // Where each attempt of a call comes here, the call is still one.
@@ -138,17 +141,21 @@ final class LimitInterceptor: Interceptor {
             let maxConcurrency = settings.concurrency ?? 0
             return rejection(
                 maxConcurrency == 1
-                    ? "another call is under way" : "\(maxConcurrency) calls are under way, and no more may be"
+                    ? "another call is in progress, and the limit is 1"
+                    : "\(maxConcurrency) calls are in progress, which is the limit"
             )
         case .tooFast(let wait):
             let seconds = (wait + .second - 1) / .second
-            return rejection("calls come too fast; retry in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
+            return rejection(
+                "the rate limit is exceeded; retry in \(seconds)s",
+                metadata: [("retry-after", "\(seconds)")]
+            )
         }
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         guard let messageLimit, payload.count > messageLimit else { return .next }
-        return rejection("a message of the request has more than \(messageLimit) bytes")
+        return rejection("a request message exceeds \(messageLimit) bytes")
     }
 
     func finished(_ call: Call) {

@@ -25,7 +25,7 @@ final class LineSink: EndOfTurn {
         case let path:
             target = .file(path)
             if !path.hasPrefix("/") {
-                let problem = "\(Diagnostic.quote(path)) is no place for a log"
+                let problem = "\(Diagnostic.quote(path)) is not a valid log destination"
                 section.report("\(problem); write stdout, stderr or /path", at: key)
             }
             context.logFiles.append(MarkedString(path, at: section.mark(of: key)))
@@ -43,12 +43,12 @@ final class LineSink: EndOfTurn {
     ) -> UInt32? {
         guard let mode = section.fileMode(key) else { return nil }
         guard case .file(let path) = target else {
-            section.report("\"\(key)\" is for files; remove it, or write to a file", at: key)
+            section.report("\"\(key)\" has no effect without a file; write to a file, or remove it", at: key)
             return nil
         }
         let first = context.logModes[path] ?? mode
         if first != mode {
-            let problem = "another log gives \(path) the mode 0\(String(first, radix: 8))"
+            let problem = "another log sets the mode of \(path) to 0\(String(first, radix: 8))"
             section.report("\(problem); write the same mode", at: key)
         }
         context.logModes[path] = first

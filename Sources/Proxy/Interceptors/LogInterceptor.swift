@@ -10,26 +10,26 @@ internal import Telemetry
 final class LogInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "log",
-        summary: "Writes one line of JSON for every call when it is over.",
+        summary: "Writes one line of JSON for each call when it ends.",
         options: [
             Option(
                 "to",
                 .string,
                 default: "stdout",
                 example: "/var/log/martlet/calls.log",
-                "Where: stdout, stderr or a file, which is opened again on SIGUSR1."
+                "The destination: `stdout`, `stderr` or a file. SIGUSR1 opens the file again."
             ),
             Option(
                 "mode",
                 .string,
                 example: "\"0640\"",
-                "The permission bits of the file in octal digits; if absent, a new file gets 0640 less the umask."
+                "The permissions of the file in octal digits. The default for a new file is 0640 less the umask."
             ),
             Option(
                 "headers",
                 .strings,
                 example: "user-agent",
-                "Headers of the request to be in the line, as they go upstream; what is redacted is masked."
+                "Request headers to log, as they go to the upstream. Redacted headers are masked."
             ),
         ],
         make: { LogInterceptor($0, $1) }

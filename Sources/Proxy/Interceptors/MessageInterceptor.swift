@@ -7,8 +7,8 @@ final class MessageInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "message",
         summary: """
-            Writes each message of the request or of the response down as it comes, then requires things of it, then \
-            replaces or drops it. Messages are without envelope and decompressed; plain HTTP has none.
+            Writes the messages of a request or response to a log, checks them, and replaces or drops them, in \
+            this order. It sees messages without envelope and compression. Plain HTTP has no messages.
             """,
         options: [
             Option(
@@ -16,25 +16,39 @@ final class MessageInterceptor: Interceptor {
                 .choice(["request", "response"]),
                 required: true,
                 example: "request",
-                "Whose messages: those of the request, or of the response."
+                "The side whose messages the interceptor sees."
             ),
             Option(
                 "tee",
                 .string,
                 example: "/var/log/martlet/messages.log",
-                "Where they are written: stdout, stderr or a file."
+                "The destination of the messages: `stdout`, `stderr` or a file."
             ),
-            Option("tee_limit", .size(in: 0...Int.max), default: "64KiB", "How many bytes of each are written."),
-            Option("require", .section(MessageRequirements.options), "What must hold of each, or the call ends."),
+            Option(
+                "tee_limit",
+                .size(in: 0...Int.max),
+                default: "64KiB",
+                "The number of bytes to write of each message."
+            ),
+            Option(
+                "require",
+                .section(MessageRequirements.options),
+                "The conditions of each message. If one does not hold, the call ends with an error."
+            ),
             Option(
                 "code",
                 .choice(RPCCode.errorNames),
                 example: "failed_precondition",
-                "The code it ends with; invalid_argument for requests and internal for responses, if absent."
+                "The code of the error. The default is `invalid_argument` for requests and `internal` for responses."
             ),
-            Option("text", .string, "The message it ends with; what is wrong, if absent."),
-            Option("replace", .section(replacementOptions), "What goes on instead of each."),
-            Option("drop", .bool, default: "false", "Whether none goes on; in unary Connect an empty one does."),
+            Option("text", .string, "The message of the error. The default says what is wrong."),
+            Option("replace", .section(replacementOptions), "The message to send instead of each message."),
+            Option(
+                "drop",
+                .bool,
+                default: "false",
+                "Drops each message. A unary Connect call gets an empty message instead."
+            ),
         ],
         make: { MessageInterceptor($0, $1) }
     )
@@ -78,14 +92,14 @@ final class MessageInterceptor: Interceptor {
     private static func check(_ section: Section) {
         if !section.has("tee"), !section.has("require"), !section.has("replace"), !section.bool("drop") {
             let advice = "add \"tee\", \"require\", \"replace\" or \"drop: true\""
-            section.diagnostics.report("nothing is said that would be done with messages; \(advice)", at: section.mark)
+            section.diagnostics.report("the interceptor does nothing; \(advice)", at: section.mark)
         }
         if section.has("replace"), section.bool("drop") {
-            section.report("\"replace\" and \"drop\" exclude each other; keep one of them", at: "drop")
+            section.reportConflict("replace", "drop")
         }
         for (key, needed) in [("code", "require"), ("text", "require"), ("tee_limit", "tee")]
         where section.has(key) && !section.has(needed) {
-            section.report("\"\(key)\" means nothing without \"\(needed)\"; remove it, or add that", at: key)
+            section.reportUnused(key, without: needed)
         }
     }
 

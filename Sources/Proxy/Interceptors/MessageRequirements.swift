@@ -6,19 +6,22 @@ internal import Patterns
 /// What must hold of messages.
 final class MessageRequirements {
     static let options = [
-        Option("max", .size(in: 0...Int.max), example: "64KiB", "The most bytes."),
-        Option("min", .size(in: 0...Int.max), example: "1B", "The fewest bytes."),
+        Option("max", .size(in: 0...Int.max), example: "64KiB", "The maximum size."),
+        Option("min", .size(in: 0...Int.max), example: "1B", "The minimum size."),
         Option(
             "pattern",
             .string,
             example: "^[ -~]*$",
-            "A regular expression that some part must match; nothing longer than 64 KiB does."
+            """
+            A regular expression that some part of the message must match. A message of more than 64 KiB never \
+            matches.
+            """
         ),
         Option(
             "json",
             .node,
             shape: .named(.anything),
-            "What is in the places that JSON Pointers name: a value, present or absent."
+            "The values at JSON Pointers: a value, `present` or `absent`."
         ),
     ]
 
@@ -42,7 +45,7 @@ final class MessageRequirements {
         requirements = section.node("json").map { Self.requirements($0, section) }
         if maxSize == nil, minSize == nil, !section.has("pattern"), requirements == nil {
             let advice = "add \"max\", \"min\", \"pattern\" or \"json\""
-            section.diagnostics.report("nothing is required here; \(advice)", at: section.mark)
+            section.diagnostics.report("there is no condition here; \(advice)", at: section.mark)
         }
     }
 
@@ -58,13 +61,13 @@ final class MessageRequirements {
 
     private static func requirements(_ node: Node, _ section: Section) -> [Requirement] {
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
-            let advice = "write a mapping from places to values, like { /name: present }"
+            let advice = "write a mapping of JSON Pointers to values, such as { /name: present }"
             section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
             return []
         }
         return entries.compactMap { entry in
             guard let pointer = JSONPointer(entry.key) else {
-                let problem = "\(Diagnostic.quote(entry.key)) is no JSON Pointer"
+                let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
                 section.diagnostics.report("\(problem); write for example /name", at: entry.keyMark)
                 return nil
             }
@@ -83,13 +86,17 @@ final class MessageRequirements {
 
     /// What is wrong with a message: the end of a sentence about it, in which nothing of the message is quoted.
     func error(of payload: Span<UInt8>) -> String? {
-        if let maxSize, payload.count > maxSize { return "is too large: \(payload.count) B, at most \(maxSize) B" }
-        if let minSize, payload.count < minSize { return "is too small: \(payload.count) B, at least \(minSize) B" }
-        if let pattern, !pattern.matches(payload) { return "does not match what is required" }
+        if let maxSize, payload.count > maxSize {
+            return "is too large: \(payload.count) B, the maximum is \(maxSize) B"
+        }
+        if let minSize, payload.count < minSize {
+            return "is too small: \(payload.count) B, the minimum is \(minSize) B"
+        }
+        if let pattern, !pattern.matches(payload) { return "does not match the required pattern" }
         guard let requirements else { return nil }
-        guard let value = try? JSON.parse(payload) else { return "is not JSON" }
+        guard let value = try? JSON.parse(payload) else { return "is not valid JSON" }
         let wrong = requirements.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
-        return wrong.map { "does not have what is required at \($0.name)" }
+        return wrong.map { "does not have the required value at \($0.name)" }
     }
 
     private static func holds(_ test: Requirement.Test, _ found: JSONValue?) -> Bool {

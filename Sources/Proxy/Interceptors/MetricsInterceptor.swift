@@ -10,21 +10,21 @@ internal import Telemetry
 final class MetricsInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "metrics",
-        summary: "Counts and times the calls, by service, method and code.",
+        summary: "Counts calls and measures their time, by service, method and code.",
         options: [
             Option(
                 "methods",
                 .integer(in: 0...10_000),
                 default: "200",
-                "How many methods are counted by name; the others are _OTHER."
+                "The limit of methods with a name in the metrics. Other methods are counted as `_OTHER`."
             ),
             Option(
                 "buckets",
                 .strings,
                 example: "[1ms, 10ms, 100ms, 1s]",
                 """
-                The upper bounds of the histograms' buckets, ascending, at most \(HistogramBounds.maxCount); from 100us to 10s \
-                if absent. The file has one such list.
+                The upper bounds of the histogram buckets, ascending, at most \(HistogramBounds.maxCount). The \
+                default is 100us to 10s. All `metrics` interceptors share one list.
                 """
             ),
         ],
@@ -75,8 +75,11 @@ extension MetricsInterceptor {
         let mark = section.mark(of: "buckets")
         if let other = context.buckets, other.bounds != bounds {
             let (first, second) = mark < other.mark ? (mark, other.mark) : (other.mark, mark)
-            let problem = "\"buckets\" differs from the list in line \(first.line)"
-            section.diagnostics.report("\(problem); all metrics share one list, so give it once", at: second)
+            let problem = "\"buckets\" differs from the list on line \(first.line)"
+            section.diagnostics.report(
+                "\(problem); all metrics interceptors share one list, so write it only once",
+                at: second
+            )
         } else {
             context.buckets = (bounds, mark)
         }
@@ -85,9 +88,7 @@ extension MetricsInterceptor {
     /// The bounds that a list names; nil if something is wrong with it, which is reported.
     private static func bounds(_ section: Section) -> HistogramBounds? {
         let texts = section.markedStrings("buckets")
-        if case .sequence([])? = section.node("buckets")?.content {
-            section.report("\"buckets\" is an empty list; remove it, or write for example [1ms, 10ms]", at: "buckets")
-        }
+        section.reportIfEmpty("buckets", write: "bounds such as [1ms, 10ms]")
         guard texts.count <= HistogramBounds.maxCount else {
             let problem = "\"buckets\" has \(texts.count) bounds"
             section.report("\(problem); write at most \(HistogramBounds.maxCount)", at: "buckets")
@@ -97,12 +98,18 @@ extension MetricsInterceptor {
         for text in texts {
             let quoted = Diagnostic.quote(text.text)
             guard let duration = Duration(text: text.text), duration > .zero else {
-                section.diagnostics.report("\(quoted) is not a bucket; write for example 500us or 10ms", at: text.mark)
+                section.diagnostics.report(
+                    "\(quoted) is not a valid bucket; write for example 500us or 10ms",
+                    at: text.mark
+                )
                 continue
             }
             let bound = Int(Nanoseconds(duration))
             if let last = bounds.last, bound <= last {
-                section.diagnostics.report("\(quoted) is not above the bucket before it; sort the list", at: text.mark)
+                section.diagnostics.report(
+                    "\(quoted) is not greater than the bucket before it; sort the list",
+                    at: text.mark
+                )
             }
             bounds.append(bound)
         }

@@ -6,26 +6,26 @@ internal import Patterns
 /// How a path becomes another.
 final class PathRule {
     static let options = [
-        Option("template", .string, oneOf: "rule", example: "/v2{path}", "The whole path; a template."),
+        Option("template", .string, oneOf: "rule", example: "/v2{path}", "A template for the whole path."),
         Option(
             "prefix",
             .string,
             oneOf: "rule",
             example: "/v1/",
-            "The beginning that a path must have to be changed; it ends where a segment does."
+            "The prefix to replace. It must end at a segment boundary of the path."
         ),
         Option(
             "pattern",
             .string,
             oneOf: "rule",
             example: "^/v1/(.*)$",
-            "The regular expression (PCRE2) for what is changed in a path."
+            "The regular expression (PCRE2) for the part of the path to replace."
         ),
         Option(
             "with",
             .string,
             example: "/v2/",
-            "What the prefix becomes, or what matches the pattern, whose first group is $1."
+            "The replacement of the prefix or of the match. `$1` is the first group of the pattern."
         ),
     ]
 
@@ -46,7 +46,7 @@ final class PathRule {
             Self.check([Array(section.string("with").utf8)], "with", section)
             change = section.has("pattern") ? Self.pattern(section) : Self.prefix(section)
         } else if section.has("prefix") || section.has("pattern") {
-            section.diagnostics.report("\"with\" is missing; add what is to come instead, such as /", at: section.mark)
+            section.diagnostics.report("\"with\" is missing; add the replacement, such as with: /", at: section.mark)
         }
     }
 
@@ -54,19 +54,21 @@ final class PathRule {
         let template = Template(text.text, at: text.mark, into: section.diagnostics)
         check(template.texts, "template", section)
         if let beginning = template.beginning, beginning.first != UInt8(ascii: "/") {
-            section.report("a path begins with \"/\"", at: "template")
+            section.report("a path must start with \"/\"; write for example /v2", at: "template")
         }
-        if section.has("with") { section.report("\"with\" is for \"prefix\" and \"pattern\"; remove it", at: "with") }
+        if section.has("with") { section.report("\"with\" has no effect with \"template\"; remove it", at: "with") }
         return template
     }
 
     private static func prefix(_ section: Section) -> Change {
         let (prefix, new) = (Array(section.string("prefix").utf8), Array(section.string("with").utf8))
-        if prefix.first != UInt8(ascii: "/") { section.report("a path begins with \"/\"", at: "prefix") }
+        if prefix.first != UInt8(ascii: "/") {
+            section.report("a path must start with \"/\"; write for example /v1", at: "prefix")
+        }
         // Without it, what follows has to begin with "/", which behind another "/" is hardly meant.
         let mayBeEmpty = prefix.last != UInt8(ascii: "/")
         if new.first != UInt8(ascii: "/"), !new.isEmpty || !mayBeEmpty {
-            section.report("a path begins with \"/\"", at: "with")
+            section.report("a path must start with \"/\"; write for example /v2", at: "with")
         }
         return .prefix(prefix, with: new)
     }
@@ -86,7 +88,10 @@ final class PathRule {
     /// Reports what no path can have in it.
     private static func check(_ texts: [[UInt8]], _ key: String, _ section: Section) {
         guard !texts.allSatisfy({ HTTPHead.isPath(([UInt8(ascii: "/")] + $0).span) }) else { return }
-        section.report("a path cannot have spaces, quotes, controls, ? or #; write %20 for a space", at: key)
+        section.report(
+            "a path cannot contain spaces, quotes, control characters, ? or #; write %20 for a space",
+            at: key
+        )
     }
 
     /// Appends what the path of the call becomes.

@@ -8,8 +8,8 @@ internal import Protocols
 /// Parameters of the Connect protocol stay what they are in a call that is made by them.
 final class QueryRules {
     static let options = [
-        Option("set", .map, "Parameters to give this value, whatever they had before."),
-        Option("add", .map, "Parameters to add behind those that are there."),
+        Option("set", .map, "Parameters to set. A parameter that exists is replaced."),
+        Option("add", .map, "Parameters to append. A parameter that exists is kept."),
         Option("remove", .strings, "Parameters to remove."),
     ]
 
@@ -46,7 +46,7 @@ final class QueryRules {
         isSet = [Bool](repeating: false, count: set.count)
         guard removed.isEmpty, set.isEmpty, added.isEmpty else { return }
         let advice = "add \"set\", \"add\" or \"remove\""
-        section.diagnostics.report("nothing is said that would change in the query; \(advice)", at: section.mark)
+        section.diagnostics.report("the rules do not change the query; \(advice)", at: section.mark)
     }
 
     /// Appends the query that the call gets, with its `?` if there is any.

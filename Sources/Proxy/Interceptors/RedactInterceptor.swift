@@ -7,9 +7,9 @@ final class RedactInterceptor: Interceptor, Redacting {
     static let kind = InterceptorKind(
         name: "redact",
         summary: """
-            Keeps the values of headers, and parts of messages in JSON, out of logs, tees and traces of its whole chain, \
-            wherever in it they stand. Never shown are authorization, cookie, set-cookie, proxy-authorization, x-api-key \
-            and the header of a token.
+            Masks the values of headers and parts of JSON messages in the logs, tees and traces of its chain, at \
+            any position. These headers are always masked: authorization, cookie, set-cookie, \
+            proxy-authorization, x-api-key and the header of a token.
             """,
         options: [
             Option("headers", .strings, example: "x-session", "Headers whose values are masked."),
@@ -18,8 +18,8 @@ final class RedactInterceptor: Interceptor, Redacting {
                 .strings,
                 example: "/user/password",
                 """
-                JSON Pointers to parts of messages that are masked; an asterisk in one stands for each item or member. \
-                Messages that are not JSON are not shown at all then.
+                JSON Pointers to the parts of messages to mask. `*` stands for every item or member. Messages that \
+                are not JSON are then hidden.
                 """
             ),
         ],
@@ -35,13 +35,13 @@ final class RedactInterceptor: Interceptor, Redacting {
         let pointers = section.markedStrings("json").compactMap { text in
             let pointer = JSONPointer(text.text)
             if pointer == nil {
-                let problem = "\(Diagnostic.quote(text.text)) is no JSON Pointer"
+                let problem = "\(Diagnostic.quote(text.text)) is not a JSON Pointer"
                 diagnostics.report("\(problem); write for example /user/password", at: text.mark)
             }
             return pointer
         }
         if headers.isEmpty, section.strings("json").isEmpty {
-            diagnostics.report("nothing is named that would be redacted; add \"headers\" or \"json\"", at: section.mark)
+            diagnostics.report("the interceptor redacts nothing; add \"headers\" or \"json\"", at: section.mark)
         }
         redactions = Redactions(headers: headers, pointers: pointers)
     }

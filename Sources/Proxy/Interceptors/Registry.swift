@@ -29,7 +29,7 @@ public struct Registry: Sendable {
     public func adding(_ more: [InterceptorKind]) -> Registry {
         let all = kinds + more
         for (index, kind) in all.enumerated() where all[..<index].contains(where: { $0.name == kind.name }) {
-            preconditionFailure("two kinds of interceptors are named \(kind.name)")
+            preconditionFailure("two interceptor kinds have the name \(kind.name)")
         }
         return Registry(kinds: all)
     }

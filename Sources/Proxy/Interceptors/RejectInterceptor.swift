@@ -5,13 +5,23 @@ public import RPC
 final class RejectInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "reject",
-        summary: "Ends the call with an error in the caller's protocol; nothing reaches the upstream.",
+        summary: "Ends the call with an error in the caller's protocol. The call does not reach the upstream.",
         responds: true,
         options: [
-            Option("code", .choice(RPCCode.errorNames), required: true, example: "permission_denied", "The code."),
-            Option("message", .string, "The message for people."),
-            Option("details", .sections(detailOptions), "Typed details."),
-            Option("metadata", .map, "Headers, or trailers where the protocol has them there."),
+            Option(
+                "code",
+                .choice(RPCCode.errorNames),
+                required: true,
+                example: "permission_denied",
+                "The code of the error."
+            ),
+            Option("message", .string, "The message of the error."),
+            Option("details", .sections(detailOptions), "The typed details of the error."),
+            Option(
+                "metadata",
+                .map,
+                "Fields to add to the headers, or to the trailers if the protocol has errors there."
+            ),
         ],
         make: { section, _ in RejectInterceptor(section) }
     )
@@ -27,7 +37,9 @@ final class RejectInterceptor: Interceptor {
     init(_ section: Section) {
         let details = section.sections("details").map { detail in
             let value = Base64.decode(Array(detail.string("value").utf8).span)
-            if value == nil { detail.report("the value of a detail is base64", at: "value") }
+            if value == nil {
+                detail.report("the value of a detail is not valid base64; write for example CgVoZWxsbw==", at: "value")
+            }
             return ErrorDetail(type: detail.string("type"), value: value ?? [])
         }
         let metadata = section.map("metadata").map { entry in

@@ -8,13 +8,16 @@ internal import RPC
 final class RespondInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "respond",
-        summary: "Responds to the call: with a message in the caller's protocol, or with a plain HTTP response.",
+        summary: """
+            Responds with a message in the caller's protocol, or with a plain HTTP response. The call does not \
+            reach the upstream.
+            """,
         responds: true,
         options: [
             Option("json", .node, "The message: a YAML value, or a string of JSON."),
-            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain response."),
-            Option("headers", .map, "The headers of a plain response."),
-            Option("body", .string, default: "", "The body of a plain response."),
+            Option("status", .integer(in: 200...599), default: "200", "The HTTP status of a plain HTTP response."),
+            Option("headers", .map, "The headers of a plain HTTP response."),
+            Option("body", .string, default: "", "The body of a plain HTTP response."),
         ],
         make: { section, _ in RespondInterceptor(section) }
     )
@@ -27,7 +30,7 @@ final class RespondInterceptor: Interceptor {
         message = section.json("json")
         if message != nil {
             for key in ["status", "headers", "body"] where section.has(key) {
-                section.report("\"json\" and \"\(key)\" exclude each other; keep one of them", at: key)
+                section.reportConflict("json", key)
             }
         }
         var headers: [(name: [UInt8], value: [UInt8])] = []

@@ -8,20 +8,20 @@ final class RewriteInterceptor: Interceptor {
     static let kind = InterceptorKind(
         name: "rewrite",
         summary:
-            "Changes the path, the query and the host of the request. Templates see the request as it was before.",
+            "Changes the path, the query and the host of the request. Templates see the request before the changes.",
         rewrites: true,
         options: [
             Option(
                 "path",
                 .section(PathRule.options, shorthand: "template"),
-                "The path without the query: a template, or the rule for a part of it."
+                "The path without the query: a template, or a rule for a part of the path."
             ),
-            Option("query", .section(QueryRules.options), "Rules for the parameters of the query."),
+            Option("query", .section(QueryRules.options), "Rules for the query parameters."),
             Option(
                 "authority",
                 .string,
                 example: "api.example:8443",
-                "The host, with its port if it has one; a template."
+                "A template for the host, with an optional port."
             ),
         ],
         make: { section, _ in RewriteInterceptor(section) }
@@ -40,10 +40,13 @@ final class RewriteInterceptor: Interceptor {
         authority = section.marked("authority").map { Template($0.text, at: $0.mark, into: section.diagnostics) }
         if path == nil, query == nil, authority == nil {
             let advice = "add \"path\", \"query\" or \"authority\""
-            section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+            section.diagnostics.report("the interceptor changes nothing; \(advice)", at: section.mark)
         }
         if let constant = authority?.constant, !HTTPHead.isAuthority(constant.span) {
-            section.report("this is no host; write for example api.example or 127.0.0.1:8080", at: "authority")
+            section.report(
+                "the value is not a valid host; write for example api.example or 127.0.0.1:8080",
+                at: "authority"
+            )
         }
     }
 
@@ -57,12 +60,12 @@ final class RewriteInterceptor: Interceptor {
         // Nothing is set before all is made: templates may name what is changed.
         authority?.render(for: call, to: host)
         guard make(target, for: call) else {
-            let rule = "it must begin with \"/\" and have no spaces, quotes, controls, ? or #"
-            return .reject(RPCError(.internal, "the path that was made for the request is none: \(rule)"))
+            let rule = "a path must start with \"/\" and cannot contain spaces, quotes, control characters, ? or #"
+            return .reject(RPCError(.internal, "the rendered path is not a valid request path: \(rule)"))
         }
         if authority != nil {
             guard HTTPHead.isAuthority(host.readable) else {
-                return .reject(RPCError(.internal, "the host that was made for the request is none"))
+                return .reject(RPCError(.internal, "the rendered host is not a valid host"))
             }
             request.setAuthority(host.readable)
         }

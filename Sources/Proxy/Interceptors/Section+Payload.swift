@@ -13,7 +13,7 @@ extension Section {
             _ = try JSON.parse(Array(text.utf8).span)
         } catch {
             let position = "line \(error.line), column \(error.column)"
-            report("\"\(key)\" is not JSON: \(error.text), \(position)", at: key)
+            report("\"\(key)\" is not valid JSON: \(error.text), \(position)", at: key)
         }
         return Array(text.utf8)
     }
@@ -22,7 +22,7 @@ extension Section {
     func base64(_ key: String) -> [UInt8]? {
         guard let text = string(ifGiven: key) else { return nil }
         let bytes = Base64.decode(Array(text.utf8).span)
-        if bytes == nil { report("\"\(key)\" is not base64", at: key) }
+        if bytes == nil { report("\"\(key)\" is not valid base64; write for example AQID", at: key) }
         return bytes ?? []
     }
 
@@ -31,7 +31,7 @@ extension Section {
         guard let text = string(ifGiven: key) else { return nil }
         let digits = text.filter { $0 != " " }.map(\.hexDigitValue)
         guard digits.count.isMultiple(of: 2), !digits.contains(nil) else {
-            report("\"\(key)\" is not hexadecimal; write two digits for each byte, like 0a 02", at: key)
+            report("\"\(key)\" is not valid hexadecimal; write two digits for each byte, such as 0a 02", at: key)
             return []
         }
         let values = digits.compactMap { $0 }

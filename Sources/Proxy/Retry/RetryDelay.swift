@@ -7,29 +7,29 @@ internal import Events
 struct RetryDelay: Equatable, Sendable {
     static let options =
         [
-            Option("immediate", .section([]), oneOf: group, "The request is retried at once."),
-            Option("delayed", .duration, oneOf: group, example: "3s", "The time before each retry."),
+            Option("immediate", .section([]), oneOf: group, "Retries the request at once."),
+            Option("delayed", .duration, oneOf: group, example: "3s", "The delay before each retry."),
             Option(
                 "exponential",
                 .string,
                 oneOf: group,
                 example: "2",
-                "The base b of times that grow: 1/b, 1, b, b² … units; a number from 1 to 1000."
+                "The base b of growing delays: 1/b, 1, b, b² … units. It is a number from 1 to 1000."
             ),
-            Option("fibonacci", .section([]), oneOf: group, "The times are 0, 1, 1, 2, 3, 5 … units."),
+            Option("fibonacci", .section([]), oneOf: group, "Delays of 0, 1, 1, 2, 3, 5 … units."),
         ] + shapeOptions
 
     private static let group = "strategy"
 
     private static let shapeOptions = [
-        Option("unit", .timeout, default: "1s", "What `exponential` and `fibonacci` count in."),
-        Option("cap", .duration, default: "none", "The longest time before a retry."),
+        Option("unit", .timeout, default: "1s", "The unit of `exponential` and `fibonacci`."),
+        Option("cap", .duration, default: "none", "The maximum delay before a retry."),
         Option(
             "jitter",
             .string,
             default: "0",
             example: "0.5",
-            "Which share of the time is up to chance, from 0 to 1: with 0.5 a retry comes after half of it to all of it."
+            "The random share of a delay, from 0 to 1. With 0.5, a retry comes after 50 % to 100 % of the delay."
         ),
     ]
 
@@ -73,7 +73,7 @@ struct RetryDelay: Equatable, Sendable {
     /// A time that has an end.
     private static func finite(_ key: String, _ section: Section) -> Duration? {
         if section.has(key), section.node(key)?.text == "none" {
-            section.report("\"\(key)\" cannot be none; write a time such as 1s", at: key)
+            section.report("\"\(key)\" cannot be none; write a duration such as 1s", at: key)
         }
         return section.duration(key)
     }
@@ -89,7 +89,7 @@ struct RetryDelay: Equatable, Sendable {
         if isPlain, let value = Double(text), range.contains(value) { return value }
         let bounds = "\(Int(range.lowerBound)) to \(Int(range.upperBound))"
         let problem = "\"\(key)\" cannot be \(Diagnostic.quote(text))"
-        section.report("\(problem); write a number from \(bounds) such as \(example)", at: key)
+        section.report("\(problem); write a number from \(bounds), such as \(example)", at: key)
         return nil
     }
 

@@ -46,7 +46,7 @@ package final class RouteTable: @unchecked Sendable {
     package init(_ routes: [RouteSettings]) {
         let diagnostics = Diagnostics()
         conditions = routes.map { route in route.match.map { Condition($0, into: diagnostics) } }
-        assert(diagnostics.isEmpty, "settings are checked before they become a table")
+        assert(diagnostics.isEmpty, "settings must be checked before they become a route table")
         let isNamed = routes.contains { $0.name != nil }
         names = isNamed ? routes.map { route in route.name.map { Array($0.text.utf8) } } : []
         asksForUnits = routes.contains { $0.match?.peerUnits.isEmpty == false }

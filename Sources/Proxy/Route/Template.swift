@@ -36,7 +36,7 @@ public final class Template {
                 literal.append(byte)
             } else if byte == UInt8(ascii: "{") {
                 guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
-                    diagnostics.report("\"{\" without its \"}\"; for a plain brace write \"{{\"", at: mark)
+                    diagnostics.report("a \"{\" has no \"}\"; write \"{{\" for a plain brace", at: mark)
                     return
                 }
                 pieces.append(.text(literal))
@@ -44,7 +44,7 @@ public final class Template {
                 parse(String(decoding: rest[..<end], as: UTF8.self), at: mark, into: diagnostics)
                 rest = rest[(end + 1)...]
             } else if byte == UInt8(ascii: "}") {
-                diagnostics.report("\"}\" without its \"{\"; for a plain brace write \"}}\"", at: mark)
+                diagnostics.report("a \"}\" has no \"{\"; write \"}}\" for a plain brace", at: mark)
             } else {
                 literal.append(byte)
             }
@@ -64,7 +64,7 @@ public final class Template {
             let variable = String(name.dropFirst(4))
             guard let value = unsafe getenv(variable) else {
                 diagnostics.report(
-                    "the environment variable \(variable) is not set; set it or remove {\(name)}",
+                    "the environment variable \(variable) is not set; set it, or remove {\(name)}",
                     at: mark
                 )
                 return
@@ -80,7 +80,7 @@ public final class Template {
             let isName = name.utf8.allSatisfy {
                 0x61...0x7a ~= $0 || $0 == 0x2e || $0 == 0x3a || $0 == 0x5f || $0 == 0x2d
             }
-            let what = isName ? "{\(name)}" : "what stands in the braces"
+            let what = isName ? "{\(name)}" : "the placeholder"
             diagnostics.report(
                 "\(what) is unknown; \(Suggestion.text(for: isName ? name : "", among: known))",
                 at: mark

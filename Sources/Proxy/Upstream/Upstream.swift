@@ -70,7 +70,7 @@ final class Upstream {
         logLimiter: LogLimiter,
         tls: UpstreamTLS?
     ) {
-        precondition((settings.tls == nil) == (tls == nil), "clear text has to be meant")
+        precondition((settings.tls == nil) == (tls == nil), "clear text must be intended")
         self.settings = settings
         self.tls = tls
         name = Array(settings.name.utf8)
@@ -145,7 +145,7 @@ final class Upstream {
         countExceeded(limit)
         let label = limit.label.label.description
         logLimiter.note(
-            "an upstream went beyond a limit of HTTP/2",
+            "upstream exceeded an HTTP/2 limit",
             about: "\(settings.name) \(label)",
             ("upstream", settings.name),
             ("address", "\(address)"),
@@ -167,7 +167,7 @@ final class Upstream {
         let name = settings.name
         let reason = error.error(upstream: name, for: .http).message
         connectError = reason
-        logLimiter.note("an upstream cannot be connected to", about: name, ("upstream", name), ("reason", reason))
+        logLimiter.note("cannot connect to upstream", about: name, ("upstream", name), ("reason", reason))
     }
 
     /// The pool of connections of one version.

@@ -59,7 +59,7 @@ enum UpstreamError: Error {
         case .connect(let address, let error):
             RPCError(.unavailable, "upstream \(upstream): cannot connect to \(address): \(error.text)")
         case .security(let address, let error):
-            RPCError(.unavailable, "upstream \(upstream): no TLS with \(address): \(error)")
+            RPCError(.unavailable, "upstream \(upstream): TLS handshake with \(address) failed: \(error)")
         case .connectTimeout:
             RPCError(.unavailable, "upstream \(upstream): no connection within timeouts.connect")
         case .tooManyWaiting:
@@ -67,17 +67,21 @@ enum UpstreamError: Error {
         case .firstByteTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no response within timeouts.first_byte")
         case .attemptTimeout:
-            RPCError(.deadlineExceeded, "upstream \(upstream): no response to the attempt within timeouts.attempt")
+            RPCError(.deadlineExceeded, "upstream \(upstream): no response within timeouts.attempt")
         case .callTimeout:
             RPCError(.deadlineExceeded, "upstream \(upstream): no complete response within timeouts.call")
         case .lost:
-            RPCError(.unavailable, "upstream \(upstream): the connection ended before the response", httpStatus: 502)
+            RPCError(
+                .unavailable,
+                "upstream \(upstream): the connection was closed before the response",
+                httpStatus: 502
+            )
         case .cutOff:
-            RPCError(.unavailable, "upstream \(upstream): the connection ended in the middle of the response")
+            RPCError(.unavailable, "upstream \(upstream): the connection was closed in the middle of the response")
         case .noHTTP2(let address):
             RPCError(.unavailable, "upstream \(upstream): \(address) does not speak HTTP/2", httpStatus: 502)
         case .noRoom(let address):
-            RPCError(.unavailable, "upstream \(upstream): \(address) allowed no call before the connection ended")
+            RPCError(.unavailable, "upstream \(upstream): \(address) closed the connection before it allowed a call")
         case .reset(let code):
             RPCError(
                 RPCCode(http2Reset: code.rawValue),
@@ -87,15 +91,15 @@ enum UpstreamError: Error {
         case .exceeded(let limit):
             RPCError(
                 .unavailable,
-                "upstream \(upstream): it went beyond a limit of HTTP/2: \(limit.text)",
+                "upstream \(upstream): it exceeded an HTTP/2 limit: \(limit.text)",
                 httpStatus: 502
             )
         case .unprocessed:
-            RPCError(.unavailable, "upstream \(upstream): the call was rejected before it was processed")
+            RPCError(.unavailable, "upstream \(upstream): the upstream refused the call before processing it")
         case .needsHTTP2:
             RPCError(
                 .unimplemented,
-                "upstream \(upstream): gRPC needs HTTP/2, and the upstream speaks HTTP/1.1"
+                "upstream \(upstream): gRPC needs HTTP/2, but the upstream speaks HTTP/1.1"
             )
         case .badResponse(let error):
             RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(error))", httpStatus: 502)
@@ -118,7 +122,7 @@ enum UpstreamError: Error {
     /// A fault in words that fit a response: its limits are not those of a listener.
     private static func text(_ error: HTTPError) -> String {
         switch error {
-        case .headTooLarge: "the head is larger than 64 KiB"
+        case .headTooLarge: "the head exceeds 64 KiB"
         case .tooManyFields: "the head has more than 200 fields"
         default: error.text
         }

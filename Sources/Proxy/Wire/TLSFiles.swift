@@ -45,7 +45,7 @@ struct TLSFiles {
         do throws(TLSIdentity.LoadError) {
             let identity = try TLSIdentity(certificate: certificate, key: key)
             if identity.expires <= Clock.wall / .second {
-                let text = "the certificate, or one behind it, has expired, and whoever checks it rejects it"
+                let text = "the certificate, or a CA certificate in its chain, has expired"
                 diagnostics.warn("\(files.certificate.text): \(text); renew it", at: files.certificate.mark)
             }
             return identity
@@ -69,7 +69,7 @@ struct TLSFiles {
             contents.append(content)
             return content
         case .failure(let error):
-            diagnostics.report("\(file.text): cannot be read: \(error.text)", at: file.mark)
+            diagnostics.report("cannot read \(file.text): \(error.text)", at: file.mark)
             return nil
         }
     }

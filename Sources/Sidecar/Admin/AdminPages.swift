@@ -21,14 +21,16 @@ final class AdminPages {
 
     /// Responds to a request, now or when the workers have said what is needed.
     func respond(to request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
-        guard !request.isFromBrowser else { return respond(.text("not for web pages", status: 403)) }
+        guard !request.isFromBrowser else {
+            return respond(.text("requests from web pages are not allowed", status: 403))
+        }
         if request.path == "/" { return respond(.text(index)) }
         guard let page = AdminPage(path: request.path), pages.contains(page) else {
-            return respond(.text("no such page; GET / lists them", status: 404))
+            return respond(.text("page not found; GET / lists the pages", status: 404))
         }
         let method = page.changesSomething ? "POST" : "GET"
         guard request.method == method || request.method == "HEAD" && method == "GET" else {
-            var rejection = AdminResponse.text("\(request.path) takes \(method)", status: 405)
+            var rejection = AdminResponse.text("\(request.path) requires \(method)", status: 405)
             rejection.allow = method
             return respond(rejection)
         }

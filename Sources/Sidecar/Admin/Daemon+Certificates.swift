@@ -11,7 +11,7 @@ extension Daemon {
 
     /// One line for each listener with TLS, behind a line feed.
     var certificateLines: String {
-        secured.map { "\ncertificate of \($0.listener): \($0.entry.problem.map { "rejected: \($0)" } ?? "good")" }
+        secured.map { "\ncertificate of \($0.listener): \($0.entry.problem.map { "rejected: \($0)" } ?? "valid")" }
             .joined()
     }
 

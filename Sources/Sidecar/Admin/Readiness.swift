@@ -13,7 +13,7 @@ extension Daemon {
         if let healthProblem { return Readiness(isReady: false, text: healthProblem) }
         let missing = missingCredentials
         guard missing.isEmpty else {
-            return Readiness(isReady: false, text: "no credential: \(missing.joined(separator: ", "))")
+            return Readiness(isReady: false, text: "missing credentials: \(missing.joined(separator: ", "))")
         }
         return Readiness(isReady: true, text: "ready")
     }

@@ -43,7 +43,7 @@ struct StatusPage {
             let pool = report.counters.pool(of: upstream.name)
             let connections = "\(Self.counted(pool.active, "active connection")), \(pool.idle) idle"
             let waiting = pool.waiting > 0 ? ", \(Self.counted(pool.waiting, "waiting call"))" : ""
-            let error = report.connectErrors[upstream.name].map { ", last connection failed: \($0)" } ?? ""
+            let error = report.connectErrors[upstream.name].map { ", last connection error: \($0)" } ?? ""
             return "upstream: \(upstream.name), \(upstream.url), \(connections)\(waiting)\(error)"
         }
     }
@@ -58,8 +58,8 @@ struct StatusPage {
 
     private var memory: String {
         let budget = daemon.budgets.memory
-        let short = budget.isExhausted ? "; new calls are rejected" : ""
-        return "memory held for calls: \(Self.size(budget.used)) of \(Self.size(budget.limit))\(short)"
+        let short = budget.isExhausted ? "; rejecting new calls" : ""
+        return "memory of calls: \(Self.size(budget.used)) of \(Self.size(budget.limit))\(short)"
     }
 
     private static func size(_ bytes: Int) -> String {

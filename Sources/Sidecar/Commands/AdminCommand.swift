@@ -8,16 +8,6 @@ enum AdminCommand: Equatable {
     /// Asks whether it lives, or whether it is ready for calls.
     case healthcheck(ready: Bool)
 
-    /// The command of this name; nil if it is none of these.
-    init?(_ word: String, ready: Bool) {
-        switch word {
-        case "reload": self = .reload
-        case "status": self = .status
-        case "healthcheck": self = .healthcheck(ready: ready)
-        default: return nil
-        }
-    }
-
     /// Asks, prints what is answered, and leaves with 0 if it is a success.
     func run(file: String?, address: String?) -> Exit {
         let targets = Self.targets(file: file, named: address)
@@ -31,13 +21,15 @@ enum AdminCommand: Equatable {
         switch AdminClient.ask(method, path, firstOf: targets) {
         case .nobodyListens:
             let addresses = targets.map(\.description).joined(separator: " or ")
-            Terminal.complain("martlet: nobody responds at \(addresses); is Martlet running?")
+            Terminal.complain("martlet: no daemon is listening at \(addresses); is Martlet running?")
             return .failure
         case .notAllowed(let address):
-            Terminal.complain("martlet: permission denied at \(address); ask as root, or as the user of the service")
+            Terminal.complain(
+                "martlet: permission denied at \(address); run the command as root or as the user of the service"
+            )
             return .failure
         case .noResponse(let address):
-            Terminal.complain("martlet: no response from \(address): the daemon is stuck or has ended")
+            Terminal.complain("martlet: no response from \(address); the daemon is stuck or has stopped")
             return .failure
         case .response(let status, let body):
             let text = body.hasSuffix("\n") ? String(body.dropLast()) : body
@@ -55,7 +47,9 @@ enum AdminCommand: Equatable {
         (named.map { [$0] } ?? addressTexts(in: .find(file, .builtIn))).compactMap { text in
             let address = Self.address(text)
             if address == nil {
-                Terminal.complain("martlet: \(text) is not an admin address; write 127.0.0.1:9901 or unix:/path")
+                Terminal.complain(
+                    "martlet: \(Diagnostic.quote(text)) is not a valid admin address; write 127.0.0.1:9901 or unix:/path"
+                )
             }
             return address
         }
@@ -66,7 +60,7 @@ enum AdminCommand: Equatable {
             let admins = try file.admins()
             guard admins.isEmpty else { return admins.map { "\($0.address)" } }
             Terminal.complain(
-                "martlet: \(file.name) names no admin socket; add `admin:` to it, or --admin ADDRESS here"
+                "martlet: \(file.name) has no admin socket; add admin: to it, or use --admin ADDRESS"
             )
         } catch {
             error.lines.forEach(Terminal.complain)

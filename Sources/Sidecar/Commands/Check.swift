@@ -14,9 +14,10 @@ enum Check {
             if needs.isMeant, let shortage = needs.shortage(DescriptorBudget(limit: DescriptorLimit.hard)) {
                 Terminal.complain("\(file.name): \(shortage)")
             }
-            lacks(loaded).forEach { Terminal.complain("\(file.name): not yet on this machine: \($0)") }
+            lacks(loaded).forEach { Terminal.complain("\(file.name): warning for this machine: \($0)") }
             Terminal.print(
-                "\(file.name): good: \(counted(settings.listeners, "listener")), \(counted(settings.upstreams, "upstream")), "
+                "\(file.name): valid: "
+                    + "\(counted(settings.listeners, "listener")), \(counted(settings.upstreams, "upstream")), "
                     + counted(settings.routes, "route")
             )
             return .success
@@ -39,10 +40,10 @@ enum Check {
         }
         let tokens = loaded.tokenFiles.compactMap { path -> String? in
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
-            return "no token in \(path): \(error.text)"
+            return "cannot read the token in \(path): \(error.text)"
         }
         let logs = loaded.logFiles.compactMap { log in
-            LineWriter.error(openingFile: log.text).map { "cannot write the log \(log.text): \($0.text)" }
+            LineWriter.error(openingFile: log.text).map { "cannot write to the log \(log.text): \($0.text)" }
         }
         return sockets + tokens + logs
     }

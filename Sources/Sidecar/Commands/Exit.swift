@@ -2,7 +2,7 @@ internal import Events
 private import Glibc
 
 /// How the program ends.
-enum Exit: Int32 {
+enum Exit: Int32, CaseIterable {
     /// Everything went well.
     case success = 0
     /// Something went wrong at run time, or draining took too long.
@@ -11,6 +11,16 @@ enum Exit: Int32 {
     case usage = 2
     /// The configuration is not good (EX_CONFIG of sysexits).
     case configuration = 78
+
+    /// What the exit code says, for `--help` and the reference page.
+    var meaning: String {
+        switch self {
+        case .success: "The command succeeded, or the daemon stopped after all calls ended."
+        case .failure: "The command failed, no daemon responded, or the drain took too long."
+        case .usage: "The command line is wrong."
+        case .configuration: "The configuration is wrong, or there is no admin socket to ask."
+        }
+    }
 
     /// Ends the process.
     static func now(_ exit: Exit) -> Never {

@@ -31,46 +31,33 @@ enum Explain {
             switch SmallFile.read(path, limit: TokenText.limit) {
             case .success(let content): tokens.updateValue(TokenText.token(in: content), forKey: path)
             case .failure(let error):
-                Terminal.complain("martlet: \(path): cannot be read: \(error.text)")
+                Terminal.complain("martlet: cannot read \(path): \(error.text)")
                 tokens.updateValue(nil, forKey: path)
             }
         }
         return tokens
     }
 
-    /// Reads the arguments behind the command's name.
-    ///
-    /// - Returns: the request and the file, or what is wrong.
-    static func parse(_ arguments: [String], file: String?) -> Invocation {
-        var words: [String] = []
-        var file = file
-        var request = ExplainedRequest(method: "", target: "")
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            guard argument.hasPrefix("-"), argument != "-h", argument != "--help" else {
-                if argument.hasPrefix("-") { return .help }
-                words.append(argument)
-                continue
-            }
-            guard ["-c", "--config", "-d", "--data", "-H", "--header"].contains(argument) else {
-                return .misused("unknown option \(argument)")
-            }
-            guard let value = rest.popFirst() else { return .misused("\(argument) needs a value") }
-            switch argument {
-            case "-c", "--config": file = value
-            case "-d", "--data": request.body = Array(value.utf8)
-            default:
-                guard let header = header(value) else {
-                    return .misused("a header is written \"name: value\", not \(Diagnostic.quote(value))")
-                }
-                request.headers.append(header)
-            }
+    /// The request that the command line describes.
+    static func request(_ invocation: Invocation) throws(UsageError) -> ExplainedRequest {
+        let (method, target) = (invocation.operands[0], invocation.operands[1])
+        guard FieldName.isValid(method) else {
+            throw invocation.error("\(Diagnostic.quote(method)) is not a valid method; write GET or POST, for example")
         }
-        guard words.count == 2, FieldName.isValid(words[0]), words[1].hasPrefix("/"), isVisible(words[1]) else {
-            return .misused("explain takes a method and a path, like: martlet explain POST /pkg.Service/Method")
+        guard target.hasPrefix("/"), isVisible(target) else {
+            throw invocation.error(
+                "\(Diagnostic.quote(target)) is not a valid path; write /pkg.Service/Method, for example"
+            )
         }
-        (request.method, request.target) = (words[0].uppercased(), words[1])
-        return .explain(request, file: file)
+        var request = ExplainedRequest(method: method.uppercased(), target: target)
+        for text in invocation.values(of: .header) {
+            guard let header = header(text) else {
+                throw invocation.error("\(Diagnostic.quote(text)) is not a valid header; write 'name: value'")
+            }
+            request.headers.append(header)
+        }
+        request.body = Array((invocation[.data] ?? "").utf8)
+        return request
     }
 
     private static func header(_ text: String) -> (name: String, value: String)? {

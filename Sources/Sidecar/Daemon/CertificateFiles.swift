@@ -48,7 +48,12 @@ final class CertificateFiles {
                 for path in settings.files { files?.checkAgain(at: path) }
                 guard entries[settings]?.problem != problem else { continue }
                 entries[settings]?.problem = problem
-                log.log(.error, "certificate rejected, the one before stays", ("file", file), ("reason", problem))
+                log.log(
+                    .error,
+                    "certificate rejected, still using the previous one",
+                    ("file", file),
+                    ("reason", problem)
+                )
             }
         }
     }

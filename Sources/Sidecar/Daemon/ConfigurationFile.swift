@@ -88,7 +88,9 @@ struct ConfigurationFile {
     func checkLogs(of loaded: Loaded) throws(Rejection) {
         let lines = loaded.logFiles.compactMap { log in
             LineWriter.error(openingFile: log.text).map { error in
-                Diagnostic(mark: log.mark, message: "cannot write the log \(log.text): \(error.text)").line(file: name)
+                Diagnostic(mark: log.mark, message: "cannot write to the log \(log.text): \(error.text)").line(
+                    file: name
+                )
             }
         }
         guard lines.isEmpty else { throw Rejection(lines: lines) }
@@ -98,7 +100,7 @@ struct ConfigurationFile {
         guard let path else { return Array(Demo.configuration.utf8) }
         switch SmallFile.read(path, limit: YAML.maxText) {
         case .success(let bytes): return bytes
-        case .failure(let error): throw Rejection(lines: ["\(path): cannot be read: \(error.text)"])
+        case .failure(let error): throw Rejection(lines: ["cannot read \(path): \(error.text)"])
         }
     }
 }

@@ -87,7 +87,7 @@ extension Daemon {
         if let workers, (settings.workers ?? Machine.workers) != workers.count { changed.append("workers") }
         if workers != nil, AdminSettings.effective(settings) != adminSettings { changed.append("admin") }
         if settings.coreDumps != Crash.dumpsCore { changed.append("core_dumps") }
-        for key in changed { log.log(.warn, "a change of \(key) takes a restart") }
+        for key in changed { log.log(.warn, "a change of \(key) requires a restart") }
         reloads.needsRestart = changed
     }
 }

@@ -122,7 +122,7 @@ final class Daemon {
             let new = ListenerSet(workers: count, passed: try passed.get(), manager: manager)
             for name in new.unused(by: loaded.settings.listeners) {
                 let advice = "write listen: systemd:\(name)"
-                log.log(.warn, "systemd passed a socket that no listener names", ("name", name), ("advice", advice))
+                log.log(.warn, "systemd passed a socket that no listener uses", ("name", name), ("advice", advice))
             }
             listeners = new
         }
@@ -329,7 +329,7 @@ final class Daemon {
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.
             let names = stuck.joined(separator: ", ")
-            log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not end"))
+            log.log(.error, "stopped", ("reason", healthProblem ?? "\(names) did not stop"))
             lineWriters.finish()
             Exit.atOnce(.failure)
         }

@@ -19,7 +19,7 @@ struct DescriptorNeeds {
     func shortage(_ budget: DescriptorBudget) -> String? {
         guard connections > budget.callerShare else { return nil }
         let allowed = "limits.connections allows \(connections) connections with \(workers) workers"
-        let had = "callers get \(budget.callerShare) of the \(budget.limit) file descriptors of this process"
-        return "\(allowed), but \(had); raise its hard limit (LimitNOFILE=, ulimit -Hn), or lower limits.connections"
+        let had = "this process has \(budget.limit) file descriptors, of which callers can use \(budget.callerShare)"
+        return "\(allowed), but \(had); raise the hard limit (LimitNOFILE=, ulimit -Hn), or lower limits.connections"
     }
 }

@@ -79,7 +79,7 @@ final class Drain {
                 check()
             }
         case .cutOff:
-            log.log(.warn, "drain time exceeded", ("connections", "\(open)"))
+            log.log(.warn, "drain time limit exceeded", ("connections", "\(open)"))
             workers.post { $0.abandonLeaving() }
             check()
         case .closeHeld:
@@ -87,7 +87,7 @@ final class Drain {
             workers.post { $0.drain() }
             check()
         case .end:
-            if open > 0, !steps.isClean { log.log(.warn, "drain time exceeded", ("connections", "\(open)")) }
+            if open > 0, !steps.isClean { log.log(.warn, "drain time limit exceeded", ("connections", "\(open)")) }
             then(steps.isClean ? .success : .failure)
         }
     }

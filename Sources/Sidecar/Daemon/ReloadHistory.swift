@@ -20,9 +20,9 @@ final class ReloadHistory {
     var lastOutcome: String {
         guard let lastRejection else {
             let keys = needsRestart.joined(separator: ", ")
-            return needsRestart.isEmpty ? "good" : "good; a restart is needed for the change of \(keys)"
+            return needsRestart.isEmpty ? "succeeded" : "succeeded; a change of \(keys) requires a restart"
         }
-        let more = lastRejection.count > 10 ? ["and \(lastRejection.count - 10) more; see martlet check"] : []
+        let more = lastRejection.count > 10 ? ["and \(lastRejection.count - 10) more; run martlet check"] : []
         return (["rejected"] + (lastRejection.prefix(10) + more).map { "  \($0)" }).joined(separator: "\n")
     }
 

@@ -34,7 +34,7 @@ final class SettledFiles: Watcher {
             watch = Watch(descriptor, on: loop, for: self)
             watch?.watchesRead = true
         }
-        if let limitation = files.limitation { log.log(.warn, "files are polled", ("reason", limitation)) }
+        if let limitation = files.limitation { log.log(.warn, "watching files by polling", ("reason", limitation)) }
         calmTimer = Timer(on: loop.timers) { [unowned self] in notify() }
         pollTimer = Timer(on: loop.timers) { [unowned self] in
             note(files.poll() + doubtful.sorted())

@@ -103,7 +103,7 @@ final class TokenFiles {
         case .success(let content):
             errors[path] = nil
             if let token = TokenText.token(in: content) { return token }
-            note("empty, or not fit for a header", path)
+            note("the file is empty, or its content is not valid in a header", path)
             return before
         }
     }

@@ -38,7 +38,7 @@ final class WorkerHealth {
     var problem: String? {
         let stuck = missing.indices.filter(isStuck).map { index in
             let seconds = Nanoseconds(missing[index] ?? 0) * interval / .second
-            return "worker \(WorkerPool.name(of: index)) has not turned its loop for \(seconds) s"
+            return "worker \(WorkerPool.name(of: index)) has not responded for \(seconds) s"
         }
         return stuck.isEmpty ? nil : stuck.joined(separator: "; ")
     }
@@ -67,7 +67,7 @@ final class WorkerHealth {
         let wasStuck = isStuck(index)
         missing[index] = nil
         guard wasStuck else { return }
-        log.log(.info, "worker turns again", ("worker", WorkerPool.name(of: index)))
+        log.log(.info, "worker responds again", ("worker", WorkerPool.name(of: index)))
         changed()
     }
 }

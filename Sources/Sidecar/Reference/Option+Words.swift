@@ -8,7 +8,7 @@ extension Option.Shape {
         case .value(let kind): kind.words(anchor)
         case .chain: "list of [interceptors](#interceptors)"
         case .named(.chain): "mapping of names to lists of [interceptors](#interceptors)"
-        case .named(let shape): "mapping of names, to each: \(shape.words(anchor))"
+        case .named(let shape): "mapping of names to: \(shape.words(anchor))"
         case .either(let shapes): shapes.map { $0.words(anchor) }.joined(separator: ", or ")
         }
     }
@@ -37,7 +37,7 @@ extension Option.Kind {
         case .integer(let range): Self.number(in: range)
         case .integerOrAuto(let range): "\(Self.number(in: range)), or `auto`"
         case .choice(let words): words.map { "`\($0)`" }.joined(separator: ", ")
-        case .choices(let words): words.map { "`\($0)`" }.joined(separator: ", ") + "; or a list of them"
+        case .choices(let words): words.map { "`\($0)`" }.joined(separator: ", ") + " or a list of them"
         case .strings: "string, or a list of them"
         case .integers(let range): "\(Self.number(in: range)), or a list of them"
         case .map: "mapping of names to strings"

@@ -1,17 +1,19 @@
 internal import Configuration
 internal import Proxy
 
-/// The reference page in Markdown: every key of the file and every kind of interceptor, made from the tables of options.
+/// The reference page in Markdown: every key of the file, every kind of interceptor and every command, made from the tables
+/// of options and of commands.
 struct ReferencePage {
     /// The page, but for its last line end.
     private(set) var text = """
         # Reference
 
-        Every key of the configuration file and every kind of interceptor, as `martlet reference` prints them. `martlet schema`
-        says the same to editors. Where the default is “one of” some options, exactly one of them must be given.
+        This page lists every key of the configuration file, every kind of interceptor and every command. `martlet reference` prints it.
+        `martlet schema` prints the same keys as a JSON Schema, for editors. If the default is “one of” several options, set exactly one of
+        them.
 
-        Durations are written `100us`, `250ms`, `2s`, `5m`, `1h`, or `none` for no end; sizes `512B`, `64KiB`, `4MiB`, `1GiB`, or as plain
-        digits. A string is any single value, also one that looks like a number.
+        Write a duration as `100us`, `250ms`, `2s`, `5m` or `1h`, or `none` for no limit. Write a size as `512B`, `64KiB`, `4MiB` or `1GiB`, or
+        as plain digits. A string is any single value, even one that looks like a number.
         """
     /// The tables that have a place on the page, each with its heading.
     private var headings: [(table: [Option], heading: String)] = []
@@ -23,15 +25,16 @@ struct ReferencePage {
         paragraph("## Interceptors")
         paragraph(
             """
-            Requests pass a chain first to last, responses last to first. Each item of it has exactly one of the kinds below as its \
-            key, with the options of the kind as the value. The name of the kind alone stands for one without options. Beside the \
-            kind an item may have:
+            A request passes the chain from first to last, a response from last to first. Each item of a chain has one kind as its \
+            key and the options of the kind as its value. The name of the kind alone means no options. Besides the kind, an item \
+            may have:
             """
         )
         table(ChainItem.commonOptions, below: nil)
-        paragraph("An item without a kind stands for the items of other chains, in its place:")
+        paragraph("An item without a kind includes the items of other chains at its position:")
         table(ChainEntry.include, below: nil)
         registry.kinds.forEach { describe($0) }
+        CommandSections.paragraphs.forEach { paragraph($0) }
     }
 
     private mutating func describe(_ kind: InterceptorKind) {
@@ -96,7 +99,7 @@ extension InterceptorKind {
     /// What the kind says of itself beside its options, in sentences.
     fileprivate var facts: String {
         var facts = isPerAttempt ? "It runs for each attempt of a call" : "It runs once for each call"
-        if rewrites, !isPerAttempt { facts += ", and again in each attempt that begins before it in the chain" }
+        if rewrites, !isPerAttempt { facts += ". It runs again for each retry that starts before it in the chain" }
         if responds { facts += ". A route with it needs no upstream" }
         return facts + "."
     }

@@ -8,7 +8,7 @@ public struct DurationHistogram: Sendable {
     public let sum: Int
 
     init(bounds: HistogramBounds, buckets: [Int], sum: Int) {
-        precondition(buckets.count == bounds.bucketCount, "the buckets are not those of the bounds")
+        precondition(buckets.count == bounds.bucketCount, "the buckets do not match the bounds")
         self.bounds = bounds
         self.buckets = buckets
         self.sum = sum

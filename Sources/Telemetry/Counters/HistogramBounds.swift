@@ -17,8 +17,11 @@ public struct HistogramBounds: Equatable, Sendable {
 
     /// Takes bounds that ascend from above zero, from one to `maxCount` of them.
     public init(_ nanoseconds: [Int]) {
-        precondition(1...Self.maxCount ~= nanoseconds.count, "a histogram has from 1 to \(Self.maxCount) bounds")
-        precondition(zip([0] + nanoseconds, nanoseconds).allSatisfy { $0 < $1 }, "the bounds of a histogram ascend")
+        precondition(1...Self.maxCount ~= nanoseconds.count, "a histogram needs 1 to \(Self.maxCount) bounds")
+        precondition(
+            zip([0] + nanoseconds, nanoseconds).allSatisfy { $0 < $1 },
+            "the bounds of a histogram must ascend"
+        )
         self.nanoseconds = nanoseconds
     }
 

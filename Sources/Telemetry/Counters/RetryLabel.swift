@@ -59,15 +59,15 @@ public enum RetrySkipReason: UInt8, CaseIterable, Sendable {
     /// What the trace of a call says.
     public var text: StaticString {
         switch self {
-        case .delivered: "part of the response has gone out"
-        case .buffer: "the request is larger than what is kept of it"
-        case .incomplete: "the rest of the request was not kept, as there was a response already"
-        case .unsent: "the call has not gone to an upstream"
-        case .attempts: "it was tried as often as allowed"
+        case .delivered: "part of the response has already been sent"
+        case .buffer: "the request is larger than limits.retry_buffer"
+        case .incomplete: "the rest of the request was not kept, because a response had begun"
+        case .unsent: "the call was not sent to an upstream"
+        case .attempts: "the limit of attempts is reached"
         case .deadline: "there is no time left"
-        case .budget: "the upstream's retry budget is used up"
-        case .notIdempotent: "the request may not be repeated"
-        case .pushback: "the upstream asks for no retry"
+        case .budget: "the retry budget of the upstream is exhausted"
+        case .notIdempotent: "the request is not idempotent"
+        case .pushback: "the upstream asked for no retry"
         case .credential: "there is no newer credential"
         }
     }

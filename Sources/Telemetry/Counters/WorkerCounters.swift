@@ -123,7 +123,7 @@ public final class WorkerCounters {
     ///   - code: the number of the code that the call ended with, 0 to 16.
     ///   - nanoseconds: the time since its request left the chain for the upstream.
     public func upstreamCall(_ upstream: UpstreamCounter, code: UInt8, nanoseconds: Int) {
-        assert(code < RPCCode.allCases.count, "the code is none of gRPC's")
+        assert(code < RPCCode.allCases.count, "the code is not a gRPC code")
         upstreams[upstream.row, CountersSnapshot.codes + Int(code)] &+= 1
         upstreamDurations.record(max(0, nanoseconds), row: upstream.row)
     }

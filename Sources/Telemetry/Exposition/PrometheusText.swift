@@ -79,7 +79,7 @@ public struct PrometheusText {
     }
 
     private static func text(ofLabels names: [String], _ values: [String]) -> String {
-        precondition(names.count == values.count, "the labels are not those of the metric")
+        precondition(names.count == values.count, "the labels do not match the metric")
         return zip(names, values).map { "\($0)=\"\(escaped($1, quotes: true))\"" }.joined(separator: ",")
     }
 

@@ -8,7 +8,7 @@ import Testing
     private static let bomb = String(repeating: "0", count: 1 << 20)
 
     private func over(_ side: String, _ isGzip: Bool) -> String {
-        "end resource_exhausted a message of the \(side) is over limits.held_message, 1024 bytes"
+        "end resource_exhausted a \(side) message exceeds limits.held_message (1024 bytes)"
             + (isGzip ? " when decompressed" : "")
     }
 
@@ -26,7 +26,7 @@ import Testing
             let received = call.callerFrames.received
             #expect(received.first == "head" && received.count == 2)
             #expect(received.last?.hasPrefix("end resource_exhausted ") == true, "\(call.style): \(received)")
-            #expect(received.last?.contains("limits.held_message, 1024 bytes") == true, "\(call.style): \(received)")
+            #expect(received.last?.contains("limits.held_message (1024 bytes)") == true, "\(call.style): \(received)")
             expectHit(call)
             if call.style == .connectUnary { #expect(call.harness.upstream().connects == 0) }
         }
@@ -80,7 +80,7 @@ import Testing
             call.begin((call.style.encodingField, "gzip"))
             call.accept()
             call.caller.send(.data(1, broken))
-            call.callerReceives("head", "end invalid_argument a message of the request cannot be decompressed")
+            call.callerReceives("head", "end invalid_argument a request message cannot be decompressed")
         }
         runCall(Self.looking, in: Style.streams) { call in
             let broken = call.style.framed([1, 2, 3], flags: 1)
@@ -88,7 +88,7 @@ import Testing
             call.accept()
             call.respond((call.style.encodingField, "gzip"))
             call.upstream.send(.data(1, broken))
-            call.callerReceives("head", "end internal a message of the response cannot be decompressed")
+            call.callerReceives("head", "end internal a response message cannot be decompressed")
             call.upstreamReceives("head", "end", "reset CANCEL")
         }
     }
@@ -101,14 +101,17 @@ import Testing
             call.say("plain")
             call.upstreamReceives("head", "message plain")
             call.caller.send(.data(1, message))
-            let words = "messages of the request are compressed in a way that is not supported here"
-            call.callerReceives("head", "end unimplemented \(words); supported: gzip, br, zstd, deflate")
+            let words = "the compression of the request messages is not supported"
+            call.callerReceives("head", "end unimplemented \(words); use gzip, br, zstd or deflate")
         }
         runCall(Self.looking, in: Style.streams) { call in
             call.begin()
             call.accept()
             call.caller.send(.data(1, call.style.framed([1, 2, 3], flags: 1)))
-            call.callerReceives("head", "end internal a message of the request is compressed, and no header says how")
+            call.callerReceives(
+                "head",
+                "end internal a request message is compressed, but no header names the compression"
+            )
         }
     }
 

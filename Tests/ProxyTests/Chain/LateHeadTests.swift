@@ -97,7 +97,7 @@ import Testing
     @Test func `a head that is never released ends the call in its time`() {
         fail("hold: [response head]", listener: "timeouts: {suspension: 5s}") { call in
             call.harness.pass(.seconds(6))
-            call.callerReceives("head", "end deadline_exceeded interceptor a took longer than timeouts.suspension")
+            call.callerReceives("head", "end deadline_exceeded interceptor a exceeded timeouts.suspension")
             #expect(call.harness.gates["a"].canceled == ["response head"])
         }
     }

@@ -145,7 +145,7 @@ import Testing
             let body = envelope("one") + String(envelope("two").dropLast(2))
             upstream.send(.response(1, 200, ["content-type": "application/grpc"]), .data(1, body))
             upstream.send(.headers(1, ["grpc-status": "0"], end: true))
-            let message = "grpc-message: the response ends within a message"
+            let message = "grpc-message: the response ends in the middle of a message"
             caller.expect(
                 "1 HEADERS :status: 200 | content-type: application/grpc",
                 "1 DATA \(envelope("one"))",

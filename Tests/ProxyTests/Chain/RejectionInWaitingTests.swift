@@ -168,7 +168,7 @@ import Testing
             call.harness.gates["a"].release()
             call.callerReceives()
             call.say("{}", end: true)
-            call.callerReceives("head", "end unimplemented the request has 2 messages; this method takes one")
+            call.callerReceives("head", "end unimplemented the request has 2 messages, but the method takes one")
         }
     }
 }

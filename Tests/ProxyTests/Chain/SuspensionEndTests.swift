@@ -5,7 +5,7 @@ import Testing
 
 /// Suspensions that end otherwise than by their release: by time-outs, and because the caller has gone.
 @Suite struct SuspensionEndTests {
-    private static let tooLong = "end deadline_exceeded interceptor a took longer than timeouts.suspension"
+    private static let tooLong = "end deadline_exceeded interceptor a exceeded timeouts.suspension"
     private static let tooLate = "end deadline_exceeded request exceeded allowed timeout: …"
     private static let requestEvents = ["request head", "request message 1", "request end"]
     private static let responseEvents = ["response head", "response message 1", "response end"]

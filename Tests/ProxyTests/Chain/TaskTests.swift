@@ -75,7 +75,7 @@ import Testing
             call.accept()
             call.respond()
             call.harness.pass(.milliseconds(1100))
-            let text = "interceptor a took longer than timeouts.suspension"
+            let text = "interceptor a exceeded timeouts.suspension"
             call.callerReceives("head", "end deadline_exceeded \(text)")
             call.harness.settle()
             #expect(call.harness.gates["a"].signal.canceled == 1)

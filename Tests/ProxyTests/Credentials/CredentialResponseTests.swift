@@ -101,12 +101,12 @@ import Testing
         #expect(read(.text, status: 201, "abc") == good("abc", seconds: nil))
     }
 
-    @Test func `what is not JSON is reported with its place, and not quoted`() {
+    @Test func `what is not valid JSON is reported with its place, and not quoted`() {
         guard case .failure(let fault) = read(.oauth2, #"{"access_token":"hush"#) else {
             Issue.record("it is taken")
             return
         }
-        #expect(fault.text.hasPrefix("the response is not JSON: "))
+        #expect(fault.text.hasPrefix("the response is not valid JSON: "))
         #expect(!fault.text.contains("hush"))
     }
 
@@ -154,7 +154,7 @@ import Testing
                 == .failure(
                     .invalid(
                         "/status/expirationTimestamp",
-                        expected: "a time of RFC 3339 or in seconds since 1970"
+                        expected: "an RFC 3339 time or seconds since 1970"
                     )
                 )
         )
@@ -252,7 +252,7 @@ import Testing
         // Milliseconds, by mistake.
         (
             #"{"data":[{"token":"a"}],"at":1700000061000}"#,
-            .invalid("/at", expected: "a time of RFC 3339 or in seconds since 1970")
+            .invalid("/at", expected: "an RFC 3339 time or seconds since 1970")
         ),
         (#"{"data":[{"token":"a"}],"at":1699999999}"#, .expired),
     ])

@@ -284,7 +284,7 @@ import Testing
         let source = source("echo secret; exit 3")
         keeper.handle(.fetch(source))
         while logLimiter.isEmpty { loop.turn() }
-        #expect("\(logLimiter)".contains("/bin/sh ended with status 3"))
+        #expect("\(logLimiter)".contains("/bin/sh exited with status 3"))
         #expect(!"\(logLimiter)".contains("secret"))
         #expect(keeper.report(on: source)?.failed == 1)
     }

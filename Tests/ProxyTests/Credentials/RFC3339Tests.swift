@@ -33,7 +33,7 @@ import Testing
         "2026-01-00T12:30:00Z", "2026-01-32T12:30:00Z", "2026/01/31T12:30:00Z", "2026-01-31X12:30:00Z",
         "+026-01-31T12:30:00Z", "2026-01-31T12:30:0éZ", "1769859000",
     ])
-    func `what is no time is not read`(text: String) {
+    func `what is not a duration is not read`(text: String) {
         #expect(RFC3339.wallTime(text) == nil)
     }
 

@@ -18,7 +18,7 @@ import Testing
         "oauth2: {token_url: \"http://127.0.0.1:1/t\", \(options)}"
     }
 
-    private let bytes = "is empty, larger than 64 KiB, or has bytes that cannot stand in a header"
+    private let bytes = "is empty, larger than 64 KiB, or not valid in a header"
 
     @Test func `a text that is no token is rejected`() {
         #expect(errors("value: ''") == ["the token \(bytes)"])
@@ -30,24 +30,26 @@ import Testing
     @Test func `hosts are written as upstreams have them`() {
         #expect(errors("value: a, hosts: [127.0.0.1]") == [])
         #expect(errors("value: a, hosts: ['127.0.0.1:2']") == [])
-        #expect(errors("value: a, hosts: []").contains { $0.contains("lets the token go nowhere") })
+        #expect(errors("value: a, hosts: []").contains { $0.contains("is an empty list") })
         for wrong in ["*", "*.0.0.1", "http://127.0.0.1"] {
             #expect(
-                errors("value: a, hosts: ['\(wrong)', 127.0.0.1]").contains { $0.contains("\"\(wrong)\" is no host") }
+                errors("value: a, hosts: ['\(wrong)', 127.0.0.1]").contains {
+                    $0.contains("\"\(wrong)\" is not a valid host")
+                }
             )
         }
         let other = errors("value: a, hosts: [api.example]")
-        #expect(other == ["the token does not go to http://127.0.0.1:2, which is not among its hosts"])
+        #expect(other == ["the token cannot be sent to http://127.0.0.1:2, which is not in \"hosts\""])
     }
 
     @Test func `what a client shows has to be complete`() {
         #expect(errors(oauth2("client_id: me, client_secret: {value: s}")) == [])
         let without = errors(oauth2("client_secret: {value: s}"))
-        #expect(without == ["\"client_secret\" goes with a client_id, which is missing"])
+        #expect(without == ["\"client_secret\" has no effect without \"client_id\"; add \"client_id\", or remove it"])
         let bare = errors(oauth2("client_id: me, auth: post"))
-        #expect(bare == ["post takes a secret; write client_secret: { file: PATH }"])
+        #expect(bare == ["\"auth: post\" needs a secret; add client_secret: { file: PATH }"])
         let twice = errors(oauth2("client_id: me, parameters: {grant_type: password}"))
-        #expect(twice == ["grant_type is sent already; remove it from parameters"])
+        #expect(twice == ["\"parameters\" cannot contain grant_type, which Martlet sends already; remove it"])
     }
 
     @Test func `a key that is in the file has to fit`() {
@@ -67,19 +69,23 @@ import Testing
 
     @Test func `a program is named by its path, apart from its arguments`() {
         #expect(errors("exec: {command: [/bin/echo, hi]}") == [])
-        #expect(errors("exec: {command: [echo, hi]}").first?.hasPrefix("\"echo\" is looked for nowhere") == true)
-        #expect(errors("exec: {command: /bin/echo hi}").first?.contains("as there is no shell") == true)
+        #expect(
+            errors("exec: {command: [echo, hi]}").first?.hasPrefix(
+                "\"echo\" is not an absolute path, and Martlet does not search PATH"
+            ) == true
+        )
+        #expect(errors("exec: {command: /bin/echo hi}").first?.contains("and Martlet uses no shell") == true)
     }
 
     @Test func `Kubernetes is asked for what it gives`() {
         #expect(errors("kubernetes: {service_account: a, lifetime: 10m}") == [])
         let short = errors("kubernetes: {service_account: a, lifetime: 599s}")
-        #expect(short == ["Kubernetes gives no token for less than 10m"])
+        #expect(short == ["\"lifetime\" cannot be shorter than 10m, the minimum of Kubernetes; write for example 1h"])
     }
 
     @Test func `nobody can show nothing`() {
         let found = errors("value: a, phantom: {value: {value: ''}}")
-        #expect(found == ["nobody can show an empty token"])
+        #expect(found == ["the phantom token is empty; write a value"])
     }
 }
 

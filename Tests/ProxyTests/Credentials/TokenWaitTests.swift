@@ -282,7 +282,7 @@ import Testing
         ] {
             let found = problems(hosts, url)
             #expect(found.count == 1)
-            #expect(found.first?.contains("the token does not go to \(url)") == true, "\(found)")
+            #expect(found.first?.contains("the token cannot be sent to \(url)") == true, "\(found)")
         }
     }
 }

@@ -57,7 +57,7 @@ struct AcquiredTests {
             "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors:\n\(chain)\n"
         )
         #expect(errors.count == 2)
-        #expect(errors.allSatisfy { $0.contains("/nowhere: cannot be read") })
+        #expect(errors.allSatisfy { $0.contains("cannot read /nowhere: ") })
     }
 
     private func write(_ text: String, to path: String) {

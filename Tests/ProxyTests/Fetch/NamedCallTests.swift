@@ -226,40 +226,40 @@ struct NamedCallTests {
     }
 
     @Test(arguments: [
-        ("url: https://a, headers: { Host: b }", "the header Host belongs to the protocol; rules may not touch it"),
+        ("url: https://a, headers: { Host: b }", "the header Host belongs to the protocol; a rule cannot change it"),
         (
             "url: https://a, headers: { content-type: b }",
-            "the header content-type belongs to the protocol; rules may not touch it"
+            "the header content-type belongs to the protocol; a rule cannot change it"
         ),
-        ("url: https://a, headers: { a b: c }", "\"a b\" is no header name; write for example x-tenant"),
+        ("url: https://a, headers: { a b: c }", "\"a b\" is not a valid header name; write for example x-tenant"),
         (
             #"url: https://a, headers: { a: "b\r\nc: d" }"#,
-            "a header value cannot have control characters; remove them"
+            "a header value cannot contain control characters; remove them"
         ),
         (
             #"url: https://a, body: { text: a }, content_type: "a\nb""#,
-            "a header value cannot have control characters; remove them"
+            "a header value cannot contain control characters; remove them"
         ),
         (
             "url: https://a/b c",
-            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+            "a URL cannot contain spaces, quotes, control characters or dot segments; write %20 for a space"
         ),
         (
             "url: https://a/b?ä",
-            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+            "a URL cannot contain spaces, quotes, control characters or dot segments; write %20 for a space"
         ),
         (
             "url: https://a/../b",
-            "a URL cannot have spaces, quotes, controls and segments of dots; write %20 for a space"
+            "a URL cannot contain spaces, quotes, control characters or dot segments; write %20 for a space"
         ),
-        ("url: https://a, body: { data: { base64: '?' } }", "\"base64\" is not base64; write for example AQID"),
+        ("url: https://a, body: { data: { base64: '?' } }", "\"base64\" is not valid base64; write for example AQID"),
         (
             "url: https://a, body: { file: /nowhere/at/all }",
-            "/nowhere/at/all: cannot be read: No such file or directory; name a file of at most 16MiB"
+            "cannot read /nowhere/at/all: No such file or directory; use a file of at most 16MiB"
         ),
         (
             "url: https://a, body: { multipart: [{ name: a, file: /tmp }] }",
-            "/tmp: cannot be read: Is a directory; name a file of at most 16MiB"
+            "cannot read /tmp: Is a directory; use a file of at most 16MiB"
         ),
         (
             #"url: https://a, body: { json: [{ a: "{hosts}" }] }"#,

@@ -108,7 +108,7 @@ import Testing
             harness.worker.drain()
             harness.worker.abandon()
             let came = caller.rest()
-            let status = "grpc-status: 14 | grpc-message: martlet stops, and the time to drain is over"
+            let status = "grpc-status: 14 | grpc-message: Martlet is stopping, and the drain time is over"
             #expect(
                 came.contains {
                     $0.hasPrefix("1 HEADERS/end :status: 200 | content-type: application/grpc | \(status)")

@@ -25,7 +25,7 @@ import Testing
             harness.pass(.milliseconds(990))
             caller.expectNothing()
             harness.pass(.milliseconds(30))
-            let text = "request exceeded allowed timeout: 1.020 s without a connection to default"
+            let text = "request exceeded allowed timeout: 1.020 s waiting for a connection to default"
             let status = "grpc-status: 4 | grpc-message: \(text)"
             let head = ":status: 200 | content-type: application/grpc | \(status) | x-trace: probe"
             caller.expect("1 HEADERS/end \(head)")

@@ -10,8 +10,8 @@ import Testing
         interceptors: [{metrics: {}}, {probe: {}}]
         """
     }
-    private static let request = "a message of the request is over limits.request_message, 10 bytes"
-    private static let response = "a message of the response is over limits.response_message, 10 bytes"
+    private static let request = "a request message exceeds limits.request_message (10 bytes)"
+    private static let response = "a response message exceeds limits.response_message (10 bytes)"
     private static let grpc: Frame.Fields = ["content-type": "application/grpc"]
 
     @Test(arguments: Transport.allCases)

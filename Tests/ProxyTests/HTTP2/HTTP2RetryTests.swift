@@ -35,7 +35,7 @@ import Testing
             upstream.send(.reset(3, .rejected))
             _ = (upstream.next(), upstream.next())
             upstream.send(.reset(5, .rejected))
-            let text = "upstream default: the call was rejected before it was processed"
+            let text = "upstream default: the upstream refused the call before processing it"
             let body = #"{"code":"unavailable","message":"\#(text)"}"#
             let length = "content-length: \(body.utf8.count)"
             caller.expect(

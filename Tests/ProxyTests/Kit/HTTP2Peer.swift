@@ -124,7 +124,7 @@ final class HTTP2Peer {
         #expect(peer.end == nil, sourceLocation: sourceLocation)
     }
 
-    /// What is still to come of a request is rejected, a second after its response and not before.
+    /// What is still to come of request rejected, a second after its response and not before.
     func expectRejection(_ stream: Int, sourceLocation: SourceLocation = #_sourceLocation) {
         harness.pass(.milliseconds(980))
         expectNothing(sourceLocation: sourceLocation)

@@ -16,7 +16,7 @@ struct CallerView {
     /// Whether it was broken off.
     var isBroken = false
 
-    /// The code that a client reports; nil if the response was broken off, which no client takes for a success.
+    /// The code that a client reports; nil if the response was interrupted, which no client takes for a success.
     func code(_ rpcProtocol: RPCProtocol) -> RPCCode? {
         guard isWhole else { return nil }
         switch rpcProtocol {

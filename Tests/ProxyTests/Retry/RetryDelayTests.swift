@@ -96,15 +96,15 @@ import Testing
     // MARK: What is rejected
 
     @Test(arguments: [
-        ("{}", "give exactly one of them"),
-        ("{immediate: {}, fibonacci: {}}", "exclude each other"),
-        ("{exponential: 0.5}", #""exponential" cannot be "0.5"; write a number from 1 to 1000 such as 2"#),
+        ("{}", "write exactly one of them"),
+        ("{immediate: {}, fibonacci: {}}", "cannot be set together"),
+        ("{exponential: 0.5}", #""exponential" cannot be "0.5"; write a number from 1 to 1000, such as 2"#),
         ("{exponential: 1e9}", #""exponential" cannot be "1e9""#),
         ("{exponential: nan}", #""exponential" cannot be "nan""#),
         ("{delayed: none}", #""delayed" cannot be none"#),
         ("{delayed: 3}", #""delayed" cannot be "3""#),
         ("{immediate: {}, unit: none}", #""unit" cannot be none"#),
-        ("{immediate: {}, jitter: 1.5}", #""jitter" cannot be "1.5"; write a number from 0 to 1 such as 0.5"#),
+        ("{immediate: {}, jitter: 1.5}", #""jitter" cannot be "1.5"; write a number from 0 to 1, such as 0.5"#),
         ("{immediate: {}, jitter: -0.5}", #""jitter" cannot be "-0.5""#),
         ("{immediate: {after: 1s}}", "unknown key"),
     ])

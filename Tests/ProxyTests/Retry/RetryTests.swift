@@ -153,7 +153,7 @@ import Testing
         #expect(
             log.lines[0].contains(
                 #"{"interceptor":"gate","event":"response_end","verdict":"retry_skipped","#
-                    + #""reason":"part of the response has gone out""#
+                    + #""reason":"part of the response has already been sent""#
             ),
             "\(log.lines)"
         )

@@ -3,7 +3,7 @@ import Testing
 /// The time that one attempt has until the head of its response.
 @Suite struct AttemptTimeoutTests {
     private static let attempt =
-        #"{"code":"deadline_exceeded","message":"upstream default: no response to the attempt within timeouts.attempt"}"#
+        #"{"code":"deadline_exceeded","message":"upstream default: no response within timeouts.attempt"}"#
 
     private static func limited(_ more: String = "") -> String {
         plain.replacing(

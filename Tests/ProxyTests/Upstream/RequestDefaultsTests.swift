@@ -116,13 +116,13 @@ import Testing
     @Test func `what belongs to the protocols is an error`() {
         #expect(
             errors("headers: {Content-Type: a}") == [
-                "the header Content-Type belongs to the protocol; rules may not touch it"
+                "the header Content-Type belongs to the protocol; a rule cannot change it"
             ]
         )
         for name in ["connect", "message", "encoding", "base64", "compression"] {
             #expect(
                 errors("query: {\(name): a}") == [
-                    "the query parameter \(name) belongs to the Connect protocol; defaults may not add it"
+                    "the query parameter \(name) belongs to the Connect protocol; remove it from \"defaults\""
                 ]
             )
         }

@@ -155,14 +155,14 @@ import Testing
     }
 
     @Test func `what is wrong with rules is said`() {
-        #expect(problems("validate: {rules: []}") == ["there is no rule here; add one"])
+        #expect(problems("validate: {rules: []}") == ["the interceptor has no rule; add one to \"rules\""])
         #expect(
             problems("validate: {rules: [{when: {status: 500}, retry: {}}]}")
-                == ["nothing is retried without \"max_retries\"; add for example max_retries: 3"]
+                == ["\"retry\" has no effect without \"max_retries\"; add for example max_retries: 3"]
         )
         #expect(
             problems("validate: {max_retries: 1, rules: [{retry: {delayed: 1s, fibonacci: {}}}]}")
-                == ["\"delayed\" and \"fibonacci\" exclude each other; give exactly one of them"]
+                == ["\"delayed\" and \"fibonacci\" cannot be set together; write exactly one of them"]
         )
         #expect(
             problems("validate: {max_retries: 1, rules: [{retry: {set: {x-a: '{b}'}}}]}")
@@ -170,7 +170,9 @@ import Testing
         )
         #expect(
             problems("validate: {rules: [{when: {error: reset, status: 500}, fail: {}}]}")
-                == ["\"error\" is for calls without a whole response; write a rule of its own for it"]
+                == [
+                    "\"error\" matches calls without a complete response, so the other conditions cannot hold; write a separate rule for it"
+                ]
         )
     }
 }

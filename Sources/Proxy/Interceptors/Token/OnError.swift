@@ -8,7 +8,7 @@ enum OnError {
 
     static let options = [
         Option("code", .choice(RPCCode.errorNames), default: "unavailable", "The code of the rejection."),
-        Option("message", .string, "The message of the rejection; what went wrong if absent."),
+        Option("message", .string, "The message of the rejection. The default says what went wrong."),
     ]
 
     init(_ section: Section) {

@@ -33,9 +33,7 @@ struct TokenBounds {
         self.header = header
         ofCaller = OfCaller(rawValue: section.string("caller")) ?? .replace
         hosts = section.markedStrings("hosts").map { Self.host($0, into: section.diagnostics) }
-        if section.has("hosts"), hosts.isEmpty {
-            section.report("\"hosts\" lets the token go nowhere; write a host, or remove it for any", at: "hosts")
-        }
+        section.reportIfEmpty("hosts", write: "a host such as api.example")
         allowsClearText = section.bool("allow_clear_text")
         phantom = section.has("phantom") ? Phantom(section.section("phantom"), acquired) : nil
     }
@@ -44,8 +42,8 @@ struct TokenBounds {
     private static func host(_ text: MarkedString, into diagnostics: Diagnostics) -> String {
         if HostPort(text.text, defaultPort: 0) == nil {
             let advice =
-                "write it as upstreams have it: api.example, or api.example:8443 for one port; there are no wildcards"
-            diagnostics.report("\(Diagnostic.quote(text.text)) is no host; \(advice)", at: text.mark)
+                "write a host such as api.example, or api.example:8443 for one port; wildcards are not supported"
+            diagnostics.report("\(Diagnostic.quote(text.text)) is not a valid host; \(advice)", at: text.mark)
         }
         return text.text.lowercased()
     }
@@ -55,14 +53,14 @@ struct TokenBounds {
 
     func rejection(of upstream: UpstreamSettings) -> String? {
         if !allows(upstream) {
-            return "the token does not go to \(upstream.url), which is not among its hosts"
+            return "the token cannot be sent to \(upstream.url), which is not in \"hosts\""
         }
         guard !allowsClearText, !upstream.isConfidential else { return nil }
         guard upstream.tls == nil else {
-            let problem = "the token would go to \(upstream.url), whoever that is (tls.insecure)"
-            return "\(problem); add allow_clear_text: true if that is meant"
+            let problem = "the token would go to \(upstream.url), whose certificate is not verified (tls.insecure)"
+            return "\(problem); add allow_clear_text: true to allow it"
         }
-        return "the token would go to \(upstream.url) in clear text; add allow_clear_text: true if that is meant"
+        return "the token would go to \(upstream.url) in clear text; add allow_clear_text: true to allow it"
     }
 
     private func allows(_ upstream: UpstreamSettings) -> Bool {
@@ -81,7 +79,7 @@ struct TokenBounds {
             case .keep: return .leave
             case .reject:
                 let name = String(decoding: header.bytes, as: UTF8.self)
-                return .reject(RPCError(.permissionDenied, "callers must not send \(name) themselves"))
+                return .reject(RPCError(.permissionDenied, "callers must not send the header \(name)"))
             case .strip: request.remove(header)
             case .replace: break
             }
@@ -92,14 +90,14 @@ struct TokenBounds {
     private func rejection(of call: Call) -> String? {
         guard let upstream = call.route.upstream else { return nil }
         let name = upstream.settings.name
-        if !upstream.isConfidential, !allowsClearText { return "the token does not go to \(name) in clear text" }
+        if !upstream.isConfidential, !allowsClearText { return "the token cannot be sent to \(name) in clear text" }
         guard !hosts.isEmpty else { return nil }
-        if !allows(upstream.settings) { return "the token does not go to \(name), which is not among its hosts" }
+        if !allows(upstream.settings) { return "the token cannot be sent to \(name), which is not in its hosts" }
         // Behind one address there may be many hosts, and here the caller says which.
         guard upstream.authority == nil, case .tcp(let address) = upstream.settings.url.endpoint else { return nil }
         let request = call.request
         return allows(authority: request.authority, port: address.port)
-            ? nil : "the token does not go to the host that the caller names, which is not among its hosts"
+            ? nil : "the token cannot be sent to the host of the request, which is not in its hosts"
     }
 
     /// Whether the host that a caller names is one of those; without a port it has that of the upstream.
@@ -122,17 +120,19 @@ private struct Phantom {
         header = HeaderName.checked(section.string("header"), at: "header", of: section)
         let secret = section.section("value")
         value = Secret(secret).flatMap { acquired.text(of: $0, section) } ?? []
-        if secret.has("value"), value.isEmpty { secret.report("nobody can show an empty token", at: "value") }
+        if secret.has("value"), value.isEmpty {
+            secret.report("the phantom token is empty; write a value", at: "value")
+        }
     }
 
     /// Takes the phantom token out of a request; an error if it is not there.
     func swap(in request: HTTPHead) -> RPCError? {
         guard let index = request.first(header) else {
-            return RPCError(.unauthenticated, "the caller shows no token that could be swapped")
+            return RPCError(.unauthenticated, "the request has no phantom token")
         }
         if request.first(header, from: index + 1) != nil { return .twice(header) }
         guard !value.isEmpty, ConstantTime.areEqual(request.value(at: index).withoutBearer, value.span) else {
-            return RPCError(.unauthenticated, "the caller shows a token that is not the one to be swapped")
+            return RPCError(.unauthenticated, "the request has the wrong phantom token")
         }
         request.remove(header)
         return nil
@@ -143,6 +143,6 @@ extension RPCError {
     /// A header that tells who the caller is comes twice.
     static func twice(_ name: FieldName) -> RPCError {
         let name = String(decoding: name.bytes, as: UTF8.self)
-        return RPCError(.invalidArgument, "the header \(name) comes twice; send it once, as it decides on the token")
+        return RPCError(.invalidArgument, "the header \(name) occurs twice; send it once, because it selects the token")
     }
 }

@@ -13,7 +13,7 @@ struct TokenFormat {
         let parts = format.split(separator: "{token}", omittingEmptySubsequences: false)
         if parts.count != 2 {
             section.report(
-                "the format must have {token} in it once; write for example \"Bearer {token}\"",
+                "\"format\" must contain {token} once; write for example \"Bearer {token}\"",
                 at: "format"
             )
         }

@@ -4,60 +4,83 @@ extension TokenInterceptor {
     static let kind = InterceptorKind(
         name: "token",
         summary:
-            "Puts a token into a request header: one that a file, a program, an OAuth 2.0 server or another place gives. "
-            + "It is fetched once for all calls and anew before it ends; a call whose token the upstream rejects is retried "
-            + "with a fresh one.",
+            """
+            Adds a token to a request header. The token comes from a file, a program, an OAuth 2.0 server or \
+            another source. 
+            """
+                + """
+                Martlet fetches it once for all calls and refreshes it before it expires. If the upstream rejects \
+                the token, 
+                """
+                + "Martlet retries the call with a fresh one.",
         isPerAttempt: true,
         rewrites: true,
         options: sources + [
-            Option("header", .string, default: "authorization", "The header that carries the token."),
-            Option("format", .string, default: "Bearer {token}", "The header's value; {token} stands for the token."),
+            Option("header", .string, default: "authorization", "The header for the token."),
+            Option(
+                "format",
+                .string,
+                default: "Bearer {token}",
+                "The value of the header. `{token}` stands for the token."
+            ),
             Option(
                 "hosts",
                 .strings,
                 example: "[api.example]",
-                "The only hosts it may go to, with or without a port; any upstream if absent."
+                "The hosts that may get the token, with an optional port. The default is every upstream."
             ),
             Option(
                 "allow_clear_text",
                 .bool,
                 default: "false",
-                "Whether the token may go to another host without TLS."
+                "Allows the token to go to another machine without TLS."
             ),
             Option(
                 "caller",
                 .choice(["replace", "keep", "strip", "reject"]),
                 default: "replace",
-                "What becomes of the header where the caller sends it itself: it is replaced, kept instead of ours, taken out even if there is no token, or the call is rejected."
+                """
+                What to do with a token that the caller sends: replace it, keep it, strip it even without a token, \
+                or reject the call.
+                """
             ),
             Option(
                 "phantom",
                 .section(phantomOptions),
-                "What the caller has to show, to have it swapped for the token; a call without it is rejected."
+                """
+                The phantom token that the caller must send. Martlet swaps it for the token, and rejects calls \
+                without it.
+                """
             ),
             Option(
                 "refresh_ahead",
                 .duration,
                 default: "30s",
-                "How long before its end a token is fetched anew; at most half of its time."
+                "How long before its expiry Martlet refreshes the token, at most half of its lifetime."
             ),
             Option(
                 "wait",
                 .timeout,
                 default: "2s",
-                "How long a call waits for a token while there is none, within its deadline; not at all, if the next fetch is not due within that time."
+                """
+                How long a call waits for a missing token, within its deadline. It does not wait if the next fetch \
+                starts later.
+                """
             ),
             Option(
                 "retry",
                 .bool,
                 default: "true",
-                "Whether a call whose token is rejected as unauthenticated is retried with a fresh one."
+                "Retries a call with a fresh token if the upstream rejects the token as unauthenticated."
             ),
             Option(
                 "on_error",
                 .node,
                 shape: .either([.value(.choice(["continue"])), .value(.section(OnError.options))]),
-                "What a call gets while there is no token: continue sends it without one; {code: …, message: …} rejects it."
+                """
+                What a call without a token gets: `continue` sends it without one, and `{ code: …, message: … }` \
+                rejects it.
+                """
             ),
         ],
         make: { TokenInterceptor($0, $1) }
@@ -69,10 +92,15 @@ extension TokenInterceptor {
             .string,
             oneOf: "source",
             example: "/run/secrets/token",
-            "The file that holds the token; read again when it changes."
+            "The file with the token. Martlet reads it again when it changes."
         ),
-        Option("env", .string, oneOf: "source", "The environment variable that holds the token, read at load."),
-        Option("value", .string, oneOf: "source", "The token itself; a file is safer."),
+        Option(
+            "env",
+            .string,
+            oneOf: "source",
+            "The environment variable with the token. Martlet reads it when it loads the configuration."
+        ),
+        Option("value", .string, oneOf: "source", "The token itself. A file is safer."),
         Option(
             "exec",
             .section(TokenTemplate.execOptions, shorthand: nil),
@@ -83,20 +111,20 @@ extension TokenInterceptor {
             "oauth2",
             .section(TokenTemplate.oauth2Options),
             oneOf: "source",
-            "An OAuth 2.0 server that gives tokens for client credentials (RFC 6749 §4.4)."
+            "An OAuth 2.0 server, with client credentials (RFC 6749 §4.4)."
         ),
         Option(
             "exchange",
             .section(TokenTemplate.exchangeOptions),
             oneOf: "source",
-            "An OAuth 2.0 server that gives a token for another one (RFC 8693)."
+            "An OAuth 2.0 server that exchanges another token (RFC 8693)."
         ),
-        Option("jwt", .section(TokenTemplate.jwtOptions), oneOf: "source", "A JWT that is signed here (RFC 7519)."),
+        Option("jwt", .section(TokenTemplate.jwtOptions), oneOf: "source", "A JWT that Martlet signs (RFC 7519)."),
         Option(
             "call",
             .section(TokenTemplate.callOptions),
             oneOf: "source",
-            "One of the named calls, whose response has the token."
+            "A call from `calls`, whose response contains the token."
         ),
         Option(
             "gcp",
@@ -108,7 +136,7 @@ extension TokenInterceptor {
             "kubernetes",
             .section(TokenTemplate.kubernetesOptions),
             oneOf: "source",
-            "The API server of Kubernetes, by a TokenRequest."
+            "The Kubernetes API server, with a TokenRequest."
         ),
     ]
 
@@ -117,8 +145,13 @@ extension TokenInterceptor {
             "header",
             .string,
             default: "authorization",
-            "The header in which the caller shows it, behind Bearer or alone."
+            "The header with the phantom token, with or without `Bearer`."
         ),
-        Option("value", .section(Secret.options), required: true, "What it is; a file is read at load."),
+        Option(
+            "value",
+            .section(Secret.options),
+            required: true,
+            "The phantom token. Martlet reads a file when it loads the configuration."
+        ),
     ]
 }

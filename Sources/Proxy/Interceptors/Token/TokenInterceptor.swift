@@ -63,7 +63,7 @@ final class TokenInterceptor: Interceptor, Redacting {
         case .reject(let error): return .reject(error)
         }
         if case .ambiguous(let name) = lack { return .reject(.twice(name)) }
-        guard let credential else { return error.verdict("the call does not have what its token is made of") }
+        guard let credential else { return error.verdict("the request does not have a value that its token needs") }
         let upstream = call.route.upstream
         if credential.isGood(for: upstream) { return put(credential, call) }
         guard !cannotSucceed(credential) else { return missing(credential) }

@@ -5,10 +5,14 @@ internal import Events
 /// Tokens that named calls bring.
 extension TokenTemplate {
     static let callOptions = [
-        Option("name", .string, required: true, example: "login", "The call, of those under calls."),
-        Option("value", .string, default: "/access_token", "Where its response has the token (RFC 6901)."),
-        Option("expires_in", .string, "Where it has for how many seconds the token is good."),
-        Option("expires_at", .string, "Where it has when the token ends: seconds since 1970, or a time of RFC 3339."),
+        Option("name", .string, required: true, example: "login", "The name of a call in `calls`."),
+        Option("value", .string, default: "/access_token", "The JSON Pointer (RFC 6901) to the token in the response."),
+        Option("expires_in", .string, "The JSON Pointer to the lifetime of the token in seconds."),
+        Option(
+            "expires_at",
+            .string,
+            "The JSON Pointer to the expiry of the token: seconds since 1970, or an RFC 3339 time."
+        ),
     ]
 
     init?(call section: Section, _ calls: NamedCalls) {

@@ -10,30 +10,42 @@ extension TokenTemplate {
             "command",
             .strings,
             required: true,
-            "The program, by its whole path, and its arguments; templates are filled in. There is no shell."
+            "The absolute path of the program, and its arguments, which may be templates. Martlet uses no shell."
         ),
-        Option("environment", .map, "Variables for the program beside those of Martlet."),
+        Option("environment", .map, "Environment variables for the program, in addition to those of Martlet."),
         Option(
             "format",
             .choice(["text", "json", "kubernetes", "aws"]),
             default: "text",
-            "What it writes: the token alone, JSON, an ExecCredential of Kubernetes, or what an AWS credential_process does."
+            """
+            The output of the program: the token alone, JSON, a Kubernetes ExecCredential, or that of an AWS \
+            credential_process.
+            """
         ),
-        Option("pointer", .string, example: "/token", "Where JSON has the token; /SessionToken for aws if absent."),
-        Option("expires_in", .string, "Where JSON has for how many seconds the token is good."),
-        Option("expires_at", .string, "Where JSON has when it ends: seconds since 1970, or a time of RFC 3339."),
-        Option("timeout", .timeout, default: "10s", "How long the program may take."),
+        Option(
+            "pointer",
+            .string,
+            example: "/token",
+            "The JSON Pointer to the token. The default with `aws` is `/SessionToken`."
+        ),
+        Option("expires_in", .string, "The JSON Pointer to the lifetime of the token in seconds."),
+        Option(
+            "expires_at",
+            .string,
+            "The JSON Pointer to the expiry of the token: seconds since 1970, or an RFC 3339 time."
+        ),
+        Option("timeout", .timeout, default: "10s", "The time limit of the program. Martlet then kills it."),
     ]
 
     init?(exec section: Section) {
         let texts = section.markedStrings("command")
         guard let program = texts.first else { return nil }
         if !program.text.hasPrefix("/") {
-            let problem = "\(Diagnostic.quote(program.text)) is looked for nowhere"
-            section.diagnostics.report("\(problem); write the whole path, such as /usr/bin/tool", at: program.mark)
+            let problem = "\(Diagnostic.quote(program.text)) is not an absolute path, and Martlet does not search PATH"
+            section.diagnostics.report("\(problem); write for example /usr/bin/tool", at: program.mark)
         }
         if texts.count == 1, program.text.contains(" "), !program.text.contains("{") {
-            let problem = "\(Diagnostic.quote(program.text)) is one name, as there is no shell"
+            let problem = "\(Diagnostic.quote(program.text)) is a single word, and Martlet uses no shell"
             section.diagnostics.report("\(problem); write a list: [PROGRAM, ARGUMENT]", at: program.mark)
         }
         let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
@@ -69,7 +81,9 @@ extension TokenTemplate {
     /// Where JSON has the token, and its end.
     static func fields(_ section: Section, value key: String) -> CredentialFields? {
         guard let value = pointer(section, key) else {
-            if !section.has(key) { section.report("\"\(key)\" has to say where the token is", at: key) }
+            if !section.has(key) {
+                section.report("\"\(key)\" is empty; write a JSON Pointer to the token, such as /token", at: key)
+            }
             return nil
         }
         return CredentialFields(
@@ -82,7 +96,7 @@ extension TokenTemplate {
     private static func pointer(_ section: Section, _ key: String) -> JSONPointer? {
         guard let text = section.string(ifGiven: key) else { return nil }
         let pointer = JSONPointer(text)
-        if pointer == nil { section.report("a place in JSON begins with /, such as /token (RFC 6901)", at: key) }
+        if pointer == nil { section.report("\"\(key)\" is not a JSON Pointer; write for example /token", at: key) }
         return pointer
     }
 }

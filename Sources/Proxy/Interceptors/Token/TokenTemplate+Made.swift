@@ -7,23 +7,23 @@ internal import TLS
 /// Tokens that are signed here, and those of the platform that Martlet runs on.
 extension TokenTemplate {
     static let jwtOptions = [
-        Option("key", .section(Secret.options), required: true, "The private key that signs, in PEM."),
-        Option("key_id", .string, "The id of the key, for the header kid."),
+        Option("key", .section(Secret.options), required: true, "The private key for the signature, in PEM."),
+        Option("key_id", .string, "The ID of the key, for the header `kid`."),
         Option(
             "algorithm",
             .choice(SigningAlgorithm.allCases.map(\.rawValue)),
             default: "RS256",
-            "The algorithm that the key is for."
+            "The algorithm of the key."
         ),
-        Option("issuer", .string, "The claim iss."),
-        Option("subject", .string, "The claim sub; templates are filled in."),
-        Option("audience", .strings, "The claim aud."),
-        Option("lifetime", .duration, default: "5m", "From iat to exp; at least 1s."),
+        Option("issuer", .string, "The claim `iss`."),
+        Option("subject", .string, "The claim `sub`, a template."),
+        Option("audience", .strings, "The claim `aud`."),
+        Option("lifetime", .duration, default: "5m", "The time from `iat` to `exp`, at least 1s."),
         Option(
             "claims",
             .node,
             shape: .anything,
-            "Other claims: a mapping to values of any kind; templates in texts are filled in."
+            "Other claims: a mapping of names to values of any type. Strings are templates."
         ),
     ]
 
@@ -32,10 +32,12 @@ extension TokenTemplate {
         let subject = TokenParameter(section, "subject")
         let claims = section.node("claims").map { JSONTemplate($0, into: section.diagnostics) }
         if let node = section.node("claims"), node.entries == nil {
-            section.report("claims are a mapping of names to values", at: "claims")
+            section.report("\"claims\" cannot be \(node.shape); write a mapping of names to values", at: "claims")
         }
         let lifetime = section.duration("lifetime").map { Nanoseconds($0) } ?? .second
-        if lifetime < .second { section.report("a token has to be good for at least 1s", at: "lifetime") }
+        if lifetime < .second {
+            section.report("\"lifetime\" cannot be shorter than 1s; write for example 5m", at: "lifetime")
+        }
         let (issuer, audience) = (section.string(ifGiven: "issuer"), section.strings("audience"))
         let isConstant = subject?.isConstant ?? true && claims?.requiresCall != true
         self.init(isConstant: isConstant) { call in
@@ -58,16 +60,16 @@ extension TokenTemplate {
     }
 
     static let gcpOptions = [
-        Option("audience", .string, "Whom an identity token is for; without it, an access token is taken."),
-        Option("scopes", .strings, "What the access token shall be good for."),
+        Option("audience", .string, "The audience of an identity token. Without it, Martlet fetches an access token."),
+        Option("scopes", .strings, "The scopes of the access token."),
         Option("account", .string, default: "default", "The service account."),
         Option(
             "url",
             .string,
             default: "http://metadata.google.internal",
-            "Where the metadata server is, whose responses do not leave the machine's host."
+            "The URL of the metadata server. Its responses must stay on this machine."
         ),
-        Option("timeout", .timeout, default: "10s", "The longest time that the response may take."),
+        Option("timeout", .timeout, default: "10s", "The time limit of the response."),
     ]
 
     init?(gcp section: Section, _ acquired: Acquired) {
@@ -105,16 +107,16 @@ extension TokenTemplate {
 
     static let kubernetesOptions =
         [
-            Option("service_account", .string, required: true, "The service account that the token is for."),
-            Option("namespace", .string, default: "default", "Its namespace."),
-            Option("audience", .strings, "Whom the token is for; the API server if absent."),
-            Option("lifetime", .duration, default: "1h", "How long the token shall be good, at least 10m."),
-            Option("url", .string, default: "https://kubernetes.default.svc", "The API server."),
+            Option("service_account", .string, required: true, "The service account of the token."),
+            Option("namespace", .string, default: "default", "The namespace of the service account."),
+            Option("audience", .strings, "The audience of the token. The default is the API server."),
+            Option("lifetime", .duration, default: "1h", "The lifetime to request, at least 10m."),
+            Option("url", .string, default: "https://kubernetes.default.svc", "The URL of the API server."),
             Option(
                 "token_file",
                 .string,
                 default: "/var/run/secrets/kubernetes.io/serviceaccount/token",
-                "The file of the token that may ask for others."
+                "The file with the token that authorizes the request."
             ),
         ] + FetchTarget.options
 
@@ -124,7 +126,10 @@ extension TokenTemplate {
         guard let target = FetchTarget(section, "url", url: section.string("url") + path) else { return nil }
         let seconds = section.duration("lifetime").map { Int(Nanoseconds($0) / .second) } ?? 3600
         if seconds < 600 {
-            section.report("Kubernetes gives no token for less than 10m", at: "lifetime")
+            section.report(
+                "\"lifetime\" cannot be shorter than 10m, the minimum of Kubernetes; write for example 1h",
+                at: "lifetime"
+            )
         }
         var spec = [JSONValue.Member("expirationSeconds", .integer(seconds))]
         let audiences = section.strings("audience")
@@ -167,7 +172,7 @@ extension JSONTemplate {
 extension FetchTarget {
     /// The options of a metadata server, which has no TLS by its nature: it is the machine's own host.
     fileprivate static let metadata = [
-        Option("allow_clear_text", .bool, default: "true", "Whether the request may go there without TLS."),
+        Option("allow_clear_text", .bool, default: "true", "Allows the request to go to another machine without TLS."),
         Option("tls", .section([]), "None."),
     ]
 }

@@ -12,26 +12,29 @@ extension TokenTemplate {
                 .string,
                 required: true,
                 example: "https://id.example/token",
-                "Where tokens are given."
+                "The URL of the token endpoint."
             ),
-            Option("client_id", .string, example: "me", "The id of the client."),
-            Option("client_secret", .section(Secret.options), "The secret of the client."),
+            Option("client_id", .string, example: "me", "The client ID."),
+            Option("client_secret", .section(Secret.options), "The client secret."),
             Option(
                 "auth",
                 .choice(["basic", "post", "private_key_jwt"]),
-                "How the client says who it is: in a header, in the form, or by a token that it signs; basic if there is a secret."
+                """
+                How the client authenticates: in a header, in the form, or with a signed token. The default with a \
+                secret is `basic`.
+                """
             ),
-            Option("key", .section(Secret.options), "The private key that signs, in PEM; for private_key_jwt."),
-            Option("key_id", .string, "The id of the key."),
+            Option("key", .section(Secret.options), "The private key for `private_key_jwt`, in PEM."),
+            Option("key_id", .string, "The ID of the key."),
             Option(
                 "algorithm",
                 .choice(SigningAlgorithm.allCases.map(\.rawValue)),
                 default: "RS256",
-                "The algorithm that the key is for."
+                "The algorithm of the key."
             ),
-            Option("scopes", .strings, "What the token shall be good for."),
-            Option("audience", .string, "Whom the token shall be for."),
-            Option("parameters", .map, "What else is sent; templates are filled in."),
+            Option("scopes", .strings, "The scopes to request."),
+            Option("audience", .string, "The audience to request."),
+            Option("parameters", .map, "Other parameters to send. The values are templates."),
         ] + FetchTarget.options
 
     static let oauth2Options = clientOptions
@@ -43,23 +46,26 @@ extension TokenTemplate {
                 .string,
                 required: true,
                 example: "\"{header:x-user-token}\"",
-                "The token to give; a template, which is filled in for each call. A Bearer before it is taken away."
+                """
+                The token to exchange, a template that Martlet renders for each call. Martlet removes a leading \
+                `Bearer`.
+                """
             ),
             Option(
                 "subject_token_type",
                 .string,
                 default: "urn:ietf:params:oauth:token-type:access_token",
-                "What it is."
+                "The type of the subject token."
             ),
-            Option("actor_token", .string, "The token of who acts; a template."),
+            Option("actor_token", .string, "The token of the acting party, a template."),
             Option(
                 "actor_token_type",
                 .string,
                 default: "urn:ietf:params:oauth:token-type:access_token",
-                "What that is."
+                "The type of the actor token."
             ),
-            Option("requested_token_type", .string, "What is wanted for it."),
-            Option("resource", .string, "Where the token is to be used."),
+            Option("requested_token_type", .string, "The type of token to request."),
+            Option("resource", .string, "The URI of the service that the token is for."),
         ]
 
     init?(oauth2 section: Section, _ acquired: Acquired) {
@@ -98,8 +104,8 @@ extension TokenTemplate {
         if let audience = TokenParameter(section, "audience") { form.append(("audience", audience)) }
         form += section.map("parameters").map {
             if let taken = form.first(where: { [name = $0.name] in $0.0 == name }) {
-                let problem = "\(taken.0) is sent already"
-                section.diagnostics.report("\(problem); remove it from parameters", at: $0.nameMark)
+                let problem = "\"parameters\" cannot contain \(taken.0), which Martlet sends already"
+                section.diagnostics.report("\(problem); remove it", at: $0.nameMark)
             }
             return ($0.name, TokenParameter($0.text, at: $0.mark, into: section.diagnostics))
         }
@@ -149,20 +155,20 @@ extension TokenTemplate {
     private static func authentication(_ section: Section) -> HTTPSource.Authentication? {
         guard let id = section.string(ifGiven: "client_id") else {
             for key in ["client_secret", "auth", "key"] where section.has(key) {
-                section.report("\"\(key)\" goes with a client_id, which is missing", at: key)
+                section.reportUnused(key, without: "client_id")
             }
             return HTTPSource.Authentication.none
         }
         if section.string(ifGiven: "auth") == "private_key_jwt" {
             guard section.has("key"), let signing = SigningSource(section) else {
-                section.report("private_key_jwt takes a key; write key: { file: PATH }", at: "auth")
+                section.report("\"auth: private_key_jwt\" needs a key; add key: { file: PATH }", at: "auth")
                 return nil
             }
             return .privateKeyJWT(id: id, signing)
         }
         guard section.has("client_secret") else {
             if let auth = section.string(ifGiven: "auth") {
-                section.report("\(auth) takes a secret; write client_secret: { file: PATH }", at: "auth")
+                section.report("\"auth: \(auth)\" needs a secret; add client_secret: { file: PATH }", at: "auth")
             }
             return .id(id)
         }

@@ -17,7 +17,7 @@ enum TokenTemplate {
             guard let token = TokenText.token(in: text) else {
                 let name = section.string(ifGiven: "env")
                 let subject = name.map { "the environment variable \($0)" } ?? "the token"
-                let problem = "\(subject) is empty, larger than 64 KiB, or has bytes that cannot stand in a header"
+                let problem = "\(subject) is empty, larger than 64 KiB, or not valid in a header"
                 section.report(problem, at: name == nil ? "value" : "env")
                 return nil
             }

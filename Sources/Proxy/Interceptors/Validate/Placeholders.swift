@@ -27,8 +27,8 @@ struct Placeholders {
                 literal = []
                 rest = rest[(end + 1)...]
             } else {
-                let problem = "\(Diagnostic.quote(text)) has a brace without its other"
-                diagnostics.report("\(problem); for a plain brace write it twice", at: mark)
+                let problem = "\(Diagnostic.quote(text)) contains an unbalanced brace"
+                diagnostics.report("\(problem); write \"{{\" or \"}}\" for a plain brace", at: mark)
                 return
             }
         }

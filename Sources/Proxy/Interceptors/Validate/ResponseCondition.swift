@@ -7,30 +7,45 @@ internal import RPC
 /// What must hold of a response, or of the failure to get one, for a rule to be for it: everything that is given.
 struct ResponseCondition {
     static let options = [
-        Option("status", .integers(in: 100...999), example: "429", "The HTTP status of the upstream, or a list."),
-        Option("code", .choices(ConditionSettings.codeNames), "The outcome, or a list; known at the end in gRPC."),
+        Option(
+            "status",
+            .integers(in: 100...999),
+            example: "429",
+            "The HTTP status of the response, or a list of statuses."
+        ),
+        Option(
+            "code",
+            .choices(ConditionSettings.codeNames),
+            "The status code of the call, or a list of codes. In gRPC it is known only at the end."
+        ),
         Option(
             "header",
             .node,
             shape: .named(HeaderMatcher.shape),
-            "What headers of the response must be: a value, present, absent, a list, { regex: … }."
+            "Conditions on response headers: a value, `present`, `absent`, a list of values, or `{ regex: … }`."
         ),
         Option(
             "trailer",
             .node,
             shape: .named(HeaderMatcher.shape),
-            "What trailers must be, likewise; in unary Connect the trailer- headers, without that."
+            """
+            Conditions on trailers, written like those in `header`. In unary Connect calls these are the \
+            `trailer-` headers, without the prefix.
+            """
         ),
         Option(
             "json",
             .node,
             shape: .named(.anything),
-            "What is in the places of the message that JSON Pointers name: a value, { not: … }, present or absent."
+            "Conditions on values at JSON Pointers in the message: a value, `{ not: … }`, `present` or `absent`."
         ),
         Option(
             "error",
             .choices(ErrorKind.allCases.map(\.rawValue)),
-            "Why there was no whole response, or a list. Without it and without `code`, the rule ignores such errors."
+            """
+            The error that prevented a complete response, or a list of errors. Without it and without `code`, \
+            the rule ignores such errors.
+            """
         ),
     ]
 
@@ -65,14 +80,14 @@ struct ResponseCondition {
         headers = Self.fields("header", section)
         trailers = Self.fields("trailer", section)
         jsonConditions = Self.jsonConditions(section)
-        for key in ["status", "code", "error"] {
-            guard case .sequence([])? = section.node(key)?.content else { continue }
-            section.report("\"\(key)\" is an empty list; remove it, or name what to match", at: key)
-        }
+        for key in ["status", "code", "error"] { section.reportIfEmpty(key, write: "what to match") }
         let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || !jsonConditions.isEmpty
         if !errors.isEmpty, asksResponse {
             section.report(
-                "\"error\" is for calls without a whole response; write a rule of its own for it",
+                """
+                \"error\" matches calls without a complete response, so the other conditions cannot hold; write a \
+                separate rule for it
+                """,
                 at: "error"
             )
         }
@@ -81,7 +96,7 @@ struct ResponseCondition {
     private static func fields(_ key: String, _ section: Section) -> [HeaderCondition] {
         guard let node = section.node(key) else { return [] }
         guard let entries = node.entries, !entries.isEmpty else {
-            section.report("\"\(key)\" cannot be \(node.summary); write a mapping from names to values", at: key)
+            section.report("\"\(key)\" cannot be \(node.summary); write a mapping of names to values", at: key)
             return []
         }
         return entries.compactMap { entry in
@@ -94,7 +109,7 @@ struct ResponseCondition {
     private static func jsonConditions(_ section: Section) -> [JSONCondition] {
         guard let node = section.node("json") else { return [] }
         guard case .mapping(let entries) = node.content, !entries.isEmpty else {
-            let advice = "write a mapping from places to values, like { /code: { not: 0 } }"
+            let advice = "write a mapping of JSON Pointers to values, such as { /code: { not: 0 } }"
             section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
             return []
         }
@@ -150,7 +165,7 @@ struct JSONCondition {
 
     init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
         guard let pointer = JSONPointer(entry.key) else {
-            let problem = "\(Diagnostic.quote(entry.key)) is no JSON Pointer"
+            let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
             diagnostics.report("\(problem); write for example /code", at: entry.keyMark)
             return nil
         }

@@ -23,43 +23,49 @@ struct RetryPlan {
                 "after",
                 .string,
                 example: "login",
-                "A call, of those under calls, that is made first; calls that want the same one share it."
+                "A call from `calls` that Martlet makes first. Calls that need the same one at a time share it."
             ),
             Option(
                 "after_task",
                 .section(taskOptions),
-                "A program that runs first; if it fails, that is logged, and the request is retried all the same."
+                "A program that Martlet runs first. If it fails, Martlet logs that and retries all the same."
             ),
             Option(
                 "capture",
                 .map,
                 example: "{ token: \"json:/token\" }",
-                "Names for parts of the call's response, json:/…, header:x or status, or of what the program writes, json:/… or text."
+                """
+                Names for captured values: `json:/…`, `header:x` or `status` of the call's response, or `json:/…` or \
+                `text` of the program's output.
+                """
             ),
             Option(
                 "set",
                 .map,
                 example: "{ authorization: \"Bearer {token}\" }",
-                "Headers for the request when it is retried, with captured values; one whose value is missing is left alone."
+                """
+                Headers to set on the retried request, with captured values. A header whose value is missing stays \
+                unchanged.
+                """
             ),
-            Option("max_alt", .integer(in: 1...32), "How often one call may have the other made; then it fails."),
+            Option("max_alt", .integer(in: 1...32), "The limit of calls in `after` for one call. The call then fails."),
             Option(
                 "methods",
                 .strings,
                 example: "[pkg.Service/Get]",
-                "Methods that may be called twice, beside GET, HEAD, OPTIONS, PUT, DELETE and TRACE."
+                "More methods that may be retried, besides GET, HEAD, OPTIONS, PUT, DELETE and TRACE."
             ),
             Option(
                 "allow_non_idempotent",
                 .bool,
                 default: "false",
-                "Whether requests are retried that may do twice what was to be done once."
+                "Allows retries of requests that are not idempotent. The upstream may then process a request twice."
             ),
         ]
 
     private static let taskOptions = [
         Option("exec", .strings, required: true, example: "[/usr/bin/relogin]", "The program and its arguments."),
-        Option("timeout", .timeout, default: "10s", "How long it may take."),
+        Option("timeout", .timeout, default: "10s", "The time limit of the program. Martlet then kills it."),
     ]
 
     static let strategies = ["immediate", "delayed", "exponential", "fibonacci"]
@@ -96,7 +102,7 @@ struct RetryPlan {
         methods = section.strings("methods")
         allowsAll = section.bool("allow_non_idempotent")
         if let program = command.first, !program.text.hasPrefix("/") {
-            let advice = "a program is named by its whole path, such as /usr/bin/relogin"
+            let advice = "\"exec\" must start with an absolute path; write for example /usr/bin/relogin"
             section.diagnostics.report(advice, at: program.mark)
         }
         check(section)
@@ -106,19 +112,16 @@ struct RetryPlan {
         let given = Self.strategies.filter(section.has)
         if given.count > 1 {
             let names = given.map { "\"\($0)\"" }.joined(separator: " and ")
-            section.report("\(names) exclude each other; give exactly one of them", at: given[1])
+            section.report("\(names) cannot be set together; write exactly one of them", at: given[1])
         }
         if section.has("after"), section.has("after_task") {
-            section.report("\"after\" and \"after_task\" exclude each other; keep one of them", at: "after_task")
+            section.reportConflict("after", "after_task")
         }
         if section.has("capture"), !section.has("after"), !section.has("after_task") {
-            section.report(
-                "\"capture\" means nothing without \"after\" or \"after_task\"; add one of them",
-                at: "capture"
-            )
+            section.reportUnused("capture", without: "after", "after_task")
         }
         if section.has("max_alt"), !section.has("after") {
-            section.report("\"max_alt\" means nothing without \"after\"; remove it, or add that", at: "max_alt")
+            section.reportUnused("max_alt", without: "after")
         }
         let known = captures.map(\.name)
         for (entry, field) in zip(section.map("set"), set) {
@@ -127,7 +130,7 @@ struct RetryPlan {
             }
         }
         for method in section.markedStrings("methods") where method.text.split(separator: "/").count != 2 {
-            let problem = "\(Diagnostic.quote(method.text)) names no method"
+            let problem = "\(Diagnostic.quote(method.text)) is not a valid method"
             section.diagnostics.report("\(problem); write for example pkg.Service/Get", at: method.mark)
         }
     }

@@ -72,14 +72,14 @@ final class RetryWait {
 
     private func receive(_ response: FetchedResponse, of name: String) {
         guard 200...299 ~= response.status else {
-            note(name, "it was answered with the status \(response.status)")
+            note(name, "the response has the status \(response.status)")
             return done { _ in nil }
         }
         done { $0.value(in: response) }
     }
 
     private func note(_ name: String, _ reason: String) {
-        call.worker.logLimiter.note("a call failed", about: name, ("call", name), ("reason", reason))
+        call.worker.logLimiter.note("call before a retry failed", about: name, ("call", name), ("reason", reason))
     }
 
     private func run(_ command: [String]) {
@@ -87,7 +87,12 @@ final class RetryWait {
             guard let self else { return }
             if case .ended(0, let output) = outcome { return done { $0.value(in: output) } }
             let words = Self.words(outcome)
-            call.worker.logLimiter.note("a task failed", about: command[0], ("task", command[0]), ("reason", words))
+            call.worker.logLimiter.note(
+                "program before a retry failed",
+                about: command[0],
+                ("task", command[0]),
+                ("reason", words)
+            )
             done { _ in nil }
         }
         self.process = process
@@ -96,10 +101,10 @@ final class RetryWait {
 
     private static func words(_ outcome: Subprocess.Outcome) -> String {
         switch outcome {
-        case .ended(let status, _): "it ended with status \(status)"
-        case .notStarted(let error): "it could not be started: \(error.text)"
-        case .tooSlow: "it took too long"
-        case .tooMuch: "it wrote too much"
+        case .ended(let status, _): "it exited with status \(status)"
+        case .notStarted(let error): "it cannot be started: \(error.text)"
+        case .tooSlow: "it exceeded its time limit"
+        case .tooMuch: "it wrote more than 64 KiB"
         }
     }
 
@@ -110,7 +115,7 @@ final class RetryWait {
         for capture in plan.captures {
             values[capture.name] = value(capture)
             guard values[capture.name] == nil else { continue }
-            call.worker.logLimiter.note("nothing to capture", about: capture.name, ("capture", capture.name))
+            call.worker.logLimiter.note("value to capture is missing", about: capture.name, ("capture", capture.name))
         }
         captured(values)
         sleep()

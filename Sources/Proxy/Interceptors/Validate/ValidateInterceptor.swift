@@ -39,9 +39,12 @@ final class ValidateInterceptor: Interceptor, Redacting {
         let shared = SharedRetry(section, "retry", context)
         let all = section.sections("rules").flatMap { ValidateRule.rules($0, shared) }
         maxRetries = section.integer("max_retries")
-        if all.isEmpty { section.report("there is no rule here; add one", at: "rules") }
+        if all.isEmpty { section.report("the interceptor has no rule; add one to \"rules\"", at: "rules") }
         if all.count > Self.maxRules {
-            section.report("there are more than \(Self.maxRules) rules; make two interceptors of them", at: "rules")
+            section.report(
+                "there are more than \(Self.maxRules) rules; split them between two interceptors",
+                at: "rules"
+            )
         }
         rules = Array(all.prefix(Self.maxRules))
         Self.check(section, rules)
@@ -62,12 +65,12 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private static func check(_ section: Section, _ rules: [ValidateRule]) {
         let sections = section.sections("rules")
         if !section.has("max_retries"), sections.contains(where: { $0.has("retry") }) {
-            let problem = "nothing is retried without \"max_retries\""
+            let problem = "\"retry\" has no effect without \"max_retries\""
             section.diagnostics.report("\(problem); add for example max_retries: 3", at: section.mark)
         }
         guard !rules.isEmpty, rules.allSatisfy({ if case .next = $0.outcome { true } else { false } }) else { return }
-        let advice = "add one with \"fail\", \"replace\", \"retry\" or \"use\""
-        section.report("all rules let responses pass as they are; \(advice)", at: "rules")
+        let advice = "add a rule with \"fail\", \"replace\", \"retry\" or \"use\""
+        section.report("no rule changes a response; \(advice)", at: "rules")
     }
 
     private init(_ shared: ValidateInterceptor) {

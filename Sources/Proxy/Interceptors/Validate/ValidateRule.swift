@@ -33,26 +33,31 @@ struct ValidateRule {
         Option(
             "when",
             .section(ResponseCondition.options),
-            "The responses that it is for; all of the upstream if absent."
+            "The responses that the rule applies to. The default is every response of the upstream."
         ),
-        Option("next", .section([]), oneOf: outcome, "The response passes as it is, and no other rule is asked."),
-        Option("fail", .section(ValidateError.options), oneOf: outcome, "The caller gets an error instead."),
-        Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "The response is changed."),
-        Option("retry", .section(RetryPlan.options), oneOf: outcome, "The request is retried; see retry below."),
+        Option("next", .section([]), oneOf: outcome, "Passes the response unchanged. Later rules do not apply."),
+        Option(
+            "fail",
+            .section(ValidateError.options),
+            oneOf: outcome,
+            "Sends an error to the caller instead of the response."
+        ),
+        Option("replace", .section(ValidateReplacement.options), oneOf: outcome, "Changes the response."),
+        Option("retry", .section(RetryPlan.options), oneOf: outcome, "Retries the request."),
         Option(
             "use",
             .choice(["default"]),
             oneOf: outcome,
-            "Rules that come with Martlet: 429 is retried after 3 s, and dns, connect, timeout and reset at once."
+            "Built-in rules. `default` retries 429 after 3s, and the errors dns, connect, timeout and reset at once."
         ),
-        Option("continue", .bool, default: "false", "Whether the rules behind are asked about what replace has made."),
+        Option("continue", .bool, default: "false", "Applies later rules to the changed response."),
         Option(
             "retriable_status",
             .map,
             example: "{ 429: 3s }",
-            "For default: the statuses that are retried, each with the time before that, instead of 429."
+            "For `default`: the statuses to retry, each with its delay. It replaces the entry for 429."
         ),
-        Option("allow_empty", .bool, default: "true", "For default: whether a response may have no message or body."),
+        Option("allow_empty", .bool, default: "true", "For `default`: allows responses without a message or body."),
     ]
 
     private static let outcome = "outcome"
@@ -79,10 +84,10 @@ struct ValidateRule {
     private static func check(_ section: Section) {
         for (key, needed) in [("continue", "replace"), ("retriable_status", "use"), ("allow_empty", "use")]
         where section.has(key) && !section.has(needed) {
-            section.report("\"\(key)\" means nothing without \"\(needed)\"; remove it, or add that", at: key)
+            section.reportUnused(key, without: needed)
         }
         guard section.has("use"), section.has("when") else { return }
-        section.report("\"use\" has conditions of its own; remove \"when\"", at: "when")
+        section.report("\"use\" has its own conditions; remove \"when\"", at: "when")
     }
 
     /// The rules that come with Martlet.
@@ -92,11 +97,11 @@ struct ValidateRule {
             let status = Int(entry.name).flatMap { (100...999).contains($0) ? $0 : nil }
             let time = Duration(text: entry.text).map { Nanoseconds($0) }
             if status == nil {
-                let problem = "\(Diagnostic.quote(entry.name)) is no HTTP status"
+                let problem = "\(Diagnostic.quote(entry.name)) is not an HTTP status"
                 section.diagnostics.report("\(problem); write for example 429", at: entry.nameMark)
             }
             if time == nil {
-                let problem = "\(Diagnostic.quote(entry.text)) is no time"
+                let problem = "\(Diagnostic.quote(entry.text)) is not a duration"
                 section.diagnostics.report("\(problem); write for example 3s", at: entry.mark)
             }
             if let status, let time { statuses.append((status, time)) }
@@ -120,7 +125,10 @@ struct ValidateError {
             .string,
             default: "the response is not valid",
             example: "\"{json:/errorMsg}\"",
-            "The message; {json:/…} stands for what is there in the message of the response, {status} for the HTTP status."
+            """
+            The message of the error. `{json:/…}` stands for a value in the response message, `{status}` for the \
+            HTTP status.
+            """
         ),
     ]
 
@@ -144,7 +152,7 @@ struct ValidateError {
         code = RPCCode(name: section.string("code")) ?? .internal
         message = Placeholders(section.string("message"), at: section.mark(of: "message"), into: section.diagnostics)
         for name in message.names where name != "status" && Self.pointer(name) == nil {
-            section.report("{\(name)} is unknown; a message may have {status} and {json:/…}", at: "message")
+            section.report("{\(name)} is unknown; a message can contain {status} and {json:/…}", at: "message")
         }
     }
 
@@ -166,9 +174,9 @@ struct ValidateError {
 /// What a rule changes in a response.
 struct ValidateReplacement {
     static let options = [
-        Option("status", .integer(in: 200...599), "The HTTP status, in plain HTTP only."),
-        Option("headers", .section(HeaderRules.options), "What becomes of the headers, as in the interceptor headers."),
-        Option("json", .node, "What the message, or the body in JSON, becomes: a YAML value, or a string of JSON."),
+        Option("status", .integer(in: 200...599), "The new HTTP status, only in plain HTTP."),
+        Option("headers", .section(HeaderRules.options), "Rules for the headers, as in the interceptor `headers`."),
+        Option("json", .node, "The new message or JSON body: a YAML value, or a string of JSON."),
     ]
 
     let body: [UInt8]?
@@ -181,7 +189,7 @@ struct ValidateReplacement {
         body = section.json("json")
         guard status == nil, headers == nil, body == nil else { return }
         let advice = "add \"status\", \"headers\" or \"json\""
-        section.diagnostics.report("nothing is said that would change; \(advice)", at: section.mark)
+        section.diagnostics.report("the rule changes nothing; \(advice)", at: section.mark)
     }
 
     /// Changes the head; the status of RPC is not free.

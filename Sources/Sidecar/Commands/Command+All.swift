@@ -1,0 +1,99 @@
+internal import Configuration
+internal import Documents
+internal import Proxy
+
+extension Command {
+    /// The command that runs if the command line names none.
+    static let defaultName = "run"
+
+    /// Every command, in the order of `--help`.
+    static let all: [Command] = [
+        Command(
+            "run",
+            "Serve calls. Without a configuration file, serve a demo on 127.0.0.1:8080.",
+            options: [.config, .watch]
+        ) { invocation, registry in
+            Run.run(file: invocation[.config], watches: invocation.has(.watch), with: registry)
+        },
+        Command(
+            "check",
+            "Check the configuration and print all its errors.",
+            aliases: [Alias(spellings: ["-t", "--test"], words: ["check"])],
+            options: [.config]
+        ) { invocation, registry in
+            Check.run(file: invocation[.config], with: registry)
+        },
+        Command(
+            "explain",
+            "Print what the configuration does with a request, without sending anything.",
+            options: [.config, .header, .data],
+            operands: [Operand(name: "METHOD"), Operand(name: "PATH")],
+            example: "martlet explain POST /shop.v1.OrderService/Get -H 'x-tenant: a' -d '{}'"
+        ) { invocation, registry throws(UsageError) in
+            Explain.run(try Explain.request(invocation), file: invocation[.config], with: registry)
+        },
+        Command(
+            "reload",
+            "Make the running daemon load its file again. Print the errors if the daemon rejects the file.",
+            options: [.config, .admin]
+        ) { invocation, _ in
+            AdminCommand.reload.run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command("status", "Print the state of the running daemon.", options: [.config, .admin]) { invocation, _ in
+            AdminCommand.status.run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command(
+            "healthcheck",
+            "Exit 0 if the running daemon is alive.",
+            options: [.config, .admin, .ready]
+        ) { invocation, _ in
+            AdminCommand.healthcheck(ready: invocation.has(.ready))
+                .run(file: invocation[.config], address: invocation[.admin])
+        },
+        Command("schema", "Print a JSON Schema of the configuration, for editors.") { _, registry in
+            Terminal.print(String(decoding: JSONSchema.document(for: registry).prettyJSON, as: UTF8.self))
+            return .success
+        },
+        Command("reference", "Print the reference page in Markdown.") { _, registry in
+            Terminal.print(ReferencePage(for: registry).text)
+            return .success
+        },
+        Command(
+            "version",
+            "Print the version.",
+            aliases: [
+                Alias(spellings: ["-v", "--version"], words: ["version"]),
+                Alias(spellings: ["-V"], words: ["version", "--libraries"]),
+            ],
+            options: [.libraries]
+        ) { invocation, _ in
+            Terminal.print(invocation.has(.libraries) ? Version.withLibraries : "martlet \(Version.number)")
+            return .success
+        },
+        Command(
+            "help",
+            "Print help for a command, or for all commands.",
+            operands: [Operand(name: "COMMAND", isOptional: true)]
+        ) { invocation, _ throws(UsageError) in
+            Terminal.print(try Help.text(for: invocation.operands.first))
+            return .success
+        },
+    ]
+
+    /// The command of this name; an error if there is none.
+    static func named(_ name: String) throws(UsageError) -> Command {
+        if let command = all.first(where: { $0.name == name }) { return command }
+        throw UsageError("unknown command", name, among: all.map(\.name))
+    }
+
+    /// The commands that have an option.
+    static func having(_ option: CommandOption) -> [Command] {
+        option == .help ? all : all.filter { $0.options.contains(option) }
+    }
+
+    /// Every option of every command, each once.
+    static let allOptions =
+        all.reduce(into: [CommandOption]()) { options, command in
+            options += command.options.filter { !options.contains($0) }
+        } + [.help]
+}

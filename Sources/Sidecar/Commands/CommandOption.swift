@@ -1,0 +1,56 @@
+/// An option of a command, such as `-c FILE` or `--watch`.
+struct CommandOption: Equatable, Sendable {
+    /// The long name, without its dashes.
+    let long: String
+    /// The short name, if there is one.
+    let short: Character?
+    /// The name of the value in `--help`, in capitals; nil if the option takes no value.
+    let value: String?
+    /// Whether the option may be given several times; of other options the last one counts.
+    let repeats: Bool
+    /// One or two sentences for `--help` and the reference page.
+    let summary: String
+
+    init(_ long: String, short: Character? = nil, value: String? = nil, repeats: Bool = false, _ summary: String) {
+        self.long = long
+        self.short = short
+        self.value = value
+        self.repeats = repeats
+        self.summary = summary
+    }
+
+    /// Every way to write the option's name, with the dashes.
+    var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
+
+    /// The option in a synopsis: `-c FILE`.
+    var synopsis: String { spellings[0] + (value.map { " \($0)" } ?? "") }
+
+    /// The option in a list of options: `-c, --config FILE`.
+    var title: String { spellings.joined(separator: ", ") + (value.map { " \($0)" } ?? "") }
+}
+
+extension CommandOption {
+    static let config = CommandOption(
+        "config",
+        short: "c",
+        value: "FILE",
+        "Use this configuration file. The default is $MARTLET_CONFIG, or /etc/martlet/martlet.yaml if it exists."
+    )
+    static let admin = CommandOption(
+        "admin",
+        value: "ADDRESS",
+        "Use this admin socket, such as unix:/run/martlet/admin.sock. The default is the socket that the file names."
+    )
+    static let watch = CommandOption("watch", "Load the file again whenever it changes.")
+    static let ready = CommandOption("ready", "Exit 0 only if the daemon accepts calls and has its tokens.")
+    static let header = CommandOption(
+        "header",
+        short: "H",
+        value: "HEADER",
+        repeats: true,
+        "Add a header, written 'name: value'."
+    )
+    static let data = CommandOption("data", short: "d", value: "MESSAGE", "Add a message, or the body in plain HTTP.")
+    static let libraries = CommandOption("libraries", "Print the versions of the libraries too.")
+    static let help = CommandOption("help", short: "h", "Print help for the command, or for all commands.")
+}
