@@ -24,7 +24,7 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     eventually(lambda: proxy.admin("/healthz").status_code == 503, what="a health check that fails")
     assert proxy.admin("/healthz").text.startswith("worker martlet-1 has not turned its loop for ")
-    assert proxy.stderr.wait(r" error worker stuck reason=\"worker martlet-1 has not turned its loop for \d+ s\"")
+    assert proxy.stderr.wait(r" error worker stuck reason=\"worker martlet-1 has not responded for \d+ s\"")
     manager.wait_for_silence("WATCHDOG", 1.0)
     check = command("healthcheck", "-c", proxy.file)
     assert check.code == 1 and "martlet-1" in check.stderr.text
@@ -41,7 +41,7 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     assert proxy.metrics().total("martlet_config_last_reload_successful") == 0
     stuck.stop()
     eventually(lambda: proxy.admin("/healthz").status_code == 200, what="a health check that succeeds")
-    proxy.stderr.wait(r" info worker turns again worker=martlet-1")
+    proxy.stderr.wait(r" info worker responds again worker=martlet-1")
     manager.next("WATCHDOG", within=5)
     assert command("reload", "-c", proxy.file).code == 0
 
@@ -76,7 +76,7 @@ def test_a_stop_does_not_wait_for_it_before_it_is_noticed(martlet, recorder, run
     proxy = martlet(CONFIGURATION.format(recorder().url) + "drain: { max: 1s }\n")
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     proxy.signal(number)
-    proxy.stderr.wait(r' error stopped reason="martlet-1 did not end"')
+    proxy.stderr.wait(r' error stopped reason="martlet-1 did not stop"')
     proxy.stderr.wait_for_end()
     stuck.stop()
     assert proxy.exit_code() == 1
@@ -88,7 +88,7 @@ def test_a_stop_does_not_wait_for_it_for_ever(martlet, recorder, running):
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     proxy.stderr.wait(r" error worker stuck ")
     proxy.signal(signal.SIGTERM)
-    proxy.stderr.wait(r' error stopped reason="worker martlet-1 has not turned its loop for \d+ s"')
+    proxy.stderr.wait(r' error stopped reason="worker martlet-1 has not responded for \d+ s"')
     proxy.stderr.wait_for_end()
     stuck.stop()
     assert proxy.exit_code() == 1

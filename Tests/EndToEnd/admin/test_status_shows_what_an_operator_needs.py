@@ -25,7 +25,7 @@ def test_status(martlet, command, recorder, tmp_path):
     def status():
         return command("status", "-c", proxy.file).stdout.text
 
-    assert status().startswith("no credential: secret\n") and proxy.admin("/readyz").status_code == 503
+    assert status().startswith("missing credentials: secret\n") and proxy.admin("/readyz").status_code == 503
     token.write_text("t0ken")
     proxy.reload()
     with proxy.http() as http:
@@ -37,7 +37,7 @@ def test_status(martlet, command, recorder, tmp_path):
     assert f"\nlistener: {proxy.addresses[0]}, 1 connection\n" in reported
     assert f"\nadmin: unix:{proxy.admin_socket}\n" in reported
     assert re.search(r"^upstream: good, http://127\.0\.0\.1:\d+, 0 active connections, 1 idle$", reported, re.MULTILINE)
-    dead = r"^upstream: dead, .*, last connection failed: .*cannot connect to .*: Connection refused$"
+    dead = r"^upstream: dead, .*, last connection error: .*cannot connect to .*: Connection refused$"
     assert re.search(dead, reported, re.MULTILINE)
     assert "\ncredential: secret (file), valid\n" in reported
     assert "\nlog lines dropped: 0" in reported

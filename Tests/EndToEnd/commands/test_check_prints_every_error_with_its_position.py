@@ -92,7 +92,7 @@ def test_a_missing_file(command, tmp_path):
 def test_a_path_that_is_not_a_file(command, tmp_path, make, words):
     make(tmp_path / "martlet.yaml")
     result = command("check", "-c", tmp_path / "martlet.yaml")
-    assert result.code == 78 and f"martlet.yaml: cannot be read: {words}" in result.stderr.text
+    assert result.code == 78 and f"cannot read martlet.yaml: {words}" in result.stderr.text
 
 
 def test_a_file_for_another_machine(command, tmp_path):
@@ -111,16 +111,16 @@ interceptors: [ token: { file: /nowhere/token } ]
     result = command("check", "-c", "martlet.yaml", cwd=tmp_path)
     assert result.code == 0
     assert result.stderr.text.splitlines() == [
-        f"martlet.yaml: not yet on this machine: {text}"
+        f"martlet.yaml: warning for this machine: {text}"
         for text in (
             "cannot listen on unix:/nowhere/rpc.sock: the directory does not exist",
-            'cannot listen on unix:/tmp/rpc.sock: there is no user "nobody-such"',
-            'cannot listen on unix:/tmp/group.sock: there is no group "none-such"',
+            'cannot listen on unix:/tmp/rpc.sock: the user "nobody-such" does not exist',
+            'cannot listen on unix:/tmp/group.sock: the group "none-such" does not exist',
             "cannot listen on unix:/nowhere/admin.sock: the directory does not exist",
-            "no token in /nowhere/token: No such file or directory",
+            "cannot read the token in /nowhere/token: No such file or directory",
         )
     ]
-    assert result.stdout.text == "martlet.yaml: good: 3 listeners, 1 upstream, 1 route"
+    assert result.stdout.text == "martlet.yaml: valid: 3 listeners, 1 upstream, 1 route"
 
 
 def test_a_good_file_is_silent_about_errors(command, tmp_path):

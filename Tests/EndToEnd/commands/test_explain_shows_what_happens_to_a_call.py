@@ -52,8 +52,8 @@ def test_a_request_that_goes_upstream(explain):
     assert shown(lines, "protocol") == "connect_unary"
     assert shown(lines, "auth").startswith("request_head: next, added authorization (")
     assert shown(lines, "headers").startswith("request_head: next, removed x-internal, renamed x-old, added x-env (")
-    assert shown(lines, "closed") == "no part in this call: when"
-    assert shown(lines, "streams") == "no part in this call: applies"
+    assert shown(lines, "closed") == "does not apply: when"
+    assert shown(lines, "streams") == "does not apply: applies"
     assert shown(lines, "upstream") == "orders, h2c://127.0.0.1:9"
     head = lines[next(index for index, line in enumerate(lines) if line.startswith("upstream")) + 1 :]
     assert head == [

@@ -97,4 +97,4 @@ def test_a_deleted_file_is_named_in_the_error(start):
     with proxy.http() as http:
         response = http.get("/needs")
     assert (response.status_code, server.logins) == (503, [])
-    assert f"call login: {file}: cannot be read: No such file or directory" in response.text
+    assert f"call login: cannot read {file}: No such file or directory" in response.text

@@ -381,4 +381,4 @@ def test_a_program_that_fails_is_logged_and_the_call_is_retried(start, recorder)
     proxy = start(upstream, again(after_task={"exec": ["/bin/false"]}), retries=1)
     with proxy.http() as http:
         assert http.get("/").json() == GOOD
-    proxy.stderr.wait("a task failed.*/bin/false")
+    proxy.stderr.wait("program before a retry failed.*/bin/false")

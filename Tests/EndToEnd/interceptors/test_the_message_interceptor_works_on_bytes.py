@@ -54,7 +54,7 @@ def test_a_required_field(client):
     assert caller.say("hello") == "Eliza heard hello"
     with pytest.raises(ConnectError) as caught:
         caller.say("goodbye")
-    reported = "message 1 of the request does not have what is required at /sentence"
+    reported = "message 1 of the request does not have the required value at /sentence"
     assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, reported)
 
 

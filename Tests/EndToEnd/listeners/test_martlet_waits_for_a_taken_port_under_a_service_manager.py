@@ -25,7 +25,7 @@ def test_at_a_prompt(martlet, recorder):
     with taken:
         proxy = martlet(CONFIGURATION.format(port=port, url=recorder().url), wait=False)
         assert proxy.exit_code() == 1
-        assert f"cannot listen on 127.0.0.1:{port}: in use by a running process" in proxy.stderr.text
+        assert f"cannot listen on 127.0.0.1:{port}: another process uses the address" in proxy.stderr.text
 
 
 def test_until_it_is_free(martlet, recorder, notify):
@@ -35,7 +35,7 @@ def test_until_it_is_free(martlet, recorder, notify):
         CONFIGURATION.format(port=port, url=recorder().url), environment=manager.environment, wait=False
     )
     waiting = manager.next("STATUS")
-    assert f"127.0.0.1:{port}: in use by a running process; retrying in 1 s" in waiting["STATUS"]
+    assert f"127.0.0.1:{port}: another process uses the address; retrying in 1 s" in waiting["STATUS"]
     assert int(waiting["EXTEND_TIMEOUT_USEC"]) > 1_000_000
     assert "retrying in 2 s" in manager.next("STATUS")["STATUS"]
     taken.close()

@@ -167,4 +167,4 @@ def test_no_core_is_dumped_by_default(cores, busy):
 def test_a_change_needs_a_restart(martlet):
     proxy = martlet(upstream="http://127.0.0.1:9")
     proxy.reload("listen: 127.0.0.1:0\nupstream: http://127.0.0.1:9\ncore_dumps: true\n")
-    proxy.stderr.wait("a change of core_dumps takes a restart")
+    proxy.stderr.wait("a change of core_dumps requires a restart")

@@ -80,7 +80,7 @@ def test_one_worker(martlet, recorder, command, tmp_path, kind):
     assert metrics.total("martlet_descriptors", use="callers") == metrics.total("martlet_connections") <= CALLERS
     assert metrics.total("martlet_descriptors_limit", use="callers") == CALLERS
     assert metrics.total("martlet_limit_hits_total") == 0
-    proxy.stderr.wait(r"warn file descriptors run short; closing the connections that have been idle longest closed=\d+")
+    proxy.stderr.wait(r"warn file descriptors run short; closing the connections that are idle longest closed=\d+")
 
 
 def test_two_workers_and_a_reload(martlet, recorder, command):

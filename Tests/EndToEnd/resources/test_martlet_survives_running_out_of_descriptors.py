@@ -18,7 +18,7 @@ workers: {workers}
 """
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 PART = b"GET / HTTP/1.1\r\nhost:"
-FULL = b'{"code":"resource_exhausted","message":"no file descriptor is left for another connection"}'
+FULL = b'{"code":"resource_exhausted","message":"out of file descriptors"}'
 
 
 def test_exhaustion(martlet, recorder):

@@ -225,7 +225,7 @@ def test_uploads_that_the_upstream_does_not_read(narrow, recorder, h2_recorder, 
     over = threading.Event()
 
     def script(peer):
-        # Small requests get a response on a separate connection; of the others nothing is read.
+        # Small requests get a response on a separate connection; of the others the peer reads nothing.
         request = peer.head()
         if request.startswith(b"GET /ok "):
             peer.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok")

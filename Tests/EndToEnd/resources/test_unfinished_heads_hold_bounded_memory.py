@@ -14,7 +14,7 @@ pytestmark = pytest.mark.alone
 CALLERS = 1000
 PART = b"GET / HTTP/1.1\r\nhost: a.example\r\nx-padding: " + 60_000 * b"x"
 MIB = 1 << 20
-FULL = b'{"code":"resource_exhausted","message":"martlet is short of memory (limits.memory)"}'
+FULL = b'{"code":"resource_exhausted","message":"Martlet has reached its memory limit (limits.memory)"}'
 
 
 def test_heads(martlet, recorder):

@@ -56,5 +56,5 @@ def test_a_bad_name_is_reported_with_its_position(command, tmp_path):
     assert result.code == 78
     assert [line.removeprefix(f"{file}:") for line in result.stderr.text.splitlines() if str(file) in line] == [
         '3:19: "a b" is not a valid route name; use at most 64 lower-case letters, digits, "-", "_" and "."',
-        '3:34: "7" is a number, which stands for a route without a name; add a letter',
+        '3:34: "7" is a number, which means a route without a name; add a letter',
     ]

@@ -42,7 +42,7 @@ def test_a_full_disk(martlet, tmp_path, kind, reason):
             return lost() > 50
 
         eventually(is_counted, what="lines that are lost")
-    reported = rf"^martlet: the log {log} cannot be written, and lines are lost: {reason}$"
+    reported = rf"^martlet: cannot write to the log {log}, lines are lost: {reason}$"
     proxy.stderr.wait(reported)
     proxy.signal(signal.SIGTERM)
     assert proxy.exit_code() == 0
@@ -89,7 +89,7 @@ def test_a_missing_directory(martlet, tmp_path):
         eventually(lambda: is_written(log, "/first"), what="a line")
         folder.rename(aside)
         proxy.signal(signal.SIGUSR1)
-        proxy.stderr.wait(f"the log {log} cannot be opened: No such file or directory")
+        proxy.stderr.wait(f"cannot open the log {log}: No such file or directory")
         eventually(lambda: is_written(aside / "log", "/second"), what="a line in the old file")
         folder.mkdir()
         eventually(lambda: is_written(log, "/third"), what="a line in the new file")

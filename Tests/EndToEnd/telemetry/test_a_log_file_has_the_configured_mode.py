@@ -43,11 +43,11 @@ def test_the_umask_decides_without_a_mode(martlet, tmp_path):
 @pytest.mark.parametrize(
     "interceptors, error",
     [
-        ("[ log: { to: stdout, mode: '0640' } ]", '3:42: "mode" is for files; remove it, or write to a file'),
+        ("[ log: { to: stdout, mode: '0640' } ]", '3:42: "mode" has no effect without a file; write to a file, or remove it'),
         ("[ log: { to: /tmp/log, mode: '0999' } ]", '3:44: "mode" cannot be "0999"; write octal digits such as'),
         (
             "[ log: { to: /tmp/log, mode: '0640' }, { name: b, log: { to: /tmp/log, mode: '0600' } } ]",
-            "3:92: another log gives /tmp/log the mode 0640; write the same mode",
+            "3:92: another log sets the mode of /tmp/log to 0640; write the same mode",
         ),
     ],
 )

@@ -22,12 +22,12 @@ def test_check(command, tmp_path, bad):
     file.write_text(CONFIGURATION.format(bad))
     result = command("check", "-c", file)
     assert result.code == 0
-    assert f"not yet on this machine: cannot write the log {bad}: No such file or directory" in result.stderr.text
+    assert f"not yet on this machine: cannot write to the log {bad}: No such file or directory" in result.stderr.text
 
 
 def test_the_start(martlet, bad):
     proxy = martlet(CONFIGURATION.format(bad), wait=False)
-    proxy.stderr.wait(rf" error cannot start reason=.*:5:\d+: cannot write the log {bad}: No such file or directory")
+    proxy.stderr.wait(rf" error cannot start reason=.*:5:\d+: cannot write to the log {bad}: No such file or directory")
     assert proxy.exit_code() == 1
 
 
@@ -35,7 +35,7 @@ def test_a_reload(martlet, command, tmp_path, bad):
     proxy = martlet(CONFIGURATION.format(tmp_path / "access.log"))
     proxy.write(CONFIGURATION.format(bad))
     result = command("reload", "-c", proxy.file)
-    assert result.code == 1 and f"cannot write the log {bad}: No such file or directory" in result.stderr.text
+    assert result.code == 1 and f"cannot write to the log {bad}: No such file or directory" in result.stderr.text
     bad.parent.mkdir()
     assert command("reload", "-c", proxy.file).code == 0
     assert not os.path.exists(bad) or bad.stat().st_size == 0

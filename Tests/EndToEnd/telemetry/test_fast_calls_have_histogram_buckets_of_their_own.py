@@ -68,6 +68,6 @@ def test_two_lists_that_differ_are_an_error(command, tmp_path):
     result = command("check", "-c", file)
     assert result.code == 78
     assert [line.removeprefix(f"{file}:") for line in result.stderr.text.splitlines() if str(file) in line] == [
-        '5:31: "2ms" is not above the bucket before it; sort the list',
-        '6:25: "buckets" differs from the list in line 4; all metrics share one list, so give it once',
+        '5:31: "2ms" is not greater than the bucket before it; sort the list',
+        '6:25: "buckets" differs from the list on line 4; all metrics interceptors share one list, so write it only once',
     ]

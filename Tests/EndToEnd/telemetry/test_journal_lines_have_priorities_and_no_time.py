@@ -16,7 +16,7 @@ def test_the_operational_log(martlet):
     proxy.stderr.wait(r'^<3>error .*unknown key "listn"')
     proxy.write(CONFIGURATION + "workers: 3\n")
     proxy.signal(signal.SIGHUP)
-    proxy.stderr.wait(r"^<4>warn a change of workers takes a restart")
+    proxy.stderr.wait(r"^<4>warn a change of workers requires a restart")
 
 
 def test_a_file_that_is_rejected_at_startup(martlet):
@@ -27,7 +27,7 @@ def test_a_file_that_is_rejected_at_startup(martlet):
 
 def test_a_log_that_cannot_be_opened(martlet, tmp_path):
     proxy = martlet(CONFIGURATION + f"interceptors: [ log: {{ to: {tmp_path}/none/log }} ]\n", through=THROUGH, wait=False)
-    proxy.stderr.wait(r"^<3>error cannot start reason=.*cannot write the log .*/none/log: ")
+    proxy.stderr.wait(r"^<3>error cannot start reason=.*cannot write to the log .*/none/log: ")
 
 
 def test_a_variable_for_another_process(martlet):

@@ -17,21 +17,21 @@ def upstream(tls):
 
 def test_a_missing_file(command, tmp_path):
     lines = check(command, tmp_path, upstream("ca: /nowhere/ca.pem"))
-    assert lines == ["6:11: /nowhere/ca.pem: cannot be read: No such file or directory"]
+    assert lines == ["6:11: cannot read /nowhere/ca.pem: No such file or directory"]
 
 
 def test_a_bad_pin(command, tmp_path):
     lines = check(command, tmp_path, upstream('pins: ["sha256/short", "md5/x"]'))
-    reason = "a pin is the SHA-256 of a public key in base64; write sha256/ and 44 characters"
+    reason = "a pin must be the SHA-256 of a public key in base64; write sha256/ and 44 characters"
     assert lines == [f'6:14: "sha256/short": {reason}', f'6:30: "md5/x": {reason}']
 
 
 @pytest.mark.parametrize(
     ("certificate", "key", "line"),
     [
-        ("empty", "good", "6:27: {empty}: there is no certificate in it; write PEM"),
-        ("good", "empty", "7:19: {empty}: there is no private key in it; write PEM"),
-        ("good", "other", "7:19: {other}: the key is not that of the certificate; name the two that belong together"),
+        ("empty", "good", "6:27: {empty}: the file contains no certificate; write PEM"),
+        ("good", "empty", "7:19: {empty}: the file contains no private key; write PEM"),
+        ("good", "other", "7:19: {other}: the private key does not belong to the certificate; use a matching pair"),
     ],
 )
 def test_an_identity(command, tmp_path, authority, certificate, key, line):

@@ -27,8 +27,8 @@ def ask(martlet, recorder):
     return ask
 
 
-UNPINNED = "no certificate of the chain is pinned"
-EXPIRED = "the certificate, or one that vouches for it, has expired"
+UNPINNED = "no certificate of the chain matches a pin"
+EXPIRED = "the certificate, or a CA certificate in its chain, has expired"
 
 
 def test_a_public_key(authority, ask):

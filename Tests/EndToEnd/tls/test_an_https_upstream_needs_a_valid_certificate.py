@@ -47,7 +47,7 @@ BAD = {
     ),
     "time": (
         lambda ours, other: ours.issue_expired("127.0.0.1"),
-        "the certificate, or one that vouches for it, has expired",
+        "the certificate, or a CA certificate in its chain, has expired",
     ),
 }
 
@@ -58,7 +58,7 @@ def test_bad(martlet, recorder, authority, bad):
     issue, reason = BAD[bad]
     upstream = recorder(tls=issue(ours, other).server())
     proxy = martlet(configuration(upstream.url, f"ca: {ours.file}"))
-    message = f"upstream shop: no TLS with 127.0.0.1:{upstream.port}: {reason}"
+    message = f"upstream shop: TLS handshake with 127.0.0.1:{upstream.port} failed: {reason}"
     with proxy.http() as http:
         for caller in protocol.ALL:
             response = caller.call(http)
@@ -77,7 +77,7 @@ def test_clear_text(martlet, recorder, authority):
     with proxy.http() as http:
         response = http.get("/")
     assert response.status_code == 503
-    assert response.json()["message"].endswith(": what the other end sent is not TLS")
+    assert response.json()["message"].endswith(": the peer does not speak TLS")
 
 
 def test_silence(martlet, recorder, authority):

@@ -17,7 +17,7 @@ def test_a_warning_is_logged(martlet, recorder, authority):
     proxy = martlet(CONFIGURATION.format(url=upstream.url, ca=ours.file))
     with proxy.http() as http:
         assert http.get("/").text == "ok"
-    warning = r" warn .*martlet\.yaml:3:\d+: whoever responds is taken for the upstream"
+    warning = r" warn .*martlet\.yaml:3:\d+: the certificate of the upstream is not verified"
     assert len(proxy.stderr.matches(warning)) == 1
     proxy.reload()
     eventually(lambda: len(proxy.stderr.matches(warning)) == 2)
@@ -38,7 +38,7 @@ interceptors:
     )
     result = command("check", "-c", file, environment={"SECRET": "s3cret"})
     assert result.code == 78
-    assert "5:5: the token would go to https://192.0.2.1:443, whoever that is (tls.insecure)" in result.stderr.text
+    assert "5:5: the token would go to https://192.0.2.1:443, whose certificate is not verified (tls.insecure)" in result.stderr.text
 
 
 def test_a_token_goes_where_the_certificate_is_verified(command, tmp_path):

@@ -11,8 +11,8 @@ from tokens.token_services import NO
 
 RETRY_BUFFER = 64 << 10
 # What stands in the way of a retry: the label of its metric, and what the log says.
-TOO_LARGE = ("buffer", "the request is larger than what is kept of it")
-DELIVERED = ("delivered", "part of the response has gone out")
+TOO_LARGE = ("buffer", "the request is larger than limits.retry_buffer")
+DELIVERED = ("delivered", "part of the response has already been sent")
 
 
 class Setup:

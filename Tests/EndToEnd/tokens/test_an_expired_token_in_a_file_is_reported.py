@@ -36,7 +36,7 @@ def test_expired(martlet, recorder, tmp_path, source, when):
             assert proxy.admin("/readyz").text.strip() == "ready"
         reported = text(expiry)
         eventually(lambda: proxy.admin("/readyz").status_code == 503, what="a daemon that is not ready")
-        assert proxy.admin("/readyz").text.strip() == f"no credential: auth (expired at {reported})"
+        assert proxy.admin("/readyz").text.strip() == f"missing credentials: auth (expired at {reported})"
         response = http.get("/")
         place = f"in {file} " if source == "file" else ""
         assert (response.status_code, f"the token {place}expired at {reported}" in response.text) == (503, True), response.text

@@ -16,7 +16,7 @@ from support.wait import eventually
 pytestmark = pytest.mark.alone
 
 DOWN = b"HTTP/1.1 503 Down\r\ncontent-length: 4\r\n\r\ndown"
-UNCONNECTED = "an upstream cannot be connected to"
+UNCONNECTED = "cannot connect to upstream"
 
 
 @pytest.fixture
