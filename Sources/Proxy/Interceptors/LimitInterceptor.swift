@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// Rejects calls that are too many, too fast or too large.
 final class LimitInterceptor: Interceptor {
@@ -141,7 +142,7 @@ final class LimitInterceptor: Interceptor {
                     ? "another call is under way" : "\(maxConcurrency) calls are under way, and no more may be"
             )
         case .tooFast(let wait):
-            let seconds = (wait + .second - 1) / .second
+            let seconds = (wait + .second - .nanoseconds(1)) / .second
             return rejection("calls come too fast; retry in \(seconds)s", metadata: [("retry-after", "\(seconds)")])
         }
     }
