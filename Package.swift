@@ -38,16 +38,17 @@ let floor0: [Target] = [
 
 let floor1: [Target] = [
     library("Bytes"),
-    library("RPC", ["Bytes"]),
+    library("Time", ["Bytes"]),
+    library("RPC", ["Time", "Bytes"]),
     library("Protocols", ["RPC", "Bytes"]),
-    library("Configuration", ["Bytes"]),
-    library("Telemetry", ["RPC", "Bytes"]),
+    library("Configuration", ["Time", "Bytes"]),
+    library("Telemetry", ["RPC", "Time", "Bytes"]),
 ]
 
 let floor2: [Target] = [
-    library("Events", ["CLibevent", "CLinux", "Configuration", "Bytes"]),
+    library("Events", ["CLibevent", "CLinux", "Configuration", "Time", "Bytes"]),
     library("TLS", ["COpenSSL", "Bytes"]),
-    library("HTTP", ["CNghttp2", "Bytes"]),
+    library("HTTP", ["CNghttp2", "Time", "Bytes"]),
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),
@@ -60,7 +61,7 @@ let floor3: [Target] = [
         "Proxy",
         [
             "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols", "RPC",
-            "Configuration", "PublicSuffixes", "Telemetry", "Bytes",
+            "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
         ]
     )
 ]
@@ -70,7 +71,7 @@ let floor4: [Target] = [
         "Sidecar",
         [
             "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
-            "Telemetry", "Configuration", "PublicSuffixes", "Bytes",
+            "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),
@@ -78,12 +79,13 @@ let floor4: [Target] = [
 
 let testTargets: [Target] = [
     tests("BytesTests", ["Bytes"]),
-    tests("ProtocolsTests", ["Protocols", "RPC", "Bytes"]),
-    tests("ConfigurationTests", ["Configuration", "Documents"]),
-    tests("TelemetryTests", ["Telemetry", "RPC", "Bytes"]),
+    tests("TimeTests", ["Time", "Bytes"]),
+    tests("ProtocolsTests", ["Protocols", "RPC", "Time", "Bytes"]),
+    tests("ConfigurationTests", ["Configuration", "Documents", "Time"]),
+    tests("TelemetryTests", ["Telemetry", "RPC", "Time", "Bytes"]),
     tests("HTTP2Kit", ["CNghttp2"]),
-    tests("HTTPTests", ["HTTP2Kit", "HTTP", "Bytes"]),
-    tests("EventsTests", ["Events", "Configuration", "Bytes"]),
+    tests("HTTPTests", ["HTTP2Kit", "HTTP", "Time", "Bytes"]),
+    tests("EventsTests", ["Events", "Configuration", "Time", "Bytes"]),
     tests("TLSTests", ["TLS", "COpenSSL", "Bytes"]),
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
@@ -92,10 +94,10 @@ let testTargets: [Target] = [
         "ProxyTests",
         [
             "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Protocols",
-            "RPC", "Telemetry", "Bytes",
+            "RPC", "Telemetry", "Time", "Bytes",
         ]
     ),
-    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "Configuration"]),
+    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "Configuration", "Time"]),
 ]
 
 // What `make bench-chain` measures: Martlet with one kind more.
@@ -125,7 +127,7 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Configuration", "Events", "Bytes",
+                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: strict
@@ -138,7 +140,7 @@ let package = Package(
         .executable(name: "martlet", targets: ["martlet"]),
         .library(
             name: "Proxy",
-            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Bytes"]
+            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Time", "Bytes"]
         ),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,

@@ -157,7 +157,7 @@ def measure_allocations(directory):
 
 
 def measure_cpu(directory, calls=3000, rounds=3 * ROUNDS):
-    """Nanoseconds of a call, the least of some rounds in which the chains take turns: other work only ever adds."""
+    """Duration of a call, the least of some rounds in which the chains take turns: other work only ever adds."""
     directory.mkdir(exist_ok=True)
     samples = {(work, chain): [] for work in WORK for chain in CHAINS}
     cpus = sorted(os.sched_getaffinity(0))

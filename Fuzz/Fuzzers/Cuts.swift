@@ -16,7 +16,7 @@ enum Cuts: CaseIterable {
                 case .everywhere: 1
                 case .some: min(left, 1 + Int(random.next() % (random.next() % 4 == 0 ? 64 : 8)))
                 }
-            take(input.extracting(start..<start + size))
+            receive(input.extracting(start..<start + size))
             start += size
         }
     }

@@ -211,4 +211,14 @@ public final class ByteQueue {
         start = 0
         end = 0
     }
+
+    /// Appends the last `digits` decimal digits of `value`, zeros included.
+    public func append(padded value: Int, digits: Int) {
+        var unit = 1
+        for _ in 1..<digits { unit *= 10 }
+        while unit > 0 {
+            append(byte: UInt8(ascii: "0") + UInt8(value / unit % 10))
+            unit /= 10
+        }
+    }
 }

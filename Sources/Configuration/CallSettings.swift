@@ -1,3 +1,5 @@
+public import Time
+
 /// A request that Martlet makes by itself, when something asks for it by its name.
 public struct CallSettings: Equatable, Sendable {
     /// The name that asks for it.

@@ -1,3 +1,5 @@
+public import Time
+
 /// How long a stop takes.
 public struct DrainSettings: Equatable, Sendable {
     /// How long new connections are still taken, so that whoever sends callers here can notice.

@@ -1,3 +1,5 @@
+public import Time
+
 /// One socket on which callers connect.
 public struct ListenerSettings: Equatable, Sendable {
     /// The time-outs of a caller's connection; none is no limit.

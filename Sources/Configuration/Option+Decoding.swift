@@ -1,3 +1,5 @@
+internal import Time
+
 extension Option {
     /// The value that an entry of the file gives to the option; none if it is wrong, which is reported.
     func decode(_ entry: Node.Entry, into diagnostics: Diagnostics) -> OptionValue? {

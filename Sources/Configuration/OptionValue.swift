@@ -1,3 +1,5 @@
+internal import Time
+
 /// The value of an option after it was read: as given in the file, or else its default.
 enum OptionValue {
     case string(String)

@@ -1,3 +1,5 @@
+public import Time
+
 extension Section {
     /// The text of a `string` or `choice` option; empty where there is none.
     public func string(_ key: String) -> String {

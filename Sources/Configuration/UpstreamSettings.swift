@@ -1,3 +1,5 @@
+public import Time
+
 /// One remote service that calls are forwarded to.
 public struct UpstreamSettings: Equatable, Sendable {
     /// The time-outs of an attempt and of a connection; none is no limit.

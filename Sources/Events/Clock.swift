@@ -1,23 +1,5 @@
 private import Glibc
-
-/// A point on the monotonic clock, in nanoseconds.
-public typealias Nanoseconds = Int64
-
-extension Nanoseconds {
-    /// One millisecond.
-    public static let millisecond: Nanoseconds = 1_000_000
-
-    /// One second.
-    public static let second: Nanoseconds = 1_000_000_000
-
-    /// The length of `duration`, rounded down to whole nanoseconds; the longest that fits where it does not.
-    public init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (whole, tooLong) = seconds.multipliedReportingOverflow(by: Nanoseconds.second)
-        let (sum, overflow) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        self = tooLong || overflow ? .max : sum
-    }
-}
+public import Time
 
 /// Where a loop reads the time: the system, or a hand that a test turns.
 public enum Clock {
@@ -27,30 +9,35 @@ public enum Clock {
     case manual(ManualClock)
 
     /// The monotonic time.
-    public var now: Nanoseconds {
+    public var now: Instant {
         switch self {
-        case .system: Self.read(CLOCK_MONOTONIC)
+        case .system: Instant(nanoseconds: Self.read(CLOCK_MONOTONIC))
         case .manual(let clock): clock.now
         }
     }
 
-    /// The time of day: nanoseconds since 1970-01-01T00:00:00Z.
-    public static var wall: Nanoseconds { read(CLOCK_REALTIME) }
+    /// The time of day.
+    public static var wall: WallTime { WallTime(nanoseconds: read(CLOCK_REALTIME)) }
 
-    private static func read(_ id: clockid_t) -> Nanoseconds {
+    /// The instant at which it is `time`, as long as nobody sets the system clock.
+    public func instant(of time: WallTime) -> Instant {
+        now.adding(saturating: time.duration(saturatingSince: Self.wall))
+    }
+
+    private static func read(_ id: clockid_t) -> Int64 {
         var time = timespec()
         unsafe clock_gettime(id, &time)
-        return Nanoseconds(time.tv_sec) * .second + Nanoseconds(time.tv_nsec)
+        return Int64(time.tv_sec) * Duration.second.nanoseconds + Int64(time.tv_nsec)
     }
 }
 
 /// A clock for tests: it shows what it was last set to.
 public final class ManualClock {
     /// The time it shows.
-    public var now: Nanoseconds
+    public var now: Instant
 
     /// Makes a clock that shows `now`.
-    public init(now: Nanoseconds = .second) {
+    public init(now: Instant = .start + .second) {
         self.now = now
     }
 }

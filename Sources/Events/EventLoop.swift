@@ -1,5 +1,6 @@
 private import CLibevent
 private import Glibc
+public import Time
 
 /// Something that has put work off until the callbacks of this turn are over.
 public protocol EndOfTurn: AnyObject {
@@ -19,7 +20,7 @@ public final class EventLoop {
     public let clock: Clock
     let base: OpaquePointer
     private var alarm: OpaquePointer?
-    private var alarmTime = Nanoseconds.max
+    private var alarmTime = Instant.max
     private var atEnd: [any EndOfTurn] = []
     private var doing: [any EndOfTurn] = []
     /// What was put off in the turn before, and what is put off in this one.
@@ -60,8 +61,8 @@ public final class EventLoop {
         unsafe event_base_free(base)
     }
 
-    /// The monotonic time at which this turn began, in nanoseconds.
-    public var now: Nanoseconds { timers.now }
+    /// The monotonic time at which this turn began.
+    public var now: Instant { timers.now }
 
     /// Does `work` when the callbacks of this turn are over.
     public func atEndOfTurn(_ work: any EndOfTurn) {
@@ -76,11 +77,11 @@ public final class EventLoop {
     /// Whether this turn has taken so long that what can be put off should wait for others.
     ///
     /// What it has left for its end is yet to come, and counts.
-    public var hasRunLong: Bool { clock.now - now + Int64(atEnd.count) * Self.endOfTurnTime > Self.longTurn }
+    public var hasRunLong: Bool { clock.now - now + atEnd.count * Self.endOfTurnTime > Self.longTurn }
 
-    private static let longTurn = Nanoseconds.millisecond
+    private static let longTurn = Duration.millisecond
     /// About what one piece of work takes at the end of a turn: most of it is to send.
-    private static let endOfTurnTime = Nanoseconds.millisecond / 160
+    private static let endOfTurnTime = Duration.millisecond / 160
 
     /// Keeps an object until this turn is over, because it may be what called.
     public func keep(_ object: AnyObject) {
@@ -149,7 +150,7 @@ public final class EventLoop {
     private func setAlarm() {
         guard let due = timers.nextDue, due != alarmTime || due <= now else { return }
         alarmTime = due
-        let microseconds = Int(max(0, due - clock.now) + 999) / 1000
+        let microseconds = Int(max(.zero, due - clock.now).nanoseconds + 999) / 1000
         var time = timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
         unsafe event_add(alarm, &time)
     }

@@ -1,6 +1,7 @@
 public import Bytes
 private import CLinux
 private import Glibc
+internal import Time
 
 /// Who takes the connections of a listener.
 public protocol ListenerOwner: AnyObject {
@@ -27,8 +28,8 @@ public protocol ListenerOwner: AnyObject {
 public final class Listener: Watcher {
     /// How many connections are taken before other work gets its turn.
     private static let batch = 32
-    private static let rest = 100 * Nanoseconds.millisecond
-    private static let moment = 10 * Nanoseconds.millisecond
+    private static let rest = 100 * Duration.millisecond
+    private static let moment = 10 * Duration.millisecond
 
     private let descriptor: Int32
     private unowned(unsafe) let owner: any ListenerOwner
@@ -107,7 +108,7 @@ public final class Listener: Watcher {
         _ = offer(socket, from: address, mayWait: false)
     }
 
-    private func rest(for time: Nanoseconds) {
+    private func rest(for time: Duration) {
         watch?.watchesRead = false
         restTimer?.arm(after: time)
     }

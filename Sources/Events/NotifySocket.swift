@@ -1,6 +1,7 @@
 private import Bytes
 private import CLinux
 private import Glibc
+internal import Time
 
 /// Where a service manager is told what this process does, one datagram at a time (sd_notify(3)).
 ///
@@ -19,7 +20,7 @@ public final class NotifySocket {
     private var timer: Timer?
 
     /// How long a manager that has no room is left alone.
-    private static let pause = 100 * Nanoseconds.millisecond
+    private static let pause = 100 * Duration.millisecond
     /// The most datagrams that wait; one more is lost.
     private static let maxWaiting = 256
 

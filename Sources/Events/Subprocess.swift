@@ -1,5 +1,6 @@
 private import CLinux
 private import Glibc
+public import Time
 
 /// A program that runs for its output, which is small; nobody waits for it.
 ///
@@ -56,7 +57,7 @@ public final class Subprocess: Watcher {
     ///   - command: its path and its arguments.
     ///   - environment: variables beside those of this process, or in their place.
     ///   - timeout: how long it may take.
-    public func start(_ command: [String], environment: [String: String] = [:], timeout: Nanoseconds?) {
+    public func start(_ command: [String], environment: [String: String] = [:], timeout: Duration?) {
         var child = martlet_child()
         var error: Int32 = 0
         unsafe Self.withStrings(command) { argv in

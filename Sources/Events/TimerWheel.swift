@@ -1,3 +1,5 @@
+public import Time
+
 /// Something to be done at a later time, once, on the thread of its wheel.
 ///
 /// Arming a timer again only moves its deadline; where that is later, it stays in its place in the wheel and is
@@ -5,7 +7,7 @@
 /// The owner keeps the timer, the action holds the owner `unowned`, and the owner calls `cancel` before it goes.
 public final class Timer {
     fileprivate let action: () -> Void
-    fileprivate var deadline = Nanoseconds.max
+    fileprivate var deadline = Instant.max
     fileprivate var slot: TimerWheel.Slot?
     fileprivate var position = 0
     private let wheel: TimerWheel
@@ -20,16 +22,16 @@ public final class Timer {
     public var isArmed: Bool { deadline != .max }
 
     /// Does the action at `deadline`, or up to 10 ms later, instead of when it was to be done before.
-    public func arm(at deadline: Nanoseconds) {
+    public func arm(at deadline: Instant) {
         self.deadline = deadline
         guard let slot, !wheel.isTooLate(slot, for: deadline) else { return wheel.insert(self) }
     }
 
-    /// Does the action `delay` nanoseconds from now; never, if there is no delay.
-    public func arm(after delay: Nanoseconds?) {
+    /// Does the action after `delay`; never, if there is no delay.
+    public func arm(after delay: Duration?) {
         guard let delay else { return disarm() }
-        let (deadline, overflow) = wheel.now.addingReportingOverflow(delay)
-        arm(at: overflow ? .max - 1 : deadline)
+        // The last instant stands for a timer that is not armed.
+        arm(at: min(wheel.now.adding(saturating: delay), .max - .nanoseconds(1)))
     }
 
     /// Does not do the action, but stays in the wheel, to be armed again soon.
@@ -51,16 +53,16 @@ public final class TimerWheel {
     fileprivate struct Slot {
         var isFar: Bool
         /// The time at which the slot is looked at.
-        var due: Nanoseconds
+        var due: Instant
         var index: Int { TimerWheel.index(due, isFar ? TimerWheel.far : TimerWheel.near) }
     }
 
-    private static let near: Nanoseconds = 10 * .millisecond
+    private static let near: Duration = 10 * .millisecond
     private static let count = 1024
-    private static let far = near * Nanoseconds(count)
+    private static let far = count * near
 
     /// The present time, as `touch` and `advance` last said.
-    public private(set) var now: Nanoseconds
+    public private(set) var now: Instant
     /// Called when a timer is placed that comes before the one that was next.
     public var becameEarlier: (() -> Void)?
 
@@ -69,35 +71,35 @@ public final class TimerWheel {
     private var nearTimers = 0
     private var farTimers = 0
     /// All slots due up to here have been looked at.
-    private var checkedAt: Nanoseconds
+    private var checkedAt: Instant
     /// When the next slot with timers is due; `.max` if there is none, nil in the middle of `advance`: not known.
-    private var earliest: Nanoseconds? = .max
+    private var earliest: Instant? = .max
 
     /// Makes an empty wheel at the time `now`.
-    public init(now: Nanoseconds) {
+    public init(now: Instant) {
         self.now = now
         checkedAt = now
     }
 
     /// When `advance(to:)` has something to do; nil while no timer is in the wheel.
-    public var nextDue: Nanoseconds? {
+    public var nextDue: Instant? {
         let due = earliest ?? findEarliest()
         earliest = due
         return due == .max ? nil : due
     }
 
     /// Sets the time without doing timers, so that delays count from it.
-    public func touch(_ now: Nanoseconds) {
+    public func touch(_ now: Instant) {
         self.now = max(self.now, now)
     }
 
     /// Does all timers up to `time`.
-    public func advance(to time: Nanoseconds) {
+    public func advance(to time: Instant) {
         touch(time)
         while let due = nextDue, due <= now {
             earliest = nil
             checkedAt = due
-            if due % Self.far == 0 { check(at: Slot(isFar: true, due: due)) }
+            if due == Self.start(of: Self.tick(due, Self.far), Self.far) { check(at: Slot(isFar: true, due: due)) }
             check(at: Slot(isFar: false, due: due))
         }
         checkedAt = now
@@ -126,7 +128,7 @@ public final class TimerWheel {
 
     /// Whether a timer in `slot` would be looked at too late for `deadline`: a near slot is for the deadlines just
     /// before it is due, a far slot for those after.
-    fileprivate func isTooLate(_ slot: Slot, for deadline: Nanoseconds) -> Bool {
+    fileprivate func isTooLate(_ slot: Slot, for deadline: Instant) -> Bool {
         slot.isFar ? deadline < slot.due : deadline <= slot.due - Self.near
     }
 
@@ -168,18 +170,18 @@ public final class TimerWheel {
     }
 
     /// The slot that is looked at when `deadline` has just passed, or earlier where that is more than ten seconds off.
-    private func slot(for deadline: Nanoseconds) -> Slot {
+    private func slot(for deadline: Instant) -> Slot {
         // No further than the far slots reach, and no further than the sums below can be told.
-        let horizon = now + Self.far * Nanoseconds(Self.count - 2)
+        let horizon = now + (Self.count - 2) * Self.far
         let deadline = min(deadline, horizon)
-        let nearDue = Self.after(max(deadline - 1, now), Self.near)
+        let nearDue = Self.after(max(deadline - .nanoseconds(1), now), Self.near)
         if nearDue < now + Self.far { return Slot(isFar: false, due: nearDue) }
-        let due = max(deadline / Self.far * Self.far, Self.after(now, Self.far))
+        let due = max(Self.start(of: Self.tick(deadline, Self.far), Self.far), Self.after(now, Self.far))
         return Slot(isFar: true, due: due)
     }
 
-    private func findEarliest() -> Nanoseconds {
-        var best = Nanoseconds.max
+    private func findEarliest() -> Instant {
+        var best = Instant.max
         if nearTimers > 0 {
             best = Self.after(checkedAt, Self.near)
             while nearSlots[Self.index(best, Self.near)].isEmpty { best += Self.near }
@@ -193,11 +195,16 @@ public final class TimerWheel {
     }
 
     /// The first multiple of `unit` after `time`.
-    private static func after(_ time: Nanoseconds, _ unit: Nanoseconds) -> Nanoseconds {
-        (time / unit + 1) * unit
+    private static func after(_ time: Instant, _ unit: Duration) -> Instant {
+        start(of: tick(time, unit) + 1, unit)
     }
 
-    private static func index(_ due: Nanoseconds, _ unit: Nanoseconds) -> Int {
-        Int(due / unit) & (count - 1)
+    private static func index(_ due: Instant, _ unit: Duration) -> Int {
+        tick(due, unit) & (count - 1)
     }
+
+    /// How many whole units lie between the start of the clock and `time`.
+    private static func tick(_ time: Instant, _ unit: Duration) -> Int { (time - .start) / unit }
+
+    private static func start(of tick: Int, _ unit: Duration) -> Instant { .start + tick * unit }
 }

@@ -1,5 +1,6 @@
 private import CLinux
 private import Glibc
+public import Time
 
 /// A thread with a name that runs one function to its end.
 @safe
@@ -51,7 +52,7 @@ public final class WorkerThread {
     /// Waits until the function has returned, for at most `limit`.
     ///
     /// - Returns: false if it has not; it may be waited for again then.
-    public func join(within limit: Nanoseconds) -> Bool {
-        martlet_join_thread(thread, limit)
+    public func join(within limit: Duration) -> Bool {
+        martlet_join_thread(thread, limit.nanoseconds)
     }
 }

@@ -1,4 +1,5 @@
 package import Bytes
+internal import Time
 
 /// The head of a request or a response, or a trailer section: an ordered multimap of fields, and the control data.
 ///
@@ -31,6 +32,8 @@ public final class HTTPHead {
     /// Counts the changes of the target, so that what was read out of it is known to be old.
     public private(set) var targetVersion = 0
     private(set) var authorityRange = ByteRange.empty
+    /// What the authority was before anybody changed it; nil until it is kept.
+    private var receivedAuthorityRange: ByteRange?
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.
     private var edits = OwnedList<HTTPEdit>(capacity: 1)
@@ -58,6 +61,7 @@ public final class HTTPHead {
         methodRange = .empty
         targetRange = .empty
         authorityRange = .empty
+        receivedAuthorityRange = nil
         reasonRange = .empty
         status = 0
         contentLength = nil
@@ -76,6 +80,7 @@ public final class HTTPHead {
         methodRange = other.methodRange
         targetRange = other.targetRange
         authorityRange = other.authorityRange
+        receivedAuthorityRange = other.receivedAuthorityRange
         reasonRange = other.reasonRange
         status = other.status
         contentLength = other.contentLength
@@ -124,11 +129,22 @@ public final class HTTPHead {
         }
     }
 
-    /// The host, and the port if it was said; empty if the caller did not say it.
+    /// The host, and the port if the caller named one; empty without a host.
+    ///
+    /// In a call it is the upstream's from the route on, unless the upstream keeps the caller's; see `receivedAuthority`.
     public var authority: Span<UInt8> {
         @_lifetime(borrow self)
         get { bytes(authorityRange) }
     }
+
+    /// The host that the caller named, with the port if it named one, whatever `authority` has become.
+    public var receivedAuthority: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes(receivedAuthorityRange ?? authorityRange) }
+    }
+
+    /// Keeps the authority as `receivedAuthority`. Its bytes stay in the arena, so nothing is copied.
+    package func keepReceivedAuthority() { receivedAuthorityRange = authorityRange }
 
     /// The reason phrase of an HTTP/1 response; empty if there was none.
     public var reason: Span<UInt8> {

@@ -1,3 +1,5 @@
+package import Time
+
 /// The state of one connection's protocol.
 ///
 /// Bytes that arrive become what streams are told, and what streams send becomes bytes in an output queue. No I/O: the
@@ -43,11 +45,11 @@ package protocol HTTPServerSession: HTTPSession {
     /// the connection ends.
     func rejectHead()
     /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
-    func endStalled(since time: Int64)
+    func endStalled(since time: Instant)
     /// Rejects what is still to come of requests that were answered at or before `time`, in nanoseconds.
     ///
     /// - Returns: whether there are others that were answered early.
-    func endDiscarding(since time: Int64) -> Bool
+    func endDiscarding(since time: Instant) -> Bool
     /// Ends the exchanges under way, which their users may still respond to, and with them the connection.
     func abandon()
     /// Calls `body` with the stream of each exchange, and with its user as long as it has one.
@@ -103,10 +105,10 @@ package protocol HTTPSessionOwner: AnyObject {
     func sessionEnded(_ end: SessionEnd)
     /// The peer went beyond a limit of HTTP/2, and the connection ends, or the request is rejected.
     func sessionExceeded(_ limit: HTTP2Limit)
-    /// The monotonic time in nanoseconds.
-    var now: Int64 { get }
+    /// The monotonic time.
+    var now: Instant { get }
     /// Since when the peer has taken nothing of what waits to be sent; the end of time if nothing waits.
-    var lastWritten: Int64 { get }
+    var lastWritten: Instant { get }
 }
 
 /// The owner of a caller's connection.

@@ -1,3 +1,5 @@
+package import Time
+
 /// Why a stream does not want to be given more of what arrives, for the time being.
 package struct PauseReason: OptionSet, Sendable {
     package let rawValue: UInt8
@@ -69,7 +71,7 @@ package protocol HTTPStream: AnyObject {
     /// How many bytes are set aside for what waits, either for the peer or for the user.
     var heldBytes: Int { get }
     /// Since when the peer has taken none of the bytes that wait for it, in nanoseconds; `.max` if none wait.
-    var waitsSince: Int64 { get }
+    var waitsSince: Instant { get }
 }
 
 /// Who uses a stream: is told what arrives on it.
@@ -96,7 +98,7 @@ package protocol HTTPStreamUser: AnyObject {
     /// How many bytes the user has set aside for the exchange, or has others set aside, beside its own stream.
     var heldBytes: Int { get }
     /// Since when nothing has moved of some bytes that the user holds, in nanoseconds; `.max` if there are none.
-    var waitsSince: Int64 { get }
+    var waitsSince: Instant { get }
     /// Releases what the user keeps only for the case that something goes wrong.
     func releaseSpares()
     /// The exchange is to end, since it holds memory that others need.
@@ -106,7 +108,7 @@ package protocol HTTPStreamUser: AnyObject {
 extension HTTPStreamUser {
     package var isBehind: Bool { false }
     package var heldBytes: Int { 0 }
-    package var waitsSince: Int64 { .max }
+    package var waitsSince: Instant { .max }
     package func releaseSpares() {}
     package func shed() {}
 }

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// Something that a person who runs the proxy should know, for the log of the daemon.
 package struct LogMessage: Sendable {
@@ -11,13 +12,13 @@ package struct LogMessage: Sendable {
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
 /// thousand times a second is told once, and how often it was.
 final class LogLimiter {
-    private static let pause = 10 * Nanoseconds.second
+    private static let pause = 10 * Duration.second
     /// The most subjects that are remembered.
     private static let maxSubjects = 256
 
     private let loop: EventLoop
     private let log: @Sendable (LogMessage) -> Void
-    private var logged: [String: (until: Nanoseconds, more: Int)] = [:]
+    private var logged: [String: (until: Instant, more: Int)] = [:]
 
     init(loop: EventLoop, log: @escaping @Sendable (LogMessage) -> Void) {
         self.loop = loop

@@ -1,11 +1,12 @@
 internal import Bytes
-package import Events
+internal import Events
 internal import Telemetry
+package import Time
 
 /// What a worker does when the process holds more for calls than `limits.memory`.
 extension Worker {
     /// How long a worker waits after it has asked for relief before it asks again.
-    private static let pause = 20 * Nanoseconds.millisecond
+    private static let pause = 20 * Duration.millisecond
 
     /// Counts what is held, and calls `relieve` when that is too much.
     func meterMemory(relieve: @escaping () -> Void) {
@@ -21,7 +22,7 @@ extension Worker {
     }
 
     /// What the calls and connections hold that have been stalled for at least `patience`.
-    package func stalledMemory(for patience: Nanoseconds) -> [StalledMemory] {
+    package func stalledMemory(for patience: Duration) -> [StalledMemory] {
         stalled(for: patience).map(\.memory)
     }
 
@@ -31,7 +32,7 @@ extension Worker {
     }
 
     /// Ends the `count` largest of the calls and connections that have been stalled for at least `patience`.
-    package func shedStalled(_ count: Int, for patience: Nanoseconds) {
+    package func shedStalled(_ count: Int, for patience: Duration) {
         let shed = stalled(for: patience).sorted { $0.memory.bytes > $1.memory.bytes }.prefix(count)
         guard !shed.isEmpty else { return }
         let (held, bytes) = (context.memory.used, shed.reduce(0) { $0 + $1.memory.bytes })
@@ -47,7 +48,7 @@ extension Worker {
         )
     }
 
-    private func stalled(for patience: Nanoseconds) -> [StalledCall] {
+    private func stalled(for patience: Duration) -> [StalledCall] {
         let now = context.loop.clock.now
         return allAcceptors.flatMap { $0.stalled(for: patience, at: now) }
     }

@@ -5,6 +5,7 @@ package import Events
 internal import HTTP
 internal import RPC
 package import Telemetry
+package import Time
 
 /// One thread's share of the proxy: its loop, listeners, generation, pools and counters.
 ///
@@ -324,8 +325,8 @@ package final class Worker {
         acceptors.values.reduce(0) { $0 + $1.acceptor.count } + draining.reduce(0) { $0 + $1.count }
     }
 
-    /// The calls that ended last: the wall time in nanoseconds at which each did, and a line of JSON.
-    package var recentCalls: [(time: Nanoseconds, text: [UInt8])] { recent.all }
+    /// The calls that ended last: the time of day at which each did, and a line of JSON.
+    package var recentCalls: [(time: WallTime, text: [UInt8])] { recent.all }
 
     /// Whether the hooks of the next call are timed: those of one in sixteen, since a look at the clock costs as much as
     /// a hook.

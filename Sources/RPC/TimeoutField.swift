@@ -1,4 +1,5 @@
 internal import Bytes
+public import Time
 
 /// A header field in which callers bring their time-out, and what is written in it.
 public enum TimeoutField: UInt8, CaseIterable, Sendable {
@@ -18,10 +19,10 @@ public enum TimeoutField: UInt8, CaseIterable, Sendable {
     /// Reads a value of the field; none if it is not to the letter what the protocol wants.
     ///
     /// Allocates nothing.
-    public func read(_ value: Span<UInt8>) -> Timeout? {
+    public func read(_ value: Span<UInt8>) -> Duration? {
         switch self {
         case .grpc: readGRPC(value)
-        case .connect: Self.number(value, atMost: 10).map { Timeout(nanoseconds: Int64($0) * 1_000_000) }
+        case .connect: Self.number(value, atMost: 10).map { Duration.milliseconds($0) }
         }
     }
 
@@ -29,7 +30,7 @@ public enum TimeoutField: UInt8, CaseIterable, Sendable {
     ///
     /// At least 1, since there 0 would be over before the request has arrived. It is rounded down: in gRPC to milliseconds
     /// if those take 8 digits at most, else to the next unit that does; in Connect always to milliseconds.
-    public func text(of remaining: Timeout) -> TimeoutText {
+    public func text(of remaining: Duration) -> TimeoutText {
         let milliseconds = max(1, remaining.nanoseconds / 1_000_000)
         guard self == .grpc else { return TimeoutText(number: min(milliseconds, 9_999_999_999), unit: nil) }
         if milliseconds < Self.maxValue { return TimeoutText(number: milliseconds, unit: UInt8(ascii: "m")) }
@@ -43,12 +44,12 @@ public enum TimeoutField: UInt8, CaseIterable, Sendable {
     /// The first number with more than 8 digits.
     private static let maxValue: Int64 = 100_000_000
 
-    private func readGRPC(_ value: Span<UInt8>) -> Timeout? {
+    private func readGRPC(_ value: Span<UInt8>) -> Duration? {
         guard value.count > 1, let unit = Self.nanoseconds(ofUnit: value[value.count - 1]),
             let number = Self.number(value.extracting(0..<value.count - 1), atMost: 8)
         else { return nil }
         let (nanoseconds, isTooLong) = Int64(number).multipliedReportingOverflow(by: unit)
-        return isTooLong ? .maximum : Timeout(nanoseconds: nanoseconds)
+        return isTooLong ? .max : .nanoseconds(nanoseconds)
     }
 
     private static func number(_ digits: Span<UInt8>, atMost maxValue: Int) -> Int? {

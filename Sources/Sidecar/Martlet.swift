@@ -1,5 +1,6 @@
 internal import Events
 public import Proxy
+internal import Time
 
 /// The program `martlet`, for executables to be made of.
 ///

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 extension ByteQueue {
     /// Appends a time in seconds, without trailing zeros: `0.005`, `2.5`, `10`.
@@ -18,20 +19,10 @@ extension ByteQueue {
     }
 
     /// Appends a time in milliseconds with three decimals, cut and not rounded: `1.234`.
-    func append(milliseconds nanoseconds: Int) {
-        let microseconds = max(0, nanoseconds) / 1000
+    func append(milliseconds duration: Duration) {
+        let microseconds = Int(max(.zero, duration).nanoseconds / 1000)
         append(decimal: microseconds / 1000)
         append(byte: UInt8(ascii: "."))
         append(padded: microseconds % 1000, digits: 3)
-    }
-
-    /// Appends the last `digits` decimal digits of `value`, zeros included.
-    func append(padded value: Int, digits: Int) {
-        var unit = 1
-        for _ in 1..<digits { unit *= 10 }
-        while unit > 0 {
-            append(byte: UInt8(ascii: "0") + UInt8(value / unit % 10))
-            unit /= 10
-        }
     }
 }

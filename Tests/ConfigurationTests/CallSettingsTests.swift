@@ -1,5 +1,6 @@
 import Documents
 import Testing
+import Time
 
 @testable import Configuration
 

@@ -1,5 +1,6 @@
 import Configuration
 import Testing
+import Time
 
 /// Durations, sizes and addresses as a file writes them.
 struct LiteralTests {

@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import Testing
+import Time
 
 /// What a table of options makes of a mapping.
 struct SectionTests {

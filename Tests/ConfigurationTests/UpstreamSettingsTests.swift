@@ -1,5 +1,6 @@
 import Configuration
 import Testing
+import Time
 
 /// What an upstream can be told beyond where it is.
 @Suite struct UpstreamSettingsTests {

@@ -1,5 +1,6 @@
 import Events
 import Testing
+import Time
 
 @Suite struct MailboxTests {
     @Test func `letters of another thread are opened on the loop, in order`() {
@@ -68,7 +69,7 @@ import Testing
         for number in 0..<4 {
             mailbox.post { hand in
                 opened.withLock { $0.append(number) }
-                hand.now += .millisecond * 3 / 5
+                hand.now += 600 * Duration.millisecond / 1000
             }
         }
         var turns: [[Int]] = []

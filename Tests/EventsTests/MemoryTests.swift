@@ -1,6 +1,7 @@
 import Events
 import Glibc
 import Testing
+import Time
 
 /// What is kept when it is freed goes back to the system later, wherever it lies.
 @Suite struct MemoryTests {

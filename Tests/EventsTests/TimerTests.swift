@@ -1,9 +1,10 @@
 import Events
 import Testing
+import Time
 
 /// Timers on a wheel whose time the test turns.
 @Suite struct TimerTests {
-    private static let start: Nanoseconds = 1_234_567_890
+    private static let start = Instant.start + .nanoseconds(1_234_567_890)
     private let wheel = TimerWheel(now: start)
     private let fired = Fired()
 
@@ -11,12 +12,12 @@ import Testing
         Timer(on: wheel) { [fired] in fired.names.append(name) }
     }
 
-    private func pass(_ time: Nanoseconds) {
+    private func pass(_ time: Duration) {
         wheel.advance(to: wheel.now + time)
     }
 
     /// How long after its delay the timer fires, if time passes a millisecond at a time.
-    private func lateness(after delay: Nanoseconds) -> Nanoseconds? {
+    private func lateness(after delay: Duration) -> Duration? {
         let deadline = wheel.now + delay
         let timer = timer("x")
         timer.arm(after: delay)
@@ -27,15 +28,15 @@ import Testing
         return nil
     }
 
-    private static let delays: [Nanoseconds] = [
+    private static let delays: [Int64] = [
         0, 1, 1_000_000, 9_999_999, 10_000_000, 10_000_001, 1_000_000_000, 10_000_000_000, 10_239_999_999,
         10_240_000_000, 10_240_000_001, 10_250_000_000, 20_480_000_000, 31_000_000_000,
     ]
 
     @Test(arguments: delays)
-    func `a timer fires once, not early and at most ten milliseconds late`(delay: Nanoseconds) throws {
-        let late = try #require(lateness(after: delay))
-        #expect(late >= 0)
+    func `a timer fires once, not early and at most ten milliseconds late`(nanoseconds: Int64) throws {
+        let late = try #require(lateness(after: .nanoseconds(nanoseconds)))
+        #expect(late >= .zero)
         // One more is the step of the test.
         #expect(late <= 11 * .millisecond)
         pass(60 * .second)
@@ -46,7 +47,7 @@ import Testing
     @Test func `timers fire in the order of their times`() {
         let timers = [("c", 300), ("a", 100), ("d", 20_000), ("b", 200)].map { name, delay in
             let timer = timer(name)
-            timer.arm(after: Nanoseconds(delay) * .millisecond)
+            timer.arm(after: delay * .millisecond)
             return timer
         }
         pass(30 * .second)
@@ -74,9 +75,9 @@ import Testing
     @Test(arguments: [(5, 100), (100, 5), (25_000, 12_000), (25_000, 5), (40_000, 20_500), (5, 25_000)])
     func `arming again moves the deadline, forth and back`(before: Int, after: Int) {
         let timer = timer("x")
-        timer.arm(after: Nanoseconds(before) * .millisecond)
-        timer.arm(after: Nanoseconds(after) * .millisecond)
-        pass(Nanoseconds(after - 1) * .millisecond)
+        timer.arm(after: before * .millisecond)
+        timer.arm(after: after * .millisecond)
+        pass((after - 1) * .millisecond)
         #expect(fired.names.isEmpty)
         pass(11 * .millisecond)
         #expect(fired.names == ["x"])
@@ -155,10 +156,10 @@ import Testing
         let box = TimerBox()
         let acting = Timer(on: wheel) { [fired] in
             fired.names.append("x")
-            box.timer?.arm(after: 0)
+            box.timer?.arm(after: .zero)
         }
         box.timer = acting
-        acting.arm(after: 0)
+        acting.arm(after: .zero)
         pass(20 * .millisecond)
         #expect(fired.names.count == 1)
         pass(20 * .millisecond)
@@ -167,10 +168,10 @@ import Testing
         acting.cancel()
     }
 
-    private static let ages: [Nanoseconds] = [.max, .max - 1, .max / 2, 34_560_000_000_000_000]
+    private static let ages: [Duration] = [.max, .max - .nanoseconds(1), .max / 2, 34_560_000 * .second]
 
     @Test(arguments: ages)
-    func `a delay may be as long as one likes`(delay: Nanoseconds) {
+    func `a delay may be as long as one likes`(delay: Duration) {
         let timer = timer("x")
         timer.arm(after: delay)
         for _ in 0..<10 { pass(3600 * .second) }
@@ -184,9 +185,9 @@ import Testing
     @Test func `a timer hours away comes through the far slots in time`() {
         let timer = timer("x")
         timer.arm(after: 7 * 3600 * .second)
-        pass(7 * 3600 * .second - 1)
+        pass(7 * 3600 * .second - .nanoseconds(1))
         #expect(fired.names.isEmpty)
-        pass(10 * .millisecond + 1)
+        pass(10 * .millisecond + .nanoseconds(1))
         #expect(fired.names == ["x"])
     }
 
@@ -209,7 +210,7 @@ import Testing
         wheel.becameEarlier = { count.names.append("") }
         let timers = [50, 90, 20, 70].map { delay in
             let timer = timer("\(delay)")
-            timer.arm(after: Nanoseconds(delay) * .millisecond)
+            timer.arm(after: delay * .millisecond)
             return timer
         }
         #expect(count.names.count == 2)

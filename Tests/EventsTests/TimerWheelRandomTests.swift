@@ -1,5 +1,6 @@
 import Events
 import Testing
+import Time
 
 /// The wheel against a model that looks at every timer all the time, through random but repeatable days.
 @Suite struct TimerWheelRandomTests {
@@ -22,14 +23,14 @@ private struct RandomDay {
 
     /// What the model knows: when each timer is to fire, and what went wrong.
     final class Log {
-        var deadlines: [Nanoseconds?] = []
+        var deadlines: [Instant?] = []
         var firings = 0
         var mistakes: [String] = []
     }
 
     init(seed: UInt64) {
         random = SplitMix(state: seed)
-        let start = Nanoseconds(random.next() % UInt64(100 * Nanoseconds.second))
+        let start = Instant.start + .nanoseconds(Int64(random.next() % 100_000_000_000))
         wheel = TimerWheel(now: start)
         for index in 0..<20 {
             log.deadlines.append(nil)
@@ -88,9 +89,9 @@ private struct RandomDay {
     }
 
     /// From nothing to five hours, short ones as likely as long ones.
-    private mutating func duration() -> Nanoseconds {
+    private mutating func duration() -> Duration {
         let magnitude = random.next() % 45
-        return Nanoseconds(random.next() % (1 << magnitude))
+        return .nanoseconds(Int64(random.next() % (1 << magnitude)))
     }
 }
 

@@ -24,18 +24,18 @@ package final class FrameReader {
     }
 
     /// Takes what the lines say until now.
-    package func take() -> [String] {
+    package func receive() -> [String] {
         defer { lines = [] }
         return lines
     }
 
     /// Takes the first line.
-    package func takeFirst() -> String? {
+    package func receiveFirst() -> String? {
         lines.isEmpty ? nil : lines.removeFirst()
     }
 
     /// Takes what the lines say of a stream until now.
-    package func take(of stream: Int) -> [String] {
+    package func receive(of stream: Int) -> [String] {
         let taken = lines.filter { $0.hasPrefix("\(stream) ") }
         lines.removeAll { $0.hasPrefix("\(stream) ") }
         return taken

@@ -1,5 +1,6 @@
 import HTTP
 import Testing
+import Time
 
 /// What peers cost that send their bytes one at a time.
 @Suite struct DrippingTests {

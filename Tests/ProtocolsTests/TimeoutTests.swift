@@ -2,11 +2,12 @@ import Bytes
 import Protocols
 import RPC
 import Testing
+import Time
 
 private let millisecond: Int64 = 1_000_000
 
 private func written(_ field: TimeoutField, milliseconds: Int64) -> String {
-    field.text(of: Timeout(nanoseconds: milliseconds * millisecond)).bytes.string
+    field.text(of: Duration.nanoseconds(milliseconds * millisecond)).bytes.string
 }
 
 @Test(arguments: [
@@ -22,7 +23,7 @@ func `a grpc-timeout is up to eight digits and a unit`(text: String, nanoseconds
 @Test(arguments: ["2562048H", "99999999H", "99999999M"])
 func `a grpc-timeout beyond 292 years is the longest there is`(text: String) {
     let timeout = TimeoutField.grpc.read(text.bytes.span)
-    #expect(timeout == (text == "99999999M" ? Timeout(nanoseconds: 5_999_999_940_000_000_000) : .maximum))
+    #expect(timeout == (text == "99999999M" ? Duration.nanoseconds(5_999_999_940_000_000_000) : .max))
 }
 
 @Test(arguments: [
@@ -61,14 +62,14 @@ func `a connect-timeout-ms is written in whole milliseconds`(milliseconds: Int64
 
 @Test(arguments: [-1, 0, 1, 999_999, 1_000_000, 1_999_999] as [Int64])
 func `what remains is rounded down, and never to nothing`(nanoseconds: Int64) {
-    let remaining = Timeout(nanoseconds: nanoseconds)
+    let remaining = Duration.nanoseconds(nanoseconds)
     #expect(TimeoutField.grpc.text(of: remaining).bytes.string == "1m")
     #expect(TimeoutField.connect.text(of: remaining).bytes.string == "1")
 }
 
 @Test func `the longest time-out can be written`() {
-    #expect(TimeoutField.grpc.text(of: .maximum).bytes.string == "2562047H")
-    #expect(TimeoutField.connect.text(of: .maximum).bytes.string == "9999999999")
+    #expect(TimeoutField.grpc.text(of: .max).bytes.string == "2562047H")
+    #expect(TimeoutField.connect.text(of: .max).bytes.string == "9999999999")
 }
 
 @Test(arguments: TimeoutField.allCases)
@@ -76,7 +77,7 @@ func `what is written is read as no more, and hardly less`(field: TimeoutField) 
     var generator = SeededGenerator(seed: 11)
     for _ in 0..<2000 {
         let highest = Int64(1) << Int64.random(in: 21...53, using: &generator)
-        let remaining = Timeout(nanoseconds: .random(in: 1_000_000...highest, using: &generator))
+        let remaining = Duration.nanoseconds(.random(in: 1_000_000...highest, using: &generator))
         let text = field.text(of: remaining)
         let read = field.read(text.bytes)
         let again = try #require(read)
@@ -91,7 +92,7 @@ func `random bytes are a time-out or none, and never a crash`(field: TimeoutFiel
     for _ in 0..<5000 {
         let count = Int.random(in: 0...12, using: &generator)
         let bytes = (0..<count).map { _ in "0123456789HMSmun -".utf8.randomElement(using: &generator) ?? 0 }
-        if let timeout = field.read(bytes.span) { #expect(timeout >= Timeout(nanoseconds: 0)) }
+        if let timeout = field.read(bytes.span) { #expect(timeout >= Duration.zero) }
     }
 }
 

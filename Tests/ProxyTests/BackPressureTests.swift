@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 /// A side that takes nothing stops the other, and what waits between them is bounded.
 @Suite struct BackPressureTests {

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// Calls that go wrong on purpose.
 @Suite struct FaultCallTests {

@@ -2,6 +2,7 @@ import Configuration
 import Events
 import RPC
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -89,15 +90,15 @@ import Testing
 
     @Test func `bytes go on at their rate, whatever pieces they come in`() {
         var pace = Pace(bytesPerSecond: 1000)
-        #expect(pace.wait(for: 500, at: 7 * .second) == 500 * .millisecond)
-        #expect(pace.wait(for: 250, at: 7 * .second) == 750 * .millisecond)
-        #expect(pace.wait(for: 100, at: 7 * .second + 800 * .millisecond) == 100 * .millisecond)
-        #expect(pace.wait(for: 3000, at: 20 * .second) == 3 * .second)
+        #expect(pace.wait(for: 500, at: .start + 7 * .second) == 500 * .millisecond)
+        #expect(pace.wait(for: 250, at: .start + 7 * .second) == 750 * .millisecond)
+        #expect(pace.wait(for: 100, at: .start + 7 * .second + 800 * .millisecond) == 100 * .millisecond)
+        #expect(pace.wait(for: 3000, at: .start + 20 * .second) == 3 * .second)
     }
 
     @Test func `what is less than a timer can report adds up`() {
         var pace = Pace(bytesPerSecond: 1000)
-        #expect((1...9).map { _ in pace.wait(for: 1, at: 0) } == [Nanoseconds](repeating: 0, count: 9))
-        #expect(pace.wait(for: 1, at: 0) == 10 * .millisecond)
+        #expect((1...9).map { _ in pace.wait(for: 1, at: .start) } == [Duration](repeating: .zero, count: 9))
+        #expect(pace.wait(for: 1, at: .start) == 10 * .millisecond)
     }
 }

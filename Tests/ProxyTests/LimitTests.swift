@@ -2,6 +2,7 @@ import Configuration
 import Documents
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 

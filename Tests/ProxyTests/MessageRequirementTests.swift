@@ -2,6 +2,7 @@ import Bytes
 import Configuration
 import Telemetry
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -72,7 +73,7 @@ import Testing
 
     private func line(_ payload: [UInt8], limit: Int = 100) -> Substring {
         let queue = ByteQueue()
-        var line = AccessLogLine(to: queue, seconds: 0, nanoseconds: 0, formatter: TimestampFormatter())
+        var line = AccessLogLine(to: queue, at: .epoch, formatter: TimestampFormatter())
         MessageTee.write(payload.span, limit, to: &line)
         line.end()
         return queue.readable.string.drop { $0 != "," }.dropFirst().dropLast(2)

@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import Testing
+import Time
 
 @testable import Proxy
 

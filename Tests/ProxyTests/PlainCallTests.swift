@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @Suite struct PlainCallTests {
     @Test(arguments: Transport.allCases)

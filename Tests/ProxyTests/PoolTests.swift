@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @Suite struct PoolTests {
     private static func limited(_ options: String) -> String {

@@ -1,5 +1,6 @@
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -35,7 +36,7 @@ import Testing
                 _ = upstream.head()
                 upstream.send(fine)
                 caller.expect(fine)
-                harness.clock.now += 20_000_000
+                harness.clock.now += .milliseconds(20)
             }
             let kept = harness.worker.recent.all.map { String(decoding: $0.text, as: UTF8.self) }
             #expect(kept.count { $0.contains(#""code":"aborted""#) } == 1)
@@ -134,8 +135,8 @@ import Testing
         }
         let expected = #"""
             {"listener":"127.0.0.1:8080","peer":"127.0.0.1:5123","protocol":"connect_unary","service":"pkg.Service",\#
-            "method":"Say","http_method":"POST","host":"127.0.0.1:9000","path":"/pkg.Service/Say","route":0,\#
-            "upstream":"default","code":"ok","status":200,"request_bytes":2,"response_bytes":2,"duration_ms":20.000,\#
+            "method":"Say","http_method":"POST","host":"a","path":"/pkg.Service/Say","route":0,\#
+            "upstream":"default","upstream_host":"127.0.0.1:9000","code":"ok","status":200,"request_bytes":2,"response_bytes":2,"duration_ms":20.000,\#
             "stages":{"chain_ms":0.000,"connect_ms":0.000,"first_byte_ms":20.000},"attempts":1,"decided_by":"upstream"}
             """#
         #expect(lines == [expected])
@@ -167,7 +168,11 @@ import Testing
             other.close()
         }
         #expect(lines.count == 2)
-        #expect(lines[0].contains(#""route":null,"upstream":null,"code":"unimplemented","status":404,"#))
+        #expect(
+            lines[0].contains(
+                #""route":null,"upstream":null,"upstream_host":null,"code":"unimplemented","status":404,"#
+            )
+        )
         #expect(lines[0].hasSuffix(#""attempts":0,"decided_by":"martlet","message":"no route for /x"}"#))
         #expect(lines[1].contains(#""code":"canceled","status":0,"#))
         #expect(lines[1].hasSuffix(#""decided_by":"caller"}"#))

@@ -115,9 +115,9 @@ import Testing
     // MARK: What follows
 
     @Test func `all templates see the request as it was`() {
-        let options = #"path: "/{host}", query: {set: {p: "{path}"}}, authority: "{service}""#
+        let options = #"path: "/{upstream.host}/{host}", query: {set: {p: "{path}"}}, authority: "{service}""#
         let lines = forwarded(options, "/pkg.Service/Look")
-        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000?p=%2Fpkg.Service%2FLook HTTP/1.1", "host: pkg.Service"])
+        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000/a?p=%2Fpkg.Service%2FLook HTTP/1.1", "host: pkg.Service"])
     }
 
     @Test(arguments: [

@@ -3,6 +3,7 @@ import Events
 import Glibc
 import TLS
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -61,7 +62,7 @@ private final class SecuredEnd: Watcher {
 }
 
 @Suite final class TLSTransportTests {
-    private let loop = EventLoop(clock: .manual(ManualClock(now: 1000 * .second)))
+    private let loop = EventLoop(clock: .manual(ManualClock(now: .start + 1000 * .second)))
     private var ends: [SecuredEnd] = []
 
     deinit {

@@ -1,20 +1,21 @@
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
 /// Where the time of a call has gone.
 @Suite struct TimeLedgerTests {
     @Test func `each phase gets its own time, and what is short is left out`() {
-        var ledger = TimeLedger(at: 10 * .second)
-        ledger.enter(.connecting, at: 10 * .second + 999_999)
-        ledger.enter(.attempt, at: 11 * .second)
-        ledger.wait(3, at: 13 * .second)
-        ledger.enter(.chain, at: 13 * .second + 500 * .millisecond)
-        ledger.enter(.connecting, at: 13 * .second + 500 * .millisecond)
-        ledger.enter(.attempt, at: 13 * .second + 600 * .millisecond)
-        let spent = ledger.spent(at: 14 * .second).map { ($0.phase, $0.time / .millisecond) }
+        var ledger = TimeLedger(at: .start + 10 * .second)
+        ledger.enter(.connecting, at: .start + 10 * .second + .nanoseconds(999_999))
+        ledger.enter(.attempt, at: .start + 11 * .second)
+        ledger.wait(3, at: .start + 13 * .second)
+        ledger.enter(.chain, at: .start + 13 * .second + 500 * .millisecond)
+        ledger.enter(.connecting, at: .start + 13 * .second + 500 * .millisecond)
+        ledger.enter(.attempt, at: .start + 13 * .second + 600 * .millisecond)
+        let spent = ledger.spent(at: .start + 14 * .second).map { ($0.phase, $0.time / .millisecond) }
         #expect(spent.map(\.0) == [.waiting, .connecting, .attempt])
         #expect(spent.map(\.1) == [500, 1099, 2400])
         #expect(ledger.index == 3)

@@ -2,6 +2,7 @@ import Bytes
 import Events
 import HTTP
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func `a worker asks for relief once in a while, and however briefly too much is held for the last time`() {
-        let clock = ManualClock(now: .second)
+        let clock = ManualClock(now: .start + .second)
         let loop = EventLoop(clock: .manual(clock))
         var asked = 0
         let worker = Worker(
@@ -63,7 +64,7 @@ import Testing
             network: SystemNetwork(),
             relieveMemory: { asked += 1 }
         )
-        func pass(_ time: Nanoseconds) {
+        func pass(_ time: Duration) {
             clock.now += time
             loop.turn(waiting: false)
         }

@@ -1,11 +1,12 @@
 import Events
 import Testing
+import Time
 
 @testable import Sidecar
 
 /// How often it is looked for calls that could end when memory is short.
 @Suite struct ReliefPaceTests {
-    private static let usual = 50 * Nanoseconds.millisecond
+    private static let usual = 50 * Duration.millisecond
 
     @Test func `rounds that find nothing come ever later, until one frees something`() {
         var pace = ReliefPace()

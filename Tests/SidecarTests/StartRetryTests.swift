@@ -1,5 +1,6 @@
 import Events
 import Testing
+import Time
 
 @testable import Sidecar
 

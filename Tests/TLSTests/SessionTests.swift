@@ -37,9 +37,9 @@ import Testing
     func `it does not matter how the bytes are cut`(_ cut: Int) throws {
         let ends = try ends()
         func move(_ from: End, _ to: End) {
-            var rest = from.takeOutput()[...]
+            var rest = from.sendOutput()[...]
             while !rest.isEmpty {
-                to.take(Array(rest.prefix(cut)))
+                to.receive(Array(rest.prefix(cut)))
                 rest = rest.dropFirst(cut)
             }
         }
@@ -58,10 +58,10 @@ import Testing
     @Test func `what arrives with the end of the handshake is read with it`() throws {
         let ends = try ends()
         ends.0.session.start()
-        ends.1.take(ends.0.takeOutput())
-        ends.0.take(ends.1.takeOutput())
+        ends.1.receive(ends.0.sendOutput())
+        ends.0.receive(ends.1.sendOutput())
         ends.0.send("early")
-        ends.1.take(ends.0.takeOutput())
+        ends.1.receive(ends.0.sendOutput())
         #expect(ends.1.text == "early")
     }
 
@@ -88,9 +88,9 @@ import Testing
     @Test func `a changed byte ends the connection`() throws {
         let pair = try pair()
         pair.client.send("ping")
-        var bytes = pair.client.takeOutput()
+        var bytes = pair.client.sendOutput()
         bytes[bytes.count - 1] ^= 1
-        pair.server.take(bytes)
+        pair.server.receive(bytes)
         #expect(pair.server.text == "")
         #expect(pair.server.session.error == .malformed("decryption failed or bad record mac"))
         #expect(!pair.server.output.isEmpty, "no alert")
@@ -99,7 +99,7 @@ import Testing
     @Test func `clear text is no handshake`() throws {
         let queue = ByteQueue()
         let session = try TLSSession(server(authority.issue("DNS:a.example")), output: queue)
-        End(session, queue).take(Array("GET / HTTP/1.1\r\nhost: a\r\n\r\n".utf8))
+        End(session, queue).receive(Array("GET / HTTP/1.1\r\nhost: a\r\n\r\n".utf8))
         #expect(session.error == .malformed("the peer does not speak TLS"))
     }
 
@@ -190,21 +190,21 @@ import Testing
         unsafe _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
         ends.0.session.start()
         for _ in 0..<3 {
-            ends.1.take(ends.0.takeOutput())
-            ends.0.take(ends.1.takeOutput())
+            ends.1.receive(ends.0.sendOutput())
+            ends.0.receive(ends.1.sendOutput())
         }
         #expect(ends.0.session.isEstablished && ends.1.session.isEstablished)
         unsafe _ = SSL_clear_options(ssl, UInt64(1) << 30)
         for attempt in 1...100 {
             unsafe _ = SSL_renegotiate(ssl)
             unsafe _ = SSL_do_handshake(ssl)
-            ends.0.take(ends.1.takeOutput())
+            ends.0.receive(ends.1.sendOutput())
             if attempt == 10 { #expect(ends.0.session.error == nil) }
         }
         #expect(
             ends.0.session.error == .malformed("the peer sent too many handshake messages")
         )
         // Each was answered by an alert of some thirty bytes, and none any more.
-        #expect(ends.0.takeOutput().count < 100 * 40)
+        #expect(ends.0.sendOutput().count < 100 * 40)
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -10,10 +11,10 @@ import Testing
             $0.field("protocol", text: "connect_unary")
             $0.field("route", number: 0)
             $0.null("upstream")
-            $0.field("duration_ms", millisecondsOf: 1_234_567)
+            $0.field("duration_ms", milliseconds: .nanoseconds(1_234_567))
             $0.beginObject("stages")
-            $0.field("queue_ms", millisecondsOf: 999)
-            $0.field("connect_ms", millisecondsOf: 61_005_000_000)
+            $0.field("queue_ms", milliseconds: .nanoseconds(999))
+            $0.field("connect_ms", milliseconds: .nanoseconds(61_005_000_000))
             $0.endObject()
             $0.field("attempts", number: 1)
         }
@@ -47,8 +48,7 @@ import Testing
         text {
             var line = AccessLogLine(
                 to: $0,
-                seconds: 1_795_173_133,
-                nanoseconds: 123_000_000,
+                at: WallTime(secondsSince1970: 1_795_173_133) + .milliseconds(123),
                 formatter: TimestampFormatter()
             )
             fields(&line)

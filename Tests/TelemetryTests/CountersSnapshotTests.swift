@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -38,7 +39,7 @@ import Testing
         first.call("s", "A", .grpc)
         first.call("s", "A", .grpc, code: 2)
         second.call("s", "B", .grpc)
-        second.call("s", "A", .grpc, code: 2, nanoseconds: 20_000_000)
+        second.call("s", "A", .grpc, code: 2, duration: .nanoseconds(20_000_000))
         second.call("s", "A", .grpcWeb)
         var merged = first.snapshot()
         merged.merge(second.snapshot())
@@ -73,9 +74,9 @@ import Testing
         let (first, second) = (WorkerCounters(), WorkerCounters())
         for counters in [first, second] {
             _ = counters.upstream("idle")
-            counters.upstreamCall(counters.upstream("busy"), code: 0, nanoseconds: 200_000)
+            counters.upstreamCall(counters.upstream("busy"), code: 0, duration: .nanoseconds(200_000))
         }
-        first.upstreamCall(first.upstream("busy"), code: 2, nanoseconds: 3_000_000)
+        first.upstreamCall(first.upstream("busy"), code: 2, duration: .nanoseconds(3_000_000))
         var merged = first.snapshot()
         merged.merge(second.snapshot())
         #expect(

@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -8,8 +9,8 @@ import Testing
         for (index, bound) in bounds.nanoseconds.enumerated() {
             var rows = HistogramRows(bounds: bounds)
             rows.addRow()
-            rows.record(bound, row: 0)
-            rows.record(bound + 1, row: 0)
+            rows.record(.nanoseconds(Int64(bound)), row: 0)
+            rows.record(.nanoseconds(Int64(bound + 1)), row: 0)
             #expect(rows[0].buckets[index] == 1)
             #expect(rows[0].buckets[index + 1] == 1)
             #expect(rows[0].sum == 2 * bound + 1)
@@ -25,23 +26,23 @@ import Testing
     @Test func `rows do not count for each other`() {
         var rows = HistogramRows(bounds: HistogramBounds([10, 20]))
         for _ in 0..<3 { rows.addRow() }
-        rows.record(15, row: 1)
-        rows.record(99, row: 2)
+        rows.record(.nanoseconds(15), row: 1)
+        rows.record(.nanoseconds(99), row: 2)
         #expect((0..<3).map { rows[$0].buckets } == [[0, 0, 0], [0, 1, 0], [0, 0, 1]])
         #expect((0..<3).map { rows[$0].sum } == [0, 15, 99])
     }
 
     @Test func `other buckets start the histograms again, and the same ones do not`() {
         let counters = WorkerCounters()
-        counters.call("s", "M", nanoseconds: 700_000)
-        counters.upstreamCall(counters.upstream("u"), code: 0, nanoseconds: 300_000)
+        counters.call("s", "M", duration: .nanoseconds(700_000))
+        counters.upstreamCall(counters.upstream("u"), code: 0, duration: .nanoseconds(300_000))
         counters.setBuckets(.standard)
         #expect(buckets(counters, "0.001").map(\.last) == ["1", "1"])
         counters.setBuckets(HistogramBounds([500_000, 1_000_000]))
         #expect(buckets(counters, "0.001").map(\.last) == ["0", "0"])
         #expect(buckets(counters, "0.0025").isEmpty)
-        counters.call("s", "M", nanoseconds: 700_000)
-        counters.call("s", "N", nanoseconds: 100_000)
+        counters.call("s", "M", duration: .nanoseconds(700_000))
+        counters.call("s", "N", duration: .nanoseconds(100_000))
         #expect(buckets(counters, "0.0005").map(\.last) == ["0", "1", "0"])
         #expect(buckets(counters, "0.001").map(\.last) == ["1", "1", "0"])
         #expect(counters.snapshot().lines("martlet_rpc_handled_total")[0].hasSuffix(" 2"))
@@ -52,7 +53,7 @@ import Testing
         second.setBuckets(HistogramBounds([1_000_000]))
         for counters in [first, second] {
             counters.call("s", "M")
-            counters.upstreamCall(counters.upstream("u"), code: 0, nanoseconds: 1)
+            counters.upstreamCall(counters.upstream("u"), code: 0, duration: .nanoseconds(1))
         }
         var merged = first.snapshot()
         merged.merge(second.snapshot())

@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -51,7 +52,10 @@ import Testing
     private func line(_ message: String, _ fields: (LogfmtLine) -> Void) -> String {
         text {
             let formatter = TimestampFormatter()
-            let lead = LogfmtLine.Lead.time(seconds: 1_795_173_133, nanoseconds: 123_000_000, formatter)
+            let lead = LogfmtLine.Lead.time(
+                WallTime(secondsSince1970: 1_795_173_133) + .nanoseconds(123_000_000),
+                formatter
+            )
             let line = LogfmtLine(to: $0, lead, "info", message)
             fields(line)
             line.end()

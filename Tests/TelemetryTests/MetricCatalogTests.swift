@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -50,7 +51,7 @@ import Testing
         let counters = WorkerCounters()
         counters.call("s", "M", .grpc)
         let upstream = counters.upstream("u")
-        counters.upstreamCall(upstream, code: 0, nanoseconds: 1)
+        counters.upstreamCall(upstream, code: 0, duration: .nanoseconds(1))
         _ = (counters.listener("l"), counters.interceptor("i"))
         counters.badRequest("version")
         var snapshot = counters.snapshot()

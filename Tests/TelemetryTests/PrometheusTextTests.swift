@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import Time
 
 @testable import Telemetry
 

@@ -1,4 +1,5 @@
 import Bytes
+import Time
 
 @testable import Telemetry
 
@@ -9,7 +10,7 @@ extension WorkerCounters {
         _ method: String,
         _ callProtocol: CallProtocol = .connect,
         code: UInt8 = 0,
-        nanoseconds: Int = 1_000_000,
+        duration: Duration = .millisecond,
         messages: MessageCounts = MessageCounts(received: 1, sent: 1),
         exists: Bool = true,
         route: RouteCounter = .number(0)
@@ -19,7 +20,7 @@ extension WorkerCounters {
         if exists {
             admit(&call, path: path.span, service: Array(service.utf8).span, method: Array(method.utf8).span)
         }
-        end(call, route: route, code: code, nanoseconds: nanoseconds, messages: messages)
+        end(call, route: route, code: code, duration: duration, messages: messages)
     }
 }
 

@@ -1,5 +1,6 @@
 import Bytes
 import Testing
+import Time
 
 @testable import Telemetry
 
@@ -36,7 +37,7 @@ import Testing
             method: Array("Watch".utf8).span
         )
         #expect(started("pkg.Service", "Watch", .grpc) == 1)
-        counters.end(call, route: .none, code: 1, nanoseconds: 5)
+        counters.end(call, route: .none, code: 1, duration: .nanoseconds(5))
         #expect(started("pkg.Service", "Watch", .grpc) == 1)
         #expect(counters.inFlight == 0)
         #expect(counters.snapshot().lines("martlet_rpc_handled")[0].contains(#"route="none""#))
@@ -48,7 +49,7 @@ import Testing
         for _ in 0..<2 {
             counters.admit(&call, path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
         }
-        counters.end(call, route: .number(0), code: 0, nanoseconds: 5)
+        counters.end(call, route: .number(0), code: 0, duration: .nanoseconds(5))
         #expect(started("s", "M", .grpc) == 1)
     }
 
@@ -57,7 +58,7 @@ import Testing
         var calls = (0..<2).map { _ in counters.start(path.span, .grpc) }
         for index in calls.indices {
             counters.admit(&calls[index], path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
-            counters.end(calls[index], route: .number(0), code: 0, nanoseconds: 5)
+            counters.end(calls[index], route: .number(0), code: 0, duration: .nanoseconds(5))
         }
         #expect(started("s", "M", .grpc) == 2)
         #expect(started("", "_OTHER", .grpc) == 0)
@@ -96,7 +97,7 @@ import Testing
             let path = Array("\(prefix)/s/M".utf8)
             var call = counters.start(path.span, .connect)
             counters.admit(&call, path: path.span, service: Array("s".utf8).span, method: Array("M".utf8).span)
-            counters.end(call, route: .number(0), code: 0, nanoseconds: 1)
+            counters.end(call, route: .number(0), code: 0, duration: .nanoseconds(1))
         }
         #expect(counters.snapshot().lines("martlet_rpc_started").count == 1)
         #expect(started("s", "M") == 2)
@@ -154,7 +155,7 @@ import Testing
 
     @Test func `verdicts, limits, bad requests and dropped lines are counted by label`() {
         counters.verdict(counters.interceptor("auth"), .reject)
-        counters.interceptorTook(counters.interceptor("auth"), 5)
+        counters.interceptorTook(counters.interceptor("auth"), .nanoseconds(5))
         counters.limitHit(.headTimeout)
         counters.limitHit(.requestMessage)
         counters.limitHit(.responseMessage)

@@ -47,7 +47,7 @@ final class Oracle {
                 if let head = unsafe head?.pointee {
                     oracle.endHead(head)
                 } else {
-                    unsafe oracle.take(event, Array(bytes))
+                    unsafe oracle.receive(event, Array(bytes))
                 }
             }
         }
@@ -56,7 +56,7 @@ final class Oracle {
         if hasHead { messages[messages.count - 1].body = String(latin1: body) }
     }
 
-    private func take(_ event: oracle_event, _ bytes: [UInt8]) {
+    private func receive(_ event: oracle_event, _ bytes: [UInt8]) {
         switch event {
         case ORACLE_BEGIN: begin()
         case ORACLE_METHOD: method += bytes

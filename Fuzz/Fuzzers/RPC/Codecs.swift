@@ -1,5 +1,6 @@
 internal import Bytes
 internal import RPC
+import Time
 
 /// How bytes are written in fields: base64, percent-encoding, time-outs, and the message of Protobuf that tells of details.
 enum Codecs {
@@ -41,7 +42,7 @@ enum Codecs {
             guard let read else { continue }
             let text = field.text(of: read)
             guard let again = field.read(text.bytes) else { fail("\(field.name) reads what it writes") }
-            demand(again <= max(read, Timeout(nanoseconds: 1_000_000)), "a time-out is rounded down")
+            demand(again <= max(read, Duration.nanoseconds(1_000_000)), "a time-out is rounded down")
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import HTTP
+import Time
 
 @testable internal import Proxy
 

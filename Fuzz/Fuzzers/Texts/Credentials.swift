@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Documents
 internal import Events
+import Time
 
 @testable internal import Proxy
 
@@ -8,7 +9,7 @@ internal import Events
 ///
 /// The first byte of the input says the form and the status, what follows is the response.
 enum Credentials {
-    private static let now: Nanoseconds = 1_700_000_000 * .second
+    private static let now: Instant = 1_700_000_000 * .second
     /// What the inputs to begin with have for a value.
     private static let secret = "hush-hush"
 
@@ -58,7 +59,7 @@ enum Credentials {
         demand(value.first != 0x20 && value.last != 0x20, "no space is around it")
         guard let expiry = credential.expiry else { return }
         demand(expiry > now, "a credential has not ended")
-        for ahead in [0, 60 * Nanoseconds.second, .max] {
+        for ahead in [0, 60 * Duration.second, .max] {
             let schedule = RefreshSchedule(ahead: ahead)
             guard let pause = schedule.pause(fetched: now, expiry: expiry, random: 0.99) else { fail("it ends") }
             let isInTime = pause <= max(RefreshSchedule.minPause, expiry - now)

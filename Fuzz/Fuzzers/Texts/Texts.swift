@@ -1,3 +1,5 @@
+import Time
+
 @testable internal import Bytes
 @testable internal import Configuration
 @testable internal import HTTP

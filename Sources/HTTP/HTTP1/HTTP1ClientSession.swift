@@ -1,4 +1,5 @@
 package import Bytes
+package import Time
 
 /// A connection to an HTTP/1.1 upstream: one exchange after the other.
 ///
@@ -215,7 +216,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
 
     package var heldBytes: Int { output.capacity }
 
-    package var waitsSince: Int64 { owner.lastWritten }
+    package var waitsSince: Instant { owner.lastWritten }
 
     package func send(informational head: HTTPHead) {}
 

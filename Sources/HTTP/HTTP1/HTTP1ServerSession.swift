@@ -1,4 +1,5 @@
 package import Bytes
+package import Time
 
 /// A caller's HTTP/1.1 connection: one exchange after the other.
 ///
@@ -73,10 +74,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     /// A caller of one exchange may take as long as it likes over it.
-    package func endStalled(since time: Int64) {}
+    package func endStalled(since time: Instant) {}
 
     /// The rest of a request cannot be rejected without the connection, which its owner ends in time.
-    package func endDiscarding(since time: Int64) -> Bool { false }
+    package func endDiscarding(since time: Instant) -> Bool { false }
 
     // MARK: HTTPSession
 
@@ -262,7 +263,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     package var heldBytes: Int { output.capacity }
 
-    package var waitsSince: Int64 { owner?.lastWritten ?? .max }
+    package var waitsSince: Instant { owner?.lastWritten ?? .max }
 
     package func forEachExchange(_ body: (any HTTPStream, (any HTTPStreamUser)?) -> Void) {
         if isBusy { body(self, user) }

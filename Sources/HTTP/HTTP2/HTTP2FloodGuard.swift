@@ -1,3 +1,5 @@
+internal import Time
+
 /// Counts the frames of one connection that cost us something and the peer next to nothing.
 ///
 /// Each kind has a bucket: full at first, emptied by one for each frame, and filled again as time passes. A pure value.
@@ -6,7 +8,7 @@ struct HTTP2FloodGuard {
         var level: Double
         let burst: Double
         let perSecond: Double
-        var filled: Int64 = 0
+        var filled = Instant.start
 
         init(burst: Int, perSecond: Int) {
             level = Double(burst)
@@ -15,8 +17,8 @@ struct HTTP2FloodGuard {
         }
 
         /// Takes one out; false if there is none.
-        mutating func consume(_ now: Int64) -> Bool {
-            if filled > 0 { level = min(burst, level + Double(now - filled) / 1e9 * perSecond) }
+        mutating func consume(_ now: Instant) -> Bool {
+            if filled > .start { level = min(burst, level + (now - filled).fractionalSeconds * perSecond) }
             filled = now
             guard level >= 1 else { return false }
             level -= 1
@@ -40,7 +42,7 @@ struct HTTP2FloodGuard {
     }
 
     /// Counts one frame of a kind; the limit, if that was one too many.
-    mutating func count(_ limit: HTTP2Limit, now: Int64) -> HTTP2Limit? {
+    mutating func count(_ limit: HTTP2Limit, now: Instant) -> HTTP2Limit? {
         let isAllowed =
             switch limit {
             case .rapidReset, .madeYouReset: resets.consume(now)

@@ -1,5 +1,6 @@
 package import Bytes
 internal import CNghttp2
+package import Time
 
 /// A caller's HTTP/2 connection.
 package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
@@ -88,7 +89,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
         caller.sessionDiscards()
     }
 
-    package func endDiscarding(since time: Int64) -> Bool {
+    package func endDiscarding(since time: Instant) -> Bool {
         var isLeft = false
         for stream in streams where stream.sending == .sent && stream.receiving != .ended && !stream.isReset {
             if stream.progress > time { isLeft = true } else { stream.reset(.code(.noError)) }
@@ -102,7 +103,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     /// Ends the streams whose peer has taken nothing of what waits for it since `time`.
-    package func endStalled(since time: Int64) {
+    package func endStalled(since time: Instant) {
         for stream in streams where stream.queuedBytes > 0 && stream.progress < time && !stream.isReset {
             rejectedOverLimit(.slowReader)
             let user = stream.user

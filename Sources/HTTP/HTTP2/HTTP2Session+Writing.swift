@@ -1,5 +1,6 @@
 internal import Bytes
 internal import CNghttp2
+internal import Time
 
 /// How what streams send becomes frames in the output.
 ///
@@ -124,7 +125,7 @@ extension HTTP2Session {
     /// Since when the peer has taken nothing of what waits on a stream.
     ///
     /// A window that is shut holds the stream itself back. A stream whose window is open waits for its turn in the output.
-    func waitsSince(_ stream: HTTP2Stream) -> Int64 {
+    func waitsSince(_ stream: HTTP2Stream) -> Instant {
         guard !isClosed, stream.position >= 0 else { return .max }
         let isOpen =
             unsafe nghttp2_session_get_stream_remote_window_size(engine, stream.id) > 0

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import CNghttp2
+internal import Time
 
 /// The state of one HTTP/2 connection (RFC 9113): many exchanges at once, each a stream.
 ///
@@ -119,10 +120,10 @@ package class HTTP2Session: HTTPSession {
     }
 
     /// The monotonic time in nanoseconds.
-    var now: Int64 { owner.now }
+    var now: Instant { owner.now }
 
     /// Since when the peer has taken nothing of the output; `.max` if none of it waits.
-    var lastWritten: Int64 { owner.lastWritten }
+    var lastWritten: Instant { owner.lastWritten }
 
     // MARK: HTTPSession
 

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 /// One exchange on an HTTP/2 connection.
 ///
@@ -36,7 +37,7 @@ final class HTTP2Stream: HTTPStream {
     var notifiesDrained = false
     private static let much = 64 * 1024
     /// The time at which the peer last took something, or nothing was waiting.
-    var progress: Int64 = 0
+    var progress = Instant.start
 
     /// How many bytes the peer may have on their way.
     private(set) var window = HTTP2Session.streamWindow
@@ -72,7 +73,7 @@ final class HTTP2Stream: HTTPStream {
 
     var heldBytes: Int { (outbound?.capacity ?? 0) + (inbound?.capacity ?? 0) }
 
-    var waitsSince: Int64 { queuedBytes > 0 ? session.waitsSince(self) : .max }
+    var waitsSince: Instant { queuedBytes > 0 ? session.waitsSince(self) : .max }
 
     /// Whether the user has ended what it sends.
     var hasEnded: Bool { sending.rawValue >= Sending.ended.rawValue }

@@ -1,6 +1,7 @@
 package import Bytes
 package import Events
 internal import HTTP
+internal import Time
 
 /// Takes the connections of one listening socket on one thread and keeps those that are open.
 package final class Acceptor: ListenerOwner {
@@ -48,7 +49,7 @@ package final class Acceptor: ListenerOwner {
         service.open(stream, head: head, end: end, from: peer)
     }
 
-    var idleTimeout: Nanoseconds? { service.idleTimeout }
+    var idleTimeout: Duration? { service.idleTimeout }
 
     /// The number of open connections.
     package var count: Int { connections.count }
@@ -152,7 +153,7 @@ package final class Acceptor: ListenerOwner {
 
     /// The connections that have had no call under way since before `time`; new ones on which nothing has come are among
     /// them only with `new`.
-    func connections(idleBefore time: Nanoseconds, new: Bool) -> [CallerConnection] {
+    func connections(idleBefore time: Instant, new: Bool) -> [CallerConnection] {
         connections.filter { $0.isIdle && $0.idleSince < time && (new || !$0.isNew) }
     }
 
@@ -166,7 +167,7 @@ package final class Acceptor: ListenerOwner {
     }
 
     /// The calls and connections that hold bytes of which nobody has taken any for `patience`.
-    func stalled(for patience: Nanoseconds, at now: Nanoseconds) -> [StalledCall] {
+    func stalled(for patience: Duration, at now: Instant) -> [StalledCall] {
         connections.flatMap { $0.stalled(for: patience, at: now) }
     }
 

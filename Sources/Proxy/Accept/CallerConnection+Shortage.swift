@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Time
 
 /// What a connection gives up when descriptors or memory run short.
 extension CallerConnection {
@@ -27,13 +28,13 @@ extension CallerConnection {
 
     /// What holds bytes of which nobody has taken any for `patience`: the connection, if its caller does not read, or else
     /// calls.
-    func stalled(for patience: Nanoseconds, at now: Nanoseconds) -> [StalledCall] {
+    func stalled(for patience: Duration, at now: Instant) -> [StalledCall] {
         guard let wire else { return [] }
         let time = now - patience
         guard wire.lastWritten > time else { return [wholeConnection(wire, at: now)] }
         var calls: [StalledCall] = []
         session?.forEachExchange { stream, user in
-            let since = max(0, min(stream.waitsSince, user?.waitsSince ?? .max))
+            let since = max(.start, min(stream.waitsSince, user?.waitsSince ?? .max))
             guard since <= time else { return }
             let bytes = held(by: stream, user) + (version == .http1 ? wire.heldInput : 0)
             guard bytes > (user == nil ? 0 : Call.size) else { return }
@@ -44,7 +45,7 @@ extension CallerConnection {
     }
 
     /// All that the connection holds: it waits behind an output that the caller does not read.
-    private func wholeConnection(_ wire: Wire, at now: Nanoseconds) -> StalledCall {
+    private func wholeConnection(_ wire: Wire, at now: Instant) -> StalledCall {
         var bytes = wire.output.capacity + wire.heldInput
         session?.forEachExchange { stream, user in bytes += held(by: stream, user) }
         return StalledCall(StalledMemory(bytes: bytes, time: now - wire.lastWritten), connection: self)

@@ -2,13 +2,14 @@ internal import Bytes
 internal import Events
 private import Glibc
 package import HTTP
+package import Time
 
 /// An accepted connection: a wire, and the session that makes requests of its bytes.
 package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Where the acceptor keeps the connection in its list.
     var position = 0
     /// When the last call ended, or the connection began.
-    private(set) var idleSince: Nanoseconds
+    private(set) var idleSince: Instant
     /// Whether it is closed because descriptors are short.
     var isEvicted = false
 
@@ -41,7 +42,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     private var isEnding = false
 
     /// How long a caller that is told goodbye is waited for.
-    static let shutdownTime = Nanoseconds.second
+    static let shutdownTime = Duration.second
 
     init(_ transport: any Transport, peer: Peer, acceptor: Acceptor) {
         self.acceptor = acceptor
@@ -63,7 +64,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var context: WireContext { acceptor.context }
 
     /// How long the connection may be idle.
-    private var idleTimeout: Nanoseconds? { isDraining ? Self.shutdownTime : acceptor.idleTimeout }
+    private var idleTimeout: Duration? { isDraining ? Self.shutdownTime : acceptor.idleTimeout }
 
     /// Has the next response of HTTP/1.1 say that the connection closes after it; an idle connection stays open for it.
     ///
@@ -119,7 +120,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Closes a connection on which nothing has come, but not before its caller has had time to send a request.
     private func awaitFirstCall() {
         let left = idleSince + Self.shutdownTime - context.loop.now
-        guard left > 0 else { return close() }
+        guard left > .zero else { return close() }
         timer?.arm(after: left)
     }
 
@@ -204,7 +205,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     }
 
     /// Ends what the caller has taken nothing of for so long: streams, or the connection, if it does not read at all.
-    private func endStalled(_ limit: Nanoseconds) {
+    private func endStalled(_ limit: Duration) {
         guard let session, let wire, !isEnding else { return }
         session.endStalled(since: context.loop.now - limit)
         let waiting = wire.output.isEmpty ? nil : wire.bytesSent
@@ -318,7 +319,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         service.exceeded(limit, by: peer)
     }
 
-    package var now: Int64 { context.loop.now }
+    package var now: Instant { context.loop.now }
 
     package func sessionDiscards() {
         switch version {
@@ -360,7 +361,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     package var hasRunLong: Bool { context.loop.hasRunLong }
 
-    package var lastWritten: Int64 { wire?.lastWritten ?? .max }
+    package var lastWritten: Instant { wire?.lastWritten ?? .max }
 
     package func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)

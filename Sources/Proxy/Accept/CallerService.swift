@@ -6,15 +6,16 @@ internal import Protocols
 internal import RPC
 internal import TLS
 internal import Telemetry
+internal import Time
 
 /// Makes calls of the requests that come in on one listener.
 final class CallerService: ConnectionService {
     let worker: Worker
     /// The address of the listener as it is logged.
     let name: [UInt8]
-    private(set) var headTimeout: Nanoseconds?
-    private(set) var idleTimeout: Nanoseconds?
-    private(set) var stalledTimeout: Nanoseconds?
+    private(set) var headTimeout: Duration?
+    private(set) var idleTimeout: Duration?
+    private(set) var stalledTimeout: Duration?
     private(set) var limits = HTTPLimits()
     /// The most bytes of one message of a request.
     private(set) var requestMessageLimit: Int?
@@ -25,7 +26,7 @@ final class CallerService: ConnectionService {
     /// Whom the names that a request brings let in.
     private(set) var callerGuard: CallerGuard
     /// How long an interceptor may suspend an event.
-    private(set) var suspensionTimeout: Nanoseconds?
+    private(set) var suspensionTimeout: Duration?
     /// The most bytes of one message that an interceptor sees.
     private(set) var heldMessageLimit = 0
     /// The most that waits for an interceptor in one direction of a call before no more is read.
@@ -44,14 +45,14 @@ final class CallerService: ConnectionService {
 
     /// Takes the settings of a new generation; they count for new connections.
     func use(_ settings: ListenerSettings) {
-        headTimeout = settings.timeouts.head.map { Nanoseconds($0) }
-        idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
-        stalledTimeout = settings.timeouts.stalled.map { Nanoseconds($0) }
+        headTimeout = settings.timeouts.head
+        idleTimeout = settings.timeouts.idle
+        stalledTimeout = settings.timeouts.stalled
         requestMessageLimit = settings.limits.requestMessage
         responseMessageLimit = settings.limits.responseMessage
         sendsProxyStatus = settings.sendsProxyStatus
         callerGuard = CallerGuard(settings.guards, isSecure: settings.tls != nil)
-        suspensionTimeout = settings.timeouts.suspension.map { Nanoseconds($0) }
+        suspensionTimeout = settings.timeouts.suspension
         heldMessageLimit = settings.limits.heldMessage
         heldEventLimit = settings.limits.heldEvents
         heldByteLimit = settings.limits.heldBytes

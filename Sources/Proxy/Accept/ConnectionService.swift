@@ -1,5 +1,6 @@
 package import Events
 package import HTTP
+package import Time
 
 /// Serves the requests of accepted connections.
 package protocol ConnectionService: AnyObject {
@@ -15,12 +16,12 @@ package protocol ConnectionService: AnyObject {
     func outOfMemory(_ peer: Peer)
     /// TLS with a caller has failed; says why.
     func tlsFailed(_ reason: String, with peer: Peer)
-    /// How long a head may take to arrive, in nanoseconds; nil for ever.
-    var headTimeout: Nanoseconds? { get }
-    /// How long a connection may be idle, in nanoseconds; nil for ever.
-    var idleTimeout: Nanoseconds? { get }
-    /// How long a caller may take nothing of what waits for it, in nanoseconds; nil for ever.
-    var stalledTimeout: Nanoseconds? { get }
+    /// How long a head may take to arrive; nil for ever.
+    var headTimeout: Duration? { get }
+    /// How long a connection may be idle; nil for ever.
+    var idleTimeout: Duration? { get }
+    /// How long a caller may take nothing of what waits for it; nil for ever.
+    var stalledTimeout: Duration? { get }
     /// What is taken in of a caller.
     var limits: HTTPLimits { get }
     /// Whether a connection without a call is closed for a new one where there are too many.

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// Has one worker close idle connections of its callers when file descriptors run short, those first that have been idle
 /// longest.
@@ -9,10 +10,10 @@ final class DescriptorKeeper: EndOfTurn {
     /// The part of the idle connections that is closed at a time.
     private static let part = 32
     /// How long it is not looked for idle connections once there were none.
-    private static let pause = 10 * Nanoseconds.millisecond
+    private static let pause = 10 * Duration.millisecond
 
     /// How long a connection is to have been idle: the request of a new one may be on its way.
-    private static let grace = 10 * Nanoseconds.millisecond
+    private static let grace = 10 * Duration.millisecond
 
     let budget: DescriptorBudget
     /// The acceptors whose connections may be closed.
@@ -21,9 +22,9 @@ final class DescriptorKeeper: EndOfTurn {
     var closed: (Int) -> Void = { _ in }
     private let loop: EventLoop
     private let askOthers: () -> Void
-    private var restUntil = Nanoseconds.min
-    private var restOfNewUntil = Nanoseconds.min
-    private var rejectUntil = Nanoseconds.min
+    private var restUntil = Instant.min
+    private var restOfNewUntil = Instant.min
+    private var rejectUntil = Instant.min
     private var isDue = false
 
     /// `askOthers` has the other workers call `closeIdle`.

@@ -4,13 +4,13 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// What is told of a call that is over, in the access log and on the admin page of recent calls.
 extension AccessLogLine {
     /// Begins a line that is written now, with the id of the call.
     init(about call: Call, to queue: ByteQueue, formatter: TimestampFormatter) {
-        let now = Clock.wall
-        self.init(to: queue, seconds: Int(now / .second), nanoseconds: Int(now % .second), formatter: formatter)
+        self.init(to: queue, at: Clock.wall, formatter: formatter)
         let id = ByteQueue(pool: call.worker.context.buffers)
         call.appendID(to: id)
         field("call", text: id.readable)
@@ -31,7 +31,7 @@ extension AccessLogLine {
         let spent = call.ledger.spent(at: call.record.stages.ended)
         guard !spent.isEmpty else { return }
         beginObject("spent")
-        for (phase, time) in spent { field(phase.field, millisecondsOf: Int(time)) }
+        for (phase, time) in spent { field(phase.field, milliseconds: time) }
         endObject()
     }
 
@@ -47,7 +47,7 @@ extension AccessLogLine {
             let changes = trace.changes(of: note, in: call.request)
             if !changes.isEmpty { field("changes", texts: changes) }
             if let reason = note.reason { field("reason", text: Array("\(reason)".utf8).span) }
-            if let time = note.time { field("ms", millisecondsOf: Int(time)) }
+            if let time = note.time { field("ms", milliseconds: time) }
             endObject()
         }
         endArray()
@@ -72,7 +72,7 @@ extension AccessLogLine {
             null("method")
         }
         field("http_method", text: request.method)
-        field("host", text: request.authority)
+        field("host", text: request.receivedAuthority)
         field("path", text: request.path)
         writeRoute(call)
         if let upstream = call.route.upstream {
@@ -81,6 +81,7 @@ extension AccessLogLine {
         } else {
             null("upstream")
         }
+        if call.isForwarded { field("upstream_host", text: request.authority) } else { null("upstream_host") }
     }
 
     /// Adds the route: its name, its number if it has none, or null if no route took the call.
@@ -99,12 +100,12 @@ extension AccessLogLine {
         field("status", number: record.status)
         field("request_bytes", number: record.requestBytes)
         field("response_bytes", number: record.responseBytes)
-        field("duration_ms", millisecondsOf: Int(record.duration))
+        field("duration_ms", milliseconds: record.duration)
         beginObject("stages")
         let stages = record.stages
-        if stages.forwarded > 0 { field("chain_ms", millisecondsOf: Int(stages.forwarded - stages.arrived)) }
-        if stages.connected > 0 { field("connect_ms", millisecondsOf: Int(call.ledger.connecting)) }
-        if stages.responded > 0 { field("first_byte_ms", millisecondsOf: Int(stages.responded - stages.connected)) }
+        if stages.forwarded > .start { field("chain_ms", milliseconds: stages.forwarded - stages.arrived) }
+        if stages.connected > .start { field("connect_ms", milliseconds: call.ledger.connecting) }
+        if stages.responded > .start { field("first_byte_ms", milliseconds: stages.responded - stages.connected) }
         endObject()
         field("attempts", number: record.attempts)
         switch record.decider {

@@ -3,6 +3,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The time that the caller or the configuration allows for a call, counted from the arrival of its head.
 extension Call {
@@ -18,23 +19,22 @@ extension Call {
         guard request.first(field.known, from: index + 1) == nil,
             let timeout = field.read(request.value(at: index))
         else { return field.malformedError }
-        guard timeout != .maximum else { return nil }
-        let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(timeout.nanoseconds)
-        guard !isBeyond else { return nil }
-        guard timeout.nanoseconds > 0 else { return Self.overDeadline }
+        let time = record.stages.arrived.adding(saturating: timeout)
+        guard time < .max else { return nil }
+        guard timeout > .zero else { return Self.overDeadline }
         setDeadline(time)
         return nil
     }
 
     /// Allows the call so much time from its arrival, unless it has less anyway.
-    func limitTime(to limit: Nanoseconds) {
-        let (time, isBeyond) = record.stages.arrived.addingReportingOverflow(limit)
-        guard !isBeyond, time < deadline ?? .max else { return }
+    func limitTime(to limit: Duration) {
+        let time = record.stages.arrived.adding(saturating: limit)
+        guard time < deadline ?? .max else { return }
         isDeadlineOurs = true
         setDeadline(time)
     }
 
-    private func setDeadline(_ time: Nanoseconds) {
+    private func setDeadline(_ time: Instant) {
         deadline = time
         let timer =
             deadlineTimer
@@ -43,7 +43,7 @@ extension Call {
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
         deadlineTimer = timer
-        timer.arm(after: max(0, time - worker.context.loop.now))
+        timer.arm(after: max(.zero, time - worker.context.loop.now))
     }
 
     /// An error about time that is over, with where that has gone.
@@ -60,7 +60,7 @@ extension Call {
         // Of the caller's own, what has passed may be less than the field can say.
         guard let deadline, isDeadlineOurs || now - record.stages.arrived >= .millisecond else { return }
         guard let field = classification.rpcProtocol.timeoutField else { return }
-        let text = field.text(of: Timeout(nanoseconds: deadline - now))
+        let text = field.text(of: deadline - now)
         if let index = request.first(field.known) {
             request.setValue(at: index, text.bytes)
         } else {

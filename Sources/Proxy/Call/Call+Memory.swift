@@ -4,6 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+package import Time
 
 /// What a call holds, and how it ends when that memory is needed.
 extension Call {
@@ -29,7 +30,7 @@ extension Call {
     }
 
     /// How long interceptors and connections may take: so much later than a peer, a call that waits for one is stalled.
-    static let usualWait = Nanoseconds.second
+    static let usualWait = Duration.second
 
     package var heldBytes: Int {
         let queues = [
@@ -41,29 +42,29 @@ extension Call {
         return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
     }
 
-    package var waitsSince: Int64 {
+    package var waitsSince: Instant {
         let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, responsePieceCame, barePieceCame)
         let martlet = min(holdQueues.request.waitsSince, holdQueues.response.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
 
     /// Since when there is no connection for what has left the chain.
-    private var connectingSince: Nanoseconds {
+    private var connectingSince: Instant {
         isForwarded && acceptsRequest && attempt?.isConnected != true ? ledger.since : .max
     }
 
     /// When the caller last sent some of what waits for the rest of it.
-    private var requestPieceCame: Nanoseconds {
+    private var requestPieceCame: Instant {
         requestReader?.heldBytes ?? 0 > 0 ? pieceCame.request : .max
     }
 
     /// When the upstream last sent some of what waits for the rest of it.
-    private var responsePieceCame: Nanoseconds {
+    private var responsePieceCame: Instant {
         responseReader?.heldBytes ?? 0 > 0 || heldBody != nil ? pieceCame.response : .max
     }
 
     /// When some last came of the bare message that is being put together, whoever sends it.
-    private var barePieceCame: Nanoseconds {
+    private var barePieceCame: Instant {
         bareMessage == nil ? .max : max(pieceCame.request, pieceCame.response)
     }
 

@@ -5,6 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The messages of a call, where somebody in its chain asks for them: made out of bodies, and bodies of them again.
 extension Call {

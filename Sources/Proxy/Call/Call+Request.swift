@@ -4,6 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The way of a request behind its head: what arrives from the caller, through the chain, to the upstream.
 extension Call {

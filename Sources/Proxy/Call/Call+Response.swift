@@ -5,6 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The way of a response, be it the upstream's or our own: through the chain, to the caller.
 extension Call {

@@ -3,6 +3,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 public import Telemetry
+internal import Time
 
 /// Retries that an interceptor asks for: the response that has come is dropped, and the request passes once more through
 /// what runs for each attempt.

@@ -4,6 +4,7 @@ public import Events
 internal import HTTP
 public import Protocols
 public import RPC
+public import Time
 
 /// What interceptors see of a call, beside the head of its request. Nothing of it is good once `finished` has returned.
 extension Call {
@@ -39,15 +40,15 @@ extension Call {
     /// What the caller was told, or what the upstream said, about a failure; good in `finished`.
     public var message: String { String(decoding: record.message, as: UTF8.self) }
 
-    /// The whole time of the call in nanoseconds; good in `finished`.
-    public var duration: Nanoseconds { record.duration }
+    /// The whole time of the call; good in `finished`.
+    public var duration: Duration { record.duration }
 
-    /// The monotonic time of the worker's loop in nanoseconds.
-    public var now: Nanoseconds { worker.context.loop.now }
+    /// The monotonic time of the worker's loop.
+    public var now: Instant { worker.context.loop.now }
 
-    /// Calls `action` on the worker's thread when `time`, in nanoseconds, has passed, unless the timer is cancelled before
+    /// Calls `action` on the worker's thread when `time` has passed, unless the timer is cancelled before
     /// then, or the call is over.
-    public func timer(after time: Nanoseconds, _ action: @escaping () -> Void) -> Timer {
+    public func timer(after time: Duration, _ action: @escaping () -> Void) -> Timer {
         let timer = Timer(on: worker.context.loop.timers, action: action)
         timer.arm(after: time)
         timers.append(timer)

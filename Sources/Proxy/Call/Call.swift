@@ -4,6 +4,7 @@ public import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// One call, from the head of its request to its record.
 ///
@@ -17,9 +18,9 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// How many bytes wait on one side that is behind the other.
     static let lowWater = 16 * 1024
     /// How long the head of a response waits for what follows, where that may lead to a retry.
-    static let headPatience = 500 * Nanoseconds.millisecond
+    static let headPatience = 500 * Duration.millisecond
     /// Likewise, while the request is under way: a caller may wait for the head before it goes on.
-    static let streamHeadPatience = 50 * Nanoseconds.millisecond
+    static let streamHeadPatience = 50 * Duration.millisecond
 
     let worker: Worker
     let generation: Generation
@@ -140,7 +141,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// The bare message of either body, as far as it has come; first that of the request, then that of the response.
     var bareMessage: ByteQueue?
     /// When a piece last came of what is held of each body until more of it comes.
-    var pieceCame = (request: Nanoseconds.min, response: Nanoseconds.min)
+    var pieceCame = (request: Instant.min, response: Instant.min)
     /// How many messages had come when one was kept by somebody.
     var heldMessages = (request: 0, response: 0)
     /// What the counters know the call by, once an interceptor has counted it.
@@ -149,7 +150,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Those that interceptors have asked for.
     var timers: [Timer] = []
     /// When the time that the call is allowed is over.
-    var deadline: Nanoseconds?
+    var deadline: Instant?
     /// Whether that is sooner than the caller says, if it says anything.
     var isDeadlineOurs = false
     var deadlineTimer: Timer?

@@ -4,6 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// How a call ends: one response, one record, everything let go of.
 extension Call {

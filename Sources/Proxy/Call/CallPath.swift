@@ -5,6 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The way of a call. Read this first.
 ///
@@ -41,6 +42,7 @@ extension Call {
     private func chooseRoute() {
         (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
+        request.keepReceivedAuthority()
         guard let upstream = route.upstream, let authority = upstream.authority else { return }
         request.setAuthority(authority.span)
     }

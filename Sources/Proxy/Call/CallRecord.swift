@@ -1,5 +1,6 @@
 internal import Events
 internal import RPC
+internal import Time
 
 /// What is remembered of a call for metrics and logs.
 struct CallRecord {
@@ -11,11 +12,11 @@ struct CallRecord {
 
     /// The monotonic times of a call's stages; zero for one that was not reached.
     struct Stages {
-        var arrived: Nanoseconds = 0
-        var forwarded: Nanoseconds = 0
-        var connected: Nanoseconds = 0
-        var responded: Nanoseconds = 0
-        var ended: Nanoseconds = 0
+        var arrived = Instant.start
+        var forwarded = Instant.start
+        var connected = Instant.start
+        var responded = Instant.start
+        var ended = Instant.start
     }
 
     var stages = Stages()
@@ -30,5 +31,5 @@ struct CallRecord {
     var decider = Decider.upstream
 
     /// The whole time of the call.
-    var duration: Nanoseconds { stages.ended - stages.arrived }
+    var duration: Duration { stages.ended - stages.arrived }
 }

@@ -2,13 +2,14 @@ internal import Bytes
 internal import Events
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The calls that ended last on a worker, for people: those that failed, and a sample of the others.
 ///
 /// Each is kept as the line of JSON that the access log would have, with its decision trace.
 final class RecentCalls {
-    /// The wall time in nanoseconds at which a call ended, and its line.
-    typealias Line = (time: Nanoseconds, text: [UInt8])
+    /// The time of day at which a call ended, and its line.
+    typealias Line = (time: WallTime, text: [UInt8])
 
     private var failed = Ring(maxCount: 64, maxPerSecond: 100)
     private var others = Ring(maxCount: 16, maxPerSecond: 5)
@@ -45,7 +46,7 @@ final class RecentCalls {
         let maxPerSecond: Int
         private(set) var lines: [Line] = []
         private var next = 0
-        private var second: Nanoseconds = 0
+        private var second = Instant.start
         private var taken = 0
 
         init(maxCount: Int, maxPerSecond: Int) {
@@ -54,7 +55,7 @@ final class RecentCalls {
         }
 
         /// Adds a line at this monotonic time, if there were not too many in this second.
-        mutating func add(at now: Nanoseconds, _ text: () -> [UInt8]) {
+        mutating func add(at now: Instant, _ text: () -> [UInt8]) {
             if now - second >= .second { (second, taken) = (now, 0) }
             guard taken < maxPerSecond else { return }
             taken += 1

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Time
 
 /// Where the time of a call goes, from the arrival of its head on.
 ///
@@ -19,31 +20,31 @@ struct TimeLedger {
 
     private var phase = Phase.chain
     /// When the phase began.
-    private(set) var since: Nanoseconds
-    private var times: (chain: Nanoseconds, waiting: Nanoseconds, connecting: Nanoseconds, attempt: Nanoseconds)
+    private(set) var since: Instant
+    private var times: (chain: Duration, waiting: Duration, connecting: Duration, attempt: Duration)
     /// The link at which the call has waited last.
     private(set) var index: Int?
 
     /// Begins with the chain.
-    init(at now: Nanoseconds) {
+    init(at now: Instant) {
         since = now
-        times = (0, 0, 0, 0)
+        times = (.zero, .zero, .zero, .zero)
     }
 
     /// The call goes over to another phase.
-    mutating func enter(_ next: Phase, at now: Nanoseconds) {
+    mutating func enter(_ next: Phase, at now: Instant) {
         add(now - since)
         since = now
         phase = next
     }
 
     /// The call waits at a link from now on.
-    mutating func wait(_ index: Int, at now: Nanoseconds) {
+    mutating func wait(_ index: Int, at now: Instant) {
         enter(.waiting, at: now)
         self.index = index
     }
 
-    private mutating func add(_ time: Nanoseconds) {
+    private mutating func add(_ time: Duration) {
         switch phase {
         case .chain: times.chain += time
         case .waiting: times.waiting += time
@@ -53,10 +54,10 @@ struct TimeLedger {
     }
 
     /// How long the call has been without a connection, up to the last that it has got.
-    var connecting: Nanoseconds { times.connecting }
+    var connecting: Duration { times.connecting }
 
     /// How long the call has been at each thing until now; what took less than a millisecond is left out.
-    func spent(at now: Nanoseconds) -> [(phase: Phase, time: Nanoseconds)] {
+    func spent(at now: Instant) -> [(phase: Phase, time: Duration)] {
         var all = self
         all.add(now - since)
         let times = [all.times.chain, all.times.waiting, all.times.connecting, all.times.attempt]
@@ -82,7 +83,7 @@ extension Call {
     }
 }
 
-extension Nanoseconds {
+extension Duration {
     /// Seconds with three decimals, cut: `1.204`.
     fileprivate var secondsText: String {
         let milliseconds = String(self / .millisecond % 1000)

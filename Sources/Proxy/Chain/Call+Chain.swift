@@ -4,6 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// A call's way through its chain: requests first to last, responses and the end last to first.
 extension Call {
@@ -113,10 +114,10 @@ extension Call {
     /// Calls the hook, and notes what comes of it, if that is worth telling.
     func askNoting(_ index: Int, _ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction) -> Verdict {
         let edits = editCount(of: event)
-        let start = isTimed ? worker.context.loop.clock.now : 0
+        let start = isTimed ? worker.context.loop.clock.now : .start
         let verdict = ask(index, event, bytes, direction)
         let time = isTimed ? worker.context.loop.clock.now - start : nil
-        if let time { worker.counters.interceptorTook(run.chain.links[index].counter, Int(time)) }
+        if let time { worker.counters.interceptorTook(run.chain.links[index].counter, time) }
         note(verdict, index, event, direction, from: edits, time: time)
         return verdict
     }
@@ -148,7 +149,7 @@ extension Call {
         _ event: ChainEvent,
         _ direction: Direction,
         from edits: Int,
-        time: Nanoseconds?
+        time: Duration?
     ) {
         if case .next = verdict, editCount(of: event) == edits, !event.isTouched { return }
         guard !isOver else { return }

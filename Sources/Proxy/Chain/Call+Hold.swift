@@ -4,6 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// What happens where an interceptor has suspended an event: it waits there, and what comes later waits behind it, until it
 /// is resumed.
@@ -165,8 +166,8 @@ extension Call {
     }
 
     private func hasResumed(_ suspension: Suspension, _ index: Int, _ event: ChainEvent, _ direction: Direction) {
-        let time = suspension.began > 0 ? worker.context.loop.clock.now - suspension.began : 0
-        worker.counters.interceptorTook(run.chain.links[index].counter, Int(time))
+        let time = suspension.began > .start ? worker.context.loop.clock.now - suspension.began : .zero
+        worker.counters.interceptorTook(run.chain.links[index].counter, time)
         trace?.resumed(index, event.label(direction), after: time)
         let phase: TimeLedger.Phase = attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
         ledger.enter(phase, at: worker.context.loop.now)

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Time
 
 /// What the interceptors of one call have decided and changed: for logs and for people who ask why.
 ///
@@ -16,8 +17,8 @@ final class DecisionTrace {
         /// Its changes: those of the request's head by their place there, since that stays as long as the trace does; of
         /// others by their place in `changes`.
         fileprivate let changes: Range<Int>
-        /// How long it took in nanoseconds: where it has waited, until it was resumed; nil where nobody looked at a clock.
-        var time: Nanoseconds?
+        /// How long it took: where it has waited, until it was resumed; nil where nobody looked at a clock.
+        var time: Duration?
         /// Why it came to nothing, if it did.
         fileprivate(set) var reason: StaticString?
     }
@@ -44,7 +45,7 @@ final class DecisionTrace {
     private let names = ByteArena(capacity: 256)
 
     /// Notes what an interceptor has done to the head of the request; `edits` are its changes there.
-    func noteRequestHead(_ index: Int, _ verdict: Decision, edits: Range<Int>, time: Nanoseconds?) {
+    func noteRequestHead(_ index: Int, _ verdict: Decision, edits: Range<Int>, time: Duration?) {
         add(Note(index: index, event: .requestHead, verdict: verdict, changes: edits, time: time))
     }
 
@@ -55,7 +56,7 @@ final class DecisionTrace {
         _ verdict: Decision,
         head: HTTPHead?,
         from first: Int,
-        time: Nanoseconds?
+        time: Duration?
     ) {
         add(Note(index: index, event: event, verdict: verdict, changes: keep(head, from: first), time: time))
     }
@@ -88,7 +89,7 @@ final class DecisionTrace {
     }
 
     /// Notes how long what an interceptor has suspended has waited.
-    func resumed(_ index: Int, _ event: ChainEvent.Label, after time: Nanoseconds) {
+    func resumed(_ index: Int, _ event: ChainEvent.Label, after time: Duration) {
         let isIt = { (note: Note) in note.index == index && note.event == event && note.verdict == .suspend }
         guard let index = notes.firstIndex(where: { isIt($0) && $0.time == nil }) else { return }
         notes[index].time = time

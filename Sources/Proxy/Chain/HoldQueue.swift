@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import Protocols
+internal import Time
 
 /// An interceptor that has suspended an event, and all that waits behind it there, in the order of arrival.
 final class HoldQueue {
@@ -48,7 +49,7 @@ final class HoldQueue {
     }
 
     /// When the first event began to wait for its suspension.
-    fileprivate var began: Nanoseconds {
+    fileprivate var began: Instant {
         events.first?.state.suspension?.began ?? .min
     }
 }
@@ -67,13 +68,13 @@ struct DirectionQueues {
     /// Whether the source is held back until fewer wait.
     var isPaused = false
     /// When an event last left.
-    private var lastLeft = Nanoseconds.min
+    private var lastLeft = Instant.min
 
     /// Whether nothing is held.
     var isEmpty: Bool { heldIndexes == 0 }
 
     /// Since when nothing has left; `.max` if nothing waits.
-    var waitsSince: Nanoseconds {
+    var waitsSince: Instant {
         queues.reduce(.max) { since, queue in
             let left = max(queue.began, lastLeft)
             // What waits for no suspension is leaving just now.
@@ -104,7 +105,7 @@ struct DirectionQueues {
     }
 
     /// Takes the first event out of a gate, which goes with its last one.
-    mutating func removeFirst(of queue: HoldQueue, at now: Nanoseconds) -> HoldQueue.HeldEvent {
+    mutating func removeFirst(of queue: HoldQueue, at now: Instant) -> HoldQueue.HeldEvent {
         lastLeft = now
         let held = queue.events.removeFirst()
         events -= 1

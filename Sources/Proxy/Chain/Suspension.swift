@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// An event that waits in an interceptor.
 ///
@@ -21,7 +22,7 @@ public final class Suspension {
     /// Whether an event waits for it, or has.
     private var isClaimed = false
     /// When the event began to wait.
-    private(set) var began: Nanoseconds = 0
+    private(set) var began = Instant.start
     /// The bytes that are held for what it waits for.
     var heldBytes: () -> Int = { 0 }
     /// Told when it is resumed once more.
@@ -87,7 +88,7 @@ public final class Suspension {
     }
 
     /// The call waits from now on, as long as `timer` lets it.
-    func begin(_ timer: Timer, at now: Nanoseconds, _ tasks: LoopTasks) {
+    func begin(_ timer: Timer, at now: Instant, _ tasks: LoopTasks) {
         self.timer = timer
         self.began = now
         task = start?(tasks, self)

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Events
 internal import TLS
 internal import Telemetry
+internal import Time
 
 /// One credential as a worker knows it.
 final class CachedCredential {
@@ -23,11 +24,11 @@ final class CachedCredential {
     private let loop: EventLoop?
     private let send: (CredentialRequest) -> Void
     /// Until when the value is used, and from when on another is ordered, by the loop's clock.
-    private var end = Nanoseconds.max
-    private var refresh = Nanoseconds.max
-    private var retry = Nanoseconds.min
+    private var end = Instant.max
+    private var refresh = Instant.max
+    private var retry = Instant.min
     /// The wall time at which the value ends, if that is known.
-    private var expiry: Nanoseconds?
+    private var expiry: WallTime?
     private var isRequested = false
     private var waiting: [Int: () -> Void] = [:]
     private var nextWaiting = 0
@@ -39,7 +40,7 @@ final class CachedCredential {
         self.loop = loop
         self.send = send
         if case .fixed(let value) = source {
-            update(CredentialState(Credential(value: value, expiry: JWT.expiry(of: value)), at: 0))
+            update(CredentialState(Credential(value: value, expiry: JWT.expiry(of: value)), at: .epoch))
         }
     }
 
@@ -61,11 +62,11 @@ final class CachedCredential {
 
     /// Whether to wait so long would be in vain: nobody fetches it, or not so soon, and it is not a file whose content is to
     /// change.
-    func cannotSucceed(within timeout: Nanoseconds) -> Bool {
+    func cannotSucceed(within timeout: Duration) -> Bool {
         guard source.isFetched else { return value == nil || !source.mayChange }
         guard let error else { return false }
-        let now = loop?.now ?? 0
-        return retry > (error.isRejection ? now : now.addingSaturated(timeout))
+        let now = loop?.now ?? .start
+        return retry > (error.isRejection ? now : now.adding(saturating: timeout))
     }
 
     /// What is wrong where there is no value that may be used, in words.
@@ -77,7 +78,7 @@ final class CachedCredential {
             return "there is no token\(description)\(reason)"
         }
         let verb = Clock.wall < expiry ? "expires" : "expired"
-        return "the token\(description) \(verb) at \(TimestampFormatter.text(Int(expiry)))\(reason)"
+        return "the token\(description) \(verb) at \(TimestampFormatter.text(expiry))\(reason)"
     }
 
     /// Whether calls wait for it.
@@ -129,11 +130,10 @@ final class CachedCredential {
             change(state.credential?.value)
         }
         if let loop, state.credential != nil {
-            let offset = loop.clock.now - Clock.wall
-            if state.usableUntil < .max { end = state.usableUntil.addingSaturated(offset) }
-            if let refresh = state.refresh { self.refresh = refresh.addingSaturated(offset) }
+            if state.usableUntil < .max { end = loop.clock.instant(of: state.usableUntil) }
+            if let refresh = state.refresh { self.refresh = loop.clock.instant(of: refresh) }
         }
-        if let loop, let time = state.retry { retry = time.addingSaturated(loop.clock.now - Clock.wall) }
+        if let loop, let time = state.retry { retry = loop.clock.instant(of: time) }
         // One that is told may end another that waits: that is not to be told then.
         for number in waiting.keys.sorted() { waiting[number]?() }
         if isAwaited, !isGood || !rejectedBy.isEmpty { request() }

@@ -1,14 +1,14 @@
-package import Events
+package import Time
 
 /// Something secret that is put into a header, and when it ends.
 package struct Credential: Equatable, Sendable {
     /// The value, which can stand in a header.
     package let value: [UInt8]
-    /// When it ends, in nanoseconds of wall time since 1970; nil if nobody has told.
-    package let expiry: Nanoseconds?
+    /// When it ends; nil if nobody has told.
+    package let expiry: WallTime?
 
     /// Makes a credential.
-    package init(value: [UInt8], expiry: Nanoseconds? = nil) {
+    package init(value: [UInt8], expiry: WallTime? = nil) {
         self.value = value
         self.expiry = expiry
     }

@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import RPC
 internal import TLS
+internal import Time
 
 /// One fetch of a credential: reads the secrets that it takes, asks, and reads the response.
 ///
@@ -18,7 +19,7 @@ final class CredentialFetch {
     private var secrets: [Secret: [UInt8]] = [:]
     private var process: Subprocess?
     private var fetch: Fetch?
-    private var began: Nanoseconds = 0
+    private var began = WallTime.epoch
 
     /// Makes one; `done` is called once, unless it is cancelled, and maybe before `start` has returned.
     init(_ source: CredentialSource, with fetcher: Fetcher, on loop: EventLoop, done: @escaping Completion) {
@@ -79,7 +80,7 @@ final class CredentialFetch {
     private func run(
         _ command: [String],
         _ environment: [String: String],
-        timeout: Nanoseconds?,
+        timeout: Duration?,
         then: @escaping ([UInt8]) -> Void
     ) {
         let process = Subprocess(on: loop, limit: Secret.limit) { [unowned self] outcome in
@@ -212,7 +213,7 @@ final class CredentialFetch {
         }
     }
 
-    private func read(_ reading: (Nanoseconds) throws(CredentialResponseError) -> Credential) {
+    private func read(_ reading: (WallTime) throws(CredentialResponseError) -> Credential) {
         do throws(CredentialResponseError) {
             end(.success(try reading(began)))
         } catch {

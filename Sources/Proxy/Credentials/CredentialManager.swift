@@ -1,4 +1,5 @@
 package import Events
+internal import Time
 
 /// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
 ///
@@ -145,8 +146,8 @@ package struct NamedCredential: Sendable {
     package let name: String
     /// Where it comes from.
     package let source: CredentialSource
-    /// How long before its end it is fetched anew, in nanoseconds.
-    let refreshAhead: Nanoseconds
+    /// How long before its end it is fetched anew.
+    let refreshAhead: Duration
 }
 
 extension CredentialSource {

@@ -1,5 +1,5 @@
 internal import Documents
-package import Events
+package import Time
 
 extension CredentialResponse {
     /// The credential in a response over HTTP, which has to have a status of 2xx; that of others tells why there is none.
@@ -13,7 +13,7 @@ extension CredentialResponse {
     package func credential(
         status: Int,
         body: [UInt8],
-        at now: Nanoseconds
+        at now: WallTime
     ) throws(CredentialResponseError) -> Credential {
         if 200...299 ~= status { return try credential(in: body, at: now) }
         guard self != .text, let value = try? JSON.parse(body), let rejection = rejection(in: JSONResponse(value))

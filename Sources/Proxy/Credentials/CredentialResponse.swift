@@ -1,6 +1,6 @@
 internal import Bytes
 package import Documents
-package import Events
+package import Time
 
 /// A form in which programs and servers give credentials.
 ///
@@ -32,7 +32,7 @@ package enum CredentialResponse: Equatable, Sendable {
     ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
     /// - Returns: the credential, which has not ended.
     /// - Throws: what is wrong with the response, or what the server says.
-    package func credential(in bytes: [UInt8], at now: Nanoseconds) throws(CredentialResponseError) -> Credential {
+    package func credential(in bytes: [UInt8], at now: WallTime) throws(CredentialResponseError) -> Credential {
         guard self != .text else {
             guard let value = TokenText.token(in: bytes) else { throw .notForHeaders(nil) }
             return try Self.credential(value, until: nil, at: now)
@@ -48,15 +48,15 @@ package enum CredentialResponse: Equatable, Sendable {
         let fields = fields
         let value = try response.header(fields.value)
         let ends = try [
-            response.lifetime(fields.expiresIn).map { now.addingSaturated($0) }, response.time(fields.expiresAt),
+            response.lifetime(fields.expiresIn).map { now.adding(saturating: $0) }, response.time(fields.expiresAt),
         ]
         return try Self.credential(value, until: ends.compactMap { $0 }.min(), at: now)
     }
 
     private static func credential(
         _ value: [UInt8],
-        until reported: Nanoseconds?,
-        at now: Nanoseconds
+        until reported: WallTime?,
+        at now: WallTime
     ) throws(CredentialResponseError) -> Credential {
         let expiry = reported ?? JWT.expiry(of: value)
         if let expiry, expiry <= now { throw .expired }

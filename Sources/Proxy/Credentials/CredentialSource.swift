@@ -2,6 +2,7 @@ internal import Bytes
 internal import Documents
 internal import Events
 internal import TLS
+internal import Time
 
 /// Where a credential comes from, and all that it takes to get it there.
 ///
@@ -35,7 +36,7 @@ package struct ExecSource: Hashable, Sendable {
     let environment: [String: String]
     /// What it writes.
     @NotHashed var response: CredentialResponse
-    let timeout: Nanoseconds?
+    let timeout: Duration?
 
     package static func == (left: ExecSource, right: ExecSource) -> Bool {
         left.command.elementsEqual(right.command) { $0.isSame(as: $1) } && left.environment == right.environment
@@ -69,7 +70,7 @@ package struct HTTPSource: Hashable, Sendable {
     var form: [Parameter]
     var authentication: Authentication
     @NotHashed var response: CredentialResponse
-    let timeout: Nanoseconds?
+    let timeout: Duration?
 
     /// One parameter of a form.
     struct Parameter: Hashable, Sendable {

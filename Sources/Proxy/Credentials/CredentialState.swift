@@ -1,4 +1,4 @@
-package import Events
+package import Time
 
 /// Why a credential could not be fetched; it never holds one, or what it was to be made of.
 package struct CredentialError: Error, Equatable, Sendable {
@@ -7,9 +7,9 @@ package struct CredentialError: Error, Equatable, Sendable {
     /// Whether it has been rejected, so that to wait helps nobody.
     package let isRejection: Bool
     /// How long the server asks to be left alone.
-    let retryAfter: Nanoseconds?
+    let retryAfter: Duration?
 
-    init(_ text: String, isRejection: Bool = false, retryAfter: Nanoseconds? = nil) {
+    init(_ text: String, isRejection: Bool = false, retryAfter: Duration? = nil) {
         self.text = text
         self.isRejection = isRejection
         self.retryAfter = retryAfter
@@ -21,31 +21,31 @@ package struct CredentialState: Equatable, Sendable {
     /// The last one that was fetched, unless it is known to be good no more.
     package var credential: Credential?
     /// When that was.
-    package var fetched: Nanoseconds = 0
+    package var fetched = WallTime.epoch
     /// From when on it should be fetched anew.
-    package var refresh: Nanoseconds?
+    package var refresh: WallTime?
     /// When a fetch that has failed is retried.
-    package var retry: Nanoseconds?
+    package var retry: WallTime?
     /// Why the last fetch has brought none, if that is so.
     package var error: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
     package var isSuspect = false
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
-    static let margin = 2 * Nanoseconds.second
+    static let margin = 2 * Duration.second
 
     /// Until when the credential is used; without an end if it has none.
-    var usableUntil: Nanoseconds {
+    var usableUntil: WallTime {
         guard let expiry = credential?.expiry else { return .max }
-        let lifetime = fetched > 0 ? expiry.addingSaturated(-fetched) : .max
-        return expiry.addingSaturated(-min(Self.margin, lifetime / 10))
+        let lifetime = fetched > .epoch ? expiry.duration(saturatingSince: fetched) : .max
+        return expiry.adding(saturating: -min(Self.margin, lifetime / 10))
     }
 
     /// Nothing is known.
     package init() {}
 
     /// A credential that has just come.
-    package init(_ credential: Credential, at time: Nanoseconds) {
+    package init(_ credential: Credential, at time: WallTime) {
         self.credential = credential
         fetched = time
     }

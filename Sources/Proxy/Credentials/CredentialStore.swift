@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// The credentials as one worker knows them; what it lacks it orders from their keeper.
 ///
@@ -35,7 +36,7 @@ final class CredentialStore {
     }
 
     /// The slot of a credential that the configuration names.
-    func credential(_ source: CredentialSource, name: String, refreshAhead: Nanoseconds) -> CachedCredential {
+    func credential(_ source: CredentialSource, name: String, refreshAhead: Duration) -> CachedCredential {
         named.append(NamedCredential(name: name, source: source, refreshAhead: refreshAhead))
         let credential = credential(source)
         credential.isNamed = true

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Documents
 internal import Events
+internal import Time
 
 /// A response in JSON, and how its members are read.
 ///
@@ -26,17 +27,17 @@ struct JSONResponse {
     }
 
     /// The number of seconds in a place, if there is one; some servers write it as a string.
-    func lifetime(_ pointer: JSONPointer?) throws(CredentialResponseError) -> Nanoseconds? {
+    func lifetime(_ pointer: JSONPointer?) throws(CredentialResponseError) -> Duration? {
         guard let pointer, let found = value(pointer) else { return nil }
         if let time = Self.seconds(found) { return time }
         throw .invalid(pointer.text, expected: "a number of seconds")
     }
 
     /// The wall time in a place, if there is one.
-    func time(_ pointer: JSONPointer?) throws(CredentialResponseError) -> Nanoseconds? {
+    func time(_ pointer: JSONPointer?) throws(CredentialResponseError) -> WallTime? {
         guard let pointer, let found = value(pointer) else { return nil }
         // So many seconds that nanoseconds do not reach them are milliseconds.
-        if let time = Self.seconds(found), time < .max { return time }
+        if let time = Self.seconds(found), time < .max { return WallTime(sinceEpoch: time) }
         if let time = found.string.flatMap(RFC3339.wallTime) { return time }
         throw .invalid(pointer.text, expected: "an RFC 3339 time or seconds since 1970")
     }
@@ -72,9 +73,9 @@ struct JSONResponse {
     }
 
     /// A number, or the decimal digits of a string, as seconds.
-    private static func seconds(_ value: JSONValue) -> Nanoseconds? {
-        guard let text = value.string else { return Nanoseconds(numericDate: value) }
-        return Array(text.utf8).span.decimal.map(Nanoseconds.init(seconds:))
+    private static func seconds(_ value: JSONValue) -> Duration? {
+        guard let text = value.string else { return Duration(seconds: value) }
+        return Array(text.utf8).span.decimal.map(Duration.seconds)
     }
 }
 

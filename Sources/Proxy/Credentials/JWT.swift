@@ -1,8 +1,8 @@
 internal import Bytes
 package import Documents
-package import Events
 internal import RPC
 package import TLS
+package import Time
 
 /// A JSON Web Token (RFC 7519) that is made here, in the compact form of JWS (RFC 7515 §7.1).
 package struct JWT: Equatable, Sendable {
@@ -37,12 +37,12 @@ package struct JWT: Equatable, Sendable {
     /// Nothing is verified: this is for knowing when to fetch another, not for trusting.
     ///
     /// - Returns: the time; nil for what is no token in the compact form of JWS, and for one that has no such claim.
-    package static func expiry(of token: [UInt8]) -> Nanoseconds? {
+    package static func expiry(of token: [UInt8]) -> WallTime? {
         let parts = token.split(separator: dot, omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ $0.allSatisfy(isCharacter) }),
             object(parts[0]) != nil, let claims = object(parts[1])
         else { return nil }
-        return claims["exp"].flatMap(Nanoseconds.init(numericDate:))
+        return claims["exp"].flatMap(Duration.init(seconds:)).map(WallTime.init(sinceEpoch:))
     }
 
     private static let dot = UInt8(ascii: ".")
@@ -71,14 +71,14 @@ package struct JWT: Equatable, Sendable {
     }
 }
 
-extension Nanoseconds {
-    /// The wall time that a number of seconds since 1970 stands for, whole or not: a NumericDate (RFC 7519 §2).
+extension Duration {
+    /// The length that a number of seconds stands for, whole or not, such as a NumericDate (RFC 7519 §2) counts from 1970 on.
     ///
-    /// What does not fit is the last time that does, or the first. Nil for what is no number.
-    init?(numericDate value: JSONValue) {
+    /// The longest or the shortest if it does not fit; nil for what is not a number.
+    init?(seconds value: JSONValue) {
         switch value {
-        case .integer(let seconds): self.init(seconds: seconds)
-        case .number(let seconds): self = Nanoseconds(clamping: seconds.approximation * 1e9)
+        case .integer(let seconds): self = .seconds(seconds)
+        case .number(let seconds): self = Duration(clamping: seconds.approximation * 1e9)
         default: return nil
         }
     }

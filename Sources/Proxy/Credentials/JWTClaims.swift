@@ -1,7 +1,7 @@
 internal import Bytes
 package import Documents
-package import Events
 internal import RPC
+package import Time
 
 /// What the claims of our own tokens are made of (RFC 7519 §4.1); equal if what may come from a call is, byte by byte.
 package struct JWTClaims: Equatable, Sendable {
@@ -12,9 +12,9 @@ package struct JWTClaims: Equatable, Sendable {
     /// The claim `aud`: one is a string, several are a list, none leaves it out.
     package var audience: [String]
     /// From `iat` to `exp`; at least a second.
-    package var lifetime: Nanoseconds
+    package var lifetime: Duration
     /// By how much `nbf` lies before `iat`, for verifiers whose clock is behind; nil leaves `nbf` out.
-    package var notBeforeLeeway: Nanoseconds?
+    package var notBeforeLeeway: Duration?
     /// All others in their order; one that has the name of a claim above takes its place.
     package var others: [JSONValue.Member]
 
@@ -23,8 +23,8 @@ package struct JWTClaims: Equatable, Sendable {
         issuer: String? = nil,
         subject: String? = nil,
         audience: [String] = [],
-        lifetime: Nanoseconds = 300 * .second,
-        notBeforeLeeway: Nanoseconds? = nil,
+        lifetime: Duration = 300 * .second,
+        notBeforeLeeway: Duration? = nil,
         others: [JSONValue.Member] = []
     ) {
         self.issuer = issuer
@@ -46,14 +46,14 @@ package struct JWTClaims: Equatable, Sendable {
     package static func clientAssertion(
         clientID: String,
         audience: String,
-        lifetime: Nanoseconds = 60 * .second
+        lifetime: Duration = 60 * .second
     ) -> JWTClaims {
         JWTClaims(issuer: clientID, subject: clientID, audience: [audience], lifetime: lifetime)
     }
 
     /// The claims of a token that is made at the wall time `now`; its times are whole seconds, and `id` is its `jti`.
-    package func members(at now: Nanoseconds, id: String?) -> [JSONValue.Member] {
-        let issued = Int(now / .second)
+    package func members(at now: WallTime, id: String?) -> [JSONValue.Member] {
+        let issued = now.secondsAndNanoseconds.seconds
         var members: [JSONValue.Member] = []
         func add(_ name: String, _ value: JSONValue?) {
             if let value { members.append(JSONValue.Member(name, value)) }

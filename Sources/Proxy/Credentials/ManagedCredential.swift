@@ -1,12 +1,13 @@
 internal import Events
+internal import Time
 
 /// One credential as its keeper has it: at most one fetch is under way, and it has its time.
 final class ManagedCredential {
-    static let refreshAhead = 30 * Nanoseconds.second
+    static let refreshAhead = 30 * Duration.second
     /// How long before its end it is fetched anew; counts from the next fetch on.
-    var refreshAhead: Nanoseconds {
+    var refreshAhead: Duration {
         get { schedule.ahead }
-        set { schedule.ahead = max(0, newValue) }
+        set { schedule.ahead = max(.zero, newValue) }
     }
 
     private let source: CredentialSource
@@ -23,21 +24,21 @@ final class ManagedCredential {
     private let changed: (CredentialState, CredentialError?) -> Void
     private(set) var state = CredentialState()
     /// When it was last asked for.
-    private(set) var lastNeeded: Nanoseconds = 0
+    private(set) var lastNeeded = Instant.start
     private(set) var succeeded = 0
     private(set) var failed = 0
     private var schedule: RefreshSchedule
     private var fetch: CredentialFetch?
     private var timer: Timer?
     /// Before that nobody is asked again.
-    private var restUntil: Nanoseconds = 0
+    private var restUntil = Instant.start
     /// Somebody waits for another fetch.
     private var isNeeded = false
     private var rejections = RejectionBudget()
 
     init(
         _ source: CredentialSource,
-        refreshAhead: Nanoseconds,
+        refreshAhead: Duration,
         loop: EventLoop,
         fetcher: Fetcher,
         random: @escaping () -> Double,
@@ -132,7 +133,7 @@ final class ManagedCredential {
             succeeded += 1
             isNeeded = false
             schedule.succeeded()
-            restUntil = 0
+            restUntil = .start
             state = CredentialState(credential, at: now)
             if let pause = schedule.pause(fetched: now, expiry: credential.expiry, random: random()) {
                 state.refresh = now + pause
@@ -155,7 +156,7 @@ final class ManagedCredential {
         }
     }
 
-    private func arm(at time: Nanoseconds) {
+    private func arm(at time: Instant) {
         let timer = self.timer ?? Timer(on: loop.timers) { [unowned self] in if isNamed || isNeeded { start() } }
         self.timer = timer
         timer.arm(at: time)
@@ -165,7 +166,7 @@ final class ManagedCredential {
 /// How many fetches may be under way at once; those of credentials that the configuration names always may.
 final class FetchTurns {
     /// How long one that has to wait does so.
-    static let pause = 20 * Nanoseconds.millisecond
+    static let pause = 20 * Duration.millisecond
     private let maxCount: Int
     private var taken = 0
 

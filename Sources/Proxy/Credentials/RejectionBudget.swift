@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// How many rejections of a credential lead to a fetch, counted for each upstream.
 ///
@@ -9,20 +10,20 @@ struct RejectionBudget {
     /// How many fetches in vain an upstream may cause at once.
     static let burst = 5
     /// How long it takes until it may cause one more.
-    static let pause = 10 * Nanoseconds.second
+    static let pause = 10 * Duration.second
     /// How often an upstream's count may begin again, so that one whose replicas disagree is bounded, too.
-    static let mendPause = Nanoseconds.second
+    static let mendPause = Duration.second
 
     private struct Count {
         var rejections = 0
         /// Up to when `rejections` is counted.
-        var counted: Nanoseconds = 0
-        var mended: Nanoseconds?
+        var counted = Instant.start
+        var mended: Instant?
 
         /// Whole pauses alone count: rejections that never cease do not keep the next from being believed.
-        mutating func settle(at now: Nanoseconds) {
+        mutating func settle(at now: Instant) {
             let pauses = (now - counted) / RejectionBudget.pause
-            rejections = max(0, rejections - Int(pauses))
+            rejections = max(0, rejections - pauses)
             counted = rejections == 0 ? now : counted + pauses * RejectionBudget.pause
         }
     }
@@ -32,7 +33,7 @@ struct RejectionBudget {
     private static let many = 64
 
     /// Whether a rejection by an upstream leads to a fetch, which it pays for.
-    mutating func spend(_ upstream: String, at now: Nanoseconds) -> Bool {
+    mutating func spend(_ upstream: String, at now: Instant) -> Bool {
         if counts.count >= Self.many, counts[upstream] == nil { removeSettled(at: now) }
         var count = counts[upstream] ?? Count()
         count.settle(at: now)
@@ -43,7 +44,7 @@ struct RejectionBudget {
     }
 
     /// An upstream has accepted the credential that was fetched since it rejected the one before.
-    mutating func mended(_ upstream: String, at now: Nanoseconds) {
+    mutating func mended(_ upstream: String, at now: Instant) {
         guard var count = counts[upstream], now - (count.mended ?? now - Self.mendPause) >= Self.mendPause else {
             return
         }
@@ -52,7 +53,7 @@ struct RejectionBudget {
         counts[upstream] = count
     }
 
-    private mutating func removeSettled(at now: Nanoseconds) {
+    private mutating func removeSettled(at now: Instant) {
         counts = counts.filter {
             var count = $0.value
             count.settle(at: now)

@@ -1,10 +1,11 @@
 internal import Bytes
 internal import HTTP
+internal import Time
 
 /// The caller of a call that is only explained: keeps what it is answered.
 final class ExplainedStream: HTTPStream {
     var heldBytes: Int { 0 }
-    var waitsSince: Int64 { .max }
+    var waitsSince: Instant { .max }
     let version: HTTPVersion
     /// The status of the response; 0 as long as there is none.
     private(set) var status = 0

@@ -5,6 +5,7 @@ private import Glibc
 internal import HTTP
 internal import Protocols
 internal import RPC
+internal import Time
 
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
 /// head that would go upstream, or the response.
@@ -15,7 +16,7 @@ package struct Explanation {
     package private(set) var lines: [String] = []
 
     /// How long interceptors may wait for something.
-    private static let patience = 10 * Nanoseconds.second
+    private static let patience = 10 * Duration.second
 
     private let call: Call
     private let stream: ExplainedStream
@@ -147,7 +148,7 @@ package struct Explanation {
         let notes = call.trace?.notes.filter { $0.index == index } ?? []
         let texts = notes.map { note in
             let changes = call.trace?.changes(of: note, in: call.request) ?? []
-            let time = note.time.map { " (\(Double($0 / 1000) / 1000) ms)" } ?? ""
+            let time = note.time.map { " (\(Double($0.nanoseconds / 1000) / 1000) ms)" } ?? ""
             let list = changes.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
             return "\(note.event.rawValue): \(note.verdict.rawValue)\(list.isEmpty ? "" : ", \(list)")\(time)"
         }

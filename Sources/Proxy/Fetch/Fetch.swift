@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
+internal import Time
 
 /// Why a request of our own has got no response.
 package struct FetchError: Error, Equatable, Sendable {
@@ -19,7 +20,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
 
     let version: HTTPVersion = .http1
     let needsHTTP2 = false
-    let waitsUntil = Nanoseconds.max
+    let waitsUntil = Instant.max
     private var request: FetchRequest
     private let upstream: Upstream
     private let limit: Int
@@ -46,7 +47,7 @@ final class Fetch: HTTPStreamUser, ConnectionSeeker {
     }
 
     /// Begins; `tasks` waits for the files that are sent, where there are any.
-    func start(timeout: Nanoseconds?, tasks: @autoclosure () -> LoopTasks) {
+    func start(timeout: Duration?, tasks: @autoclosure () -> LoopTasks) {
         if let timeout {
             let timer = Timer(on: upstream.context.loop.timers) { [weak self] in
                 self?.fail("no response within the time limit")

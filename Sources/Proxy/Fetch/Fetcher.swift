@@ -2,6 +2,7 @@ package import Configuration
 package import Events
 internal import HTTP
 internal import Telemetry
+internal import Time
 
 /// A server that requests of our own go to, with what its settings of TLS came to.
 package struct FetchServer: Hashable, Sendable {
@@ -64,7 +65,7 @@ package final class Fetcher {
         _ request: FetchRequest,
         from server: FetchServer,
         limit: Int = 1 << 20,
-        timeout: Nanoseconds?,
+        timeout: Duration?,
         done: @escaping Fetch.Completion
     ) -> Fetch? {
         guard server.isUsable else {

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// Requests of our own that calls wait for: those who ask for the same while it is under way share it.
 ///
@@ -75,7 +76,7 @@ final class SharedFetches {
         _ request: FetchRequest,
         from server: FetchServer,
         limit: Int,
-        timeout: Nanoseconds?,
+        timeout: Duration?,
         done: @escaping Fetch.Completion
     ) -> Ticket {
         let ticket = Ticket(done)

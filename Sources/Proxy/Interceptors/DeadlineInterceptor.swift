@@ -3,6 +3,7 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import Protocols
+internal import Time
 
 /// Gives calls a time-out, or a shorter one than they bring.
 final class DeadlineInterceptor: Interceptor {
@@ -93,14 +94,14 @@ final class DeadlineInterceptor: Interceptor {
 
 /// The times that some calls get; nil is without end.
 private struct Times {
-    private(set) var usual: Nanoseconds?
-    private(set) var maximum: Nanoseconds?
+    private(set) var usual: Duration?
+    private(set) var maximum: Duration?
 
     init() {}
 
     /// Reads the times; what is not said is as in `other`.
     init(_ section: Section, else other: Times) {
-        let time = { (key: String) in section.duration(key).map { Nanoseconds($0) } }
+        let time = { (key: String) in section.duration(key) }
         usual = section.has("default") ? time("default") : other.usual
         maximum = section.has("max") ? time("max") : other.maximum
         guard section.has("default"), section.has("max"), let usual, let maximum, usual > maximum else { return }
@@ -108,7 +109,7 @@ private struct Times {
     }
 
     /// The time of a call whose caller brings none.
-    var withoutCallers: Nanoseconds? {
+    var withoutCallers: Duration? {
         guard let usual, let maximum else { return usual ?? maximum }
         return min(usual, maximum)
     }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import RPC
+internal import Time
 
 /// What goes wrong with a call on purpose.
 struct Fault: Equatable {
@@ -66,7 +67,7 @@ struct Fault: Equatable {
     ]
 
     /// How long the head waits.
-    let delay: Nanoseconds
+    let delay: Duration
     /// Whether it is the response's head that waits and ends, rather than the request's.
     let isOnResponse: Bool
     private let ending: Ending?
@@ -80,7 +81,7 @@ struct Fault: Equatable {
     /// Reads a fault and reports what is wrong with it.
     init(_ section: Section) {
         let delaySection = section.section("delay")
-        delay = section.has("delay") ? delaySection.duration("time").map(Nanoseconds.init) ?? 0 : 0
+        delay = section.has("delay") ? delaySection.duration("time") ?? .zero : .zero
         isOnResponse = delaySection.string("on") == "response"
         let message = section.string("message")
         let code = section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
@@ -111,7 +112,7 @@ struct Fault: Equatable {
     }
 
     /// Whether nothing happens.
-    var isEmpty: Bool { delay == 0 && ending == nil && cut == nil && throttle == nil }
+    var isEmpty: Bool { delay == .zero && ending == nil && cut == nil && throttle == nil }
 
     /// How the call ends at the head that waits.
     var headEnding: Ending? { cut == nil ? ending : nil }

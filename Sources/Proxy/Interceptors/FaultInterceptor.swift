@@ -3,6 +3,7 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import RPC
+internal import Time
 
 /// Lets calls go wrong, so that it can be tried how applications take it.
 final class FaultInterceptor: Interceptor {
@@ -104,7 +105,7 @@ final class FaultInterceptor: Interceptor {
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        if let ending = fault?.ending(after: messages) { return end(ending, after: 0, call) }
+        if let ending = fault?.ending(after: messages) { return end(ending, after: .zero, call) }
         messages += 1
         return slow(payload.count, \.responsePace, call)
     }
@@ -115,35 +116,35 @@ final class FaultInterceptor: Interceptor {
             end.error = error
             return .next
         }
-        return self.end(ending, after: 0, call)
+        return self.end(ending, after: .zero, call)
     }
 
     // MARK: What goes wrong
 
     private func head(of fault: Fault, _ call: Call) -> Verdict {
         if let ending = fault.headEnding { return end(ending, after: fault.delay, call) }
-        return fault.delay > 0 ? wait(fault.delay, call) { $0.resume() } : .next
+        return fault.delay > .zero ? wait(fault.delay, call) { $0.resume() } : .next
     }
 
-    private func end(_ ending: Fault.Ending, after delay: Nanoseconds, _ call: Call) -> Verdict {
+    private func end(_ ending: Fault.Ending, after delay: Duration, _ call: Call) -> Verdict {
         switch ending {
         case .error(let error):
-            return delay > 0 ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
+            return delay > .zero ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
         case .reset:
             // A reset takes back what has not left yet, and the messages before it are to arrive.
             let delay = messages > 0 ? max(delay, .millisecond) : delay
-            return delay > 0 ? wait(delay, call) { $0.resume(.reset) } : .reset
+            return delay > .zero ? wait(delay, call) { $0.resume(.reset) } : .reset
         }
     }
 
     private func slow(_ bytes: Int, _ pace: ReferenceWritableKeyPath<FaultInterceptor, Pace?>, _ call: Call) -> Verdict
     {
-        let time = self[keyPath: pace]?.wait(for: bytes, at: call.now) ?? 0
-        return time > 0 ? wait(time, call) { $0.resume() } : .next
+        let time = self[keyPath: pace]?.wait(for: bytes, at: call.now) ?? .zero
+        return time > .zero ? wait(time, call) { $0.resume() } : .next
     }
 
     /// Does `action` with what waits when the time has passed, unless the call is over before.
-    private func wait(_ time: Nanoseconds, _ call: Call, _ action: @escaping (Suspension) -> Void) -> Verdict {
+    private func wait(_ time: Duration, _ call: Call, _ action: @escaping (Suspension) -> Void) -> Verdict {
         let suspension = Suspension()
         let timer = call.timer(after: time) { action(suspension) }
         suspension.canceled = { timer.cancel() }

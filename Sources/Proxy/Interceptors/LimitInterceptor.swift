@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// Rejects calls that are too many, too fast or too large.
 final class LimitInterceptor: Interceptor {
@@ -145,7 +146,7 @@ final class LimitInterceptor: Interceptor {
                     : "\(maxConcurrency) calls are in progress, which is the limit"
             )
         case .tooFast(let wait):
-            let seconds = (wait + .second - 1) / .second
+            let seconds = (wait + .second - .nanoseconds(1)) / .second
             return rejection(
                 "the rate limit is exceeded; retry in \(seconds)s",
                 metadata: [("retry-after", "\(seconds)")]

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import Telemetry
+internal import Time
 
 /// Where an interceptor's lines of JSON go: those of a turn of the loop together, to a writer that other threads share.
 ///

@@ -5,6 +5,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// Counts calls.
 final class MetricsInterceptor: Interceptor {
@@ -56,14 +57,14 @@ final class MetricsInterceptor: Interceptor {
             counted,
             route: call.generation.counter(ofRoute: call.routeNumber),
             code: call.record.code.rawValue,
-            nanoseconds: Int(call.record.duration),
+            duration: call.record.duration,
             messages: call.messageCounts
         )
-        guard let upstream = call.route.upstream, call.record.stages.forwarded > 0 else { return }
+        guard let upstream = call.route.upstream, call.record.stages.forwarded > .start else { return }
         call.worker.counters.upstreamCall(
             upstream.counter,
             code: call.record.code.rawValue,
-            nanoseconds: Int(call.record.stages.ended - call.record.stages.forwarded)
+            duration: call.record.stages.ended - call.record.stages.forwarded
         )
     }
 }
@@ -104,7 +105,7 @@ extension MetricsInterceptor {
                 )
                 continue
             }
-            let bound = Int(Nanoseconds(duration))
+            let bound = Int(duration.nanoseconds)
             if let last = bounds.last, bound <= last {
                 section.diagnostics.report(
                     "\(quoted) is not greater than the bucket before it; sort the list",

@@ -1,25 +1,26 @@
 internal import Events
+internal import Time
 
 /// Lets bytes go on at a rate.
 ///
 /// Pure: whoever asks says what time it is.
 struct Pace {
     /// Timers are no finer; what is less adds up until it is worth one.
-    private static let minPause = 10 * Nanoseconds.millisecond
+    private static let minPause = 10 * Duration.millisecond
 
     private let bytesPerSecond: Int
     /// When all that has been asked for until now has gone on.
-    private var free: Nanoseconds = 0
+    private var free = Instant.start
 
     init(bytesPerSecond: Int) {
         self.bytesPerSecond = bytesPerSecond
     }
 
     /// How long so many bytes wait that come at `now`.
-    mutating func wait(for bytes: Int, at now: Nanoseconds) -> Nanoseconds {
+    mutating func wait(for bytes: Int, at now: Instant) -> Duration {
         let (seconds, rest) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
-        let part = Double(rest) / Double(bytesPerSecond) * Double(Nanoseconds.second)
-        free = max(free, now) + Nanoseconds(seconds) * .second + Nanoseconds(part)
-        return free - now < Self.minPause ? 0 : free - now
+        let part = Duration.second.scaled(by: Double(rest) / Double(bytesPerSecond))
+        free = max(free, now) + seconds * .second + part
+        return free - now < Self.minPause ? .zero : free - now
     }
 }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Events
+internal import Time
 
 /// Counts the calls of a limit, for each value of its key apart.
 ///
@@ -12,7 +13,7 @@ struct LimitBuckets {
             /// As many calls are under way as may be.
             case tooMany
             /// Calls come too fast; the next may come in `wait`.
-            case tooFast(wait: Nanoseconds)
+            case tooFast(wait: Duration)
         }
 
         let decision: Decision
@@ -25,7 +26,7 @@ struct LimitBuckets {
     /// A key that is longer, in bytes, is not remembered.
     static let maxKey = 256
     /// How often all buckets are looked through for those that can go, at most.
-    static let sweepPause: Nanoseconds = 10 * .millisecond
+    static let sweepPause: Duration = 10 * .millisecond
 
     private struct Bucket {
         var key: [UInt8]
@@ -33,7 +34,7 @@ struct LimitBuckets {
         var isFree = false
         /// What is left for calls, in the `count`s of the rate times nanoseconds: so nothing is ever rounded.
         var level: Int64
-        var filledAt: Nanoseconds = 0
+        var filledAt = Instant.start
         var calls = 0
     }
 
@@ -44,18 +45,18 @@ struct LimitBuckets {
     private var buckets: [Bucket]
     private var slots: [[UInt8]: Int] = [:]
     private var free: [Int] = []
-    private var nextSweep: Nanoseconds = 0
+    private var nextSweep = Instant.start
 
     init(_ settings: LimitSettings) {
         self.settings = settings
-        price = settings.rate?.period ?? 0
+        price = settings.rate?.period.nanoseconds ?? 0
         // At most a million hours: that fits.
         fullLevel = price * Int64(settings.burst)
         buckets = [Bucket(key: [], level: fullLevel)]
     }
 
     /// Lets a call in that counts for `key`, or for all if that is nil.
-    mutating func enter(_ key: Span<UInt8>?, at now: Nanoseconds) -> Admission {
+    mutating func enter(_ key: Span<UInt8>?, at now: Instant) -> Admission {
         let slot = if let key { slot(of: key, at: now) } else { 0 }
         return Admission(decision: admit(slot, at: now), slot: slot, isCrowded: key != nil && slot == 0)
     }
@@ -65,12 +66,14 @@ struct LimitBuckets {
         buckets[slot].calls -= 1
     }
 
-    private mutating func admit(_ slot: Int, at now: Nanoseconds) -> Admission.Decision {
+    private mutating func admit(_ slot: Int, at now: Instant) -> Admission.Decision {
         if let maxCalls = settings.concurrency, buckets[slot].calls >= maxCalls { return .tooMany }
         if let rate = settings.rate {
             fill(slot, at: now)
             let missing = price - buckets[slot].level
-            if missing > 0 { return .tooFast(wait: (missing + Int64(rate.count) - 1) / Int64(rate.count)) }
+            if missing > 0 {
+                return .tooFast(wait: .nanoseconds((missing + Int64(rate.count) - 1) / Int64(rate.count)))
+            }
             buckets[slot].level -= price
         }
         if settings.concurrency != nil { buckets[slot].calls += 1 }
@@ -78,18 +81,18 @@ struct LimitBuckets {
     }
 
     /// Adds what has come in since the last time.
-    private mutating func fill(_ slot: Int, at now: Nanoseconds) {
+    private mutating func fill(_ slot: Int, at now: Instant) {
         let elapsed = now - buckets[slot].filledAt
-        guard let rate = settings.rate, elapsed > 0 else { return }
+        guard let rate = settings.rate, elapsed > .zero else { return }
         buckets[slot].filledAt = now
-        let (more, isTooMuch) = elapsed.multipliedReportingOverflow(by: Int64(rate.count))
+        let (more, isTooMuch) = elapsed.nanoseconds.multipliedReportingOverflow(by: Int64(rate.count))
         let room = fullLevel - buckets[slot].level
         buckets[slot].level += isTooMuch ? room : min(more, room)
     }
 
     // MARK: Keys
 
-    private mutating func slot(of key: Span<UInt8>, at now: Nanoseconds) -> Int {
+    private mutating func slot(of key: Span<UInt8>, at now: Instant) -> Int {
         guard key.count <= Self.maxKey else { return 0 }
         let key = key.array
         if let known = slots[key] { return known }
@@ -105,7 +108,7 @@ struct LimitBuckets {
     /// Forgets the keys whose buckets are as they would be if they were new.
     ///
     /// Not for every call that finds no room: whoever makes keys up would have all of them looked at each time.
-    private mutating func sweep(at now: Nanoseconds) {
+    private mutating func sweep(at now: Instant) {
         guard now >= nextSweep else { return }
         nextSweep = now + Self.sweepPause
         for slot in 1..<buckets.count where !buckets[slot].isFree {

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// The limits that are kept for the whole process: shared by its workers, and kept through reloads.
 ///
@@ -39,7 +40,7 @@ final class SharedLimit: Sendable {
     ///   - key: for whom the call counts; nil where all count together.
     ///   - now: the time of the worker's loop. Those of two workers may differ by a turn.
     /// - Returns: the decision, and what is to be given back.
-    func enter(_ key: Span<UInt8>?, at now: Nanoseconds) -> LimitBuckets.Admission {
+    func enter(_ key: Span<UInt8>?, at now: Instant) -> LimitBuckets.Admission {
         buckets.withLock { $0.enter(key, at: now) }
     }
 

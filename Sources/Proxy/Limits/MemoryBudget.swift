@@ -1,5 +1,5 @@
-package import Events
 private import Synchronization
+package import Time
 
 /// What the process holds for calls and for heads that have come in part: the same object for all workers.
 ///
@@ -29,10 +29,10 @@ package final class MemoryBudget: Sendable {
     /// Whether a quarter more is held than may be.
     package var isFarExceeded: Bool { used - limit > limit / 4 }
 
-    /// For how long nobody has to have taken anything of what a call holds for the call to be stalled, in nanoseconds, longest
+    /// For how long nobody has to have taken anything of what a call holds for the call to be stalled, longest
     /// first; a shorter time counts only where a longer one frees too little.
-    package var patience: [Nanoseconds] {
-        let usual = [.second, 100 * Nanoseconds.millisecond]
+    package var patience: [Duration] {
+        let usual = [.second, 100 * Duration.millisecond]
         return isFarExceeded ? usual + [10 * .millisecond] : usual
     }
 

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// So many calls in a second, a minute or an hour, as the configuration writes it: `100/s`.
 struct Rate: Hashable, Sendable {
@@ -8,7 +9,7 @@ struct Rate: Hashable, Sendable {
     /// How many.
     let count: Int
     /// In what time.
-    let period: Nanoseconds
+    let period: Duration
 
     /// Reads `100/s`, `30/m` or `5/h`.
     init?(text: String) {
@@ -20,5 +21,5 @@ struct Rate: Hashable, Sendable {
         period = seconds * .second
     }
 
-    private static let seconds: [String: Nanoseconds] = ["s": 1, "m": 60, "h": 3600]
+    private static let seconds: [String: Int] = ["s": 1, "m": 60, "h": 3600]
 }

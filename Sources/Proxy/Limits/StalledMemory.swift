@@ -1,14 +1,14 @@
-package import Events
+package import Time
 
 /// What a stalled call holds, or a stalled connection: its end would free that.
 package struct StalledMemory: Sendable {
     /// How many bytes it holds.
     package let bytes: Int
     /// How long nothing of them has moved.
-    package let time: Nanoseconds
+    package let time: Duration
 
     /// Makes the record of one call or connection.
-    package init(bytes: Int, time: Nanoseconds) {
+    package init(bytes: Int, time: Duration) {
         self.bytes = bytes
         self.time = time
     }
@@ -16,7 +16,7 @@ package struct StalledMemory: Sendable {
     /// Which calls end: on each worker, the largest of those that have been stalled for a time.
     package struct Choice: Equatable {
         /// For how long the calls have been stalled at least.
-        package let time: Nanoseconds
+        package let time: Duration
         /// How many end, by the index of the worker.
         package let counts: [Int: Int]
     }
@@ -33,7 +33,7 @@ package struct StalledMemory: Sendable {
     package static func choice(
         of stalled: [Int: [StalledMemory]],
         freeing bytes: Int,
-        patience: [Nanoseconds]
+        patience: [Duration]
     ) -> Choice? {
         guard bytes > 0 else { return nil }
         let all = stalled.flatMap { index, calls in calls.map { (index: index, call: $0) } }

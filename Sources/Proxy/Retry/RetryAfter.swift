@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Events
+internal import Time
 
 /// When a server that sends `retry-after` wants to be asked again (RFC 9110 §10.2.3).
 enum RetryAfter {
@@ -7,21 +8,20 @@ enum RetryAfter {
     ///
     /// - Parameters:
     ///   - value: the value of the field.
-    ///   - now: the time of day, in nanoseconds since 1970.
-    /// - Returns: 0 for a date that is over; the longest time there is for one that is too far off.
-    static func time(_ value: Span<UInt8>, now: Nanoseconds) -> Nanoseconds? {
+    ///   - now: the time of day.
+    /// - Returns: no time for a date that is over; the longest time there is for one that is too far off.
+    static func time(_ value: Span<UInt8>, now: WallTime) -> Duration? {
         let value = value.trimmed
-        if value.isDigits { return value.decimal.map(Nanoseconds.init(seconds:)) ?? .max }
+        if value.isDigits { return value.decimal.map(Duration.seconds) ?? .max }
         guard let date = HTTPDate(value, now: now) else { return nil }
-        let time = Nanoseconds(seconds: date.secondsSince1970)
-        return time == .max ? .max : max(now, time) - now
+        return max(now, date.time).duration(saturatingSince: now)
     }
 }
 
 /// What a gRPC server says of a retry, in the field `grpc-retry-pushback-ms` (gRFC A6).
 enum RetryPushback: Equatable {
     /// Not before so long.
-    case after(Nanoseconds)
+    case after(Duration)
     /// Not at all.
     case never
 
@@ -34,7 +34,7 @@ enum RetryPushback: Equatable {
             self = .never
             return
         }
-        self = .after(Nanoseconds(milliseconds) * .millisecond)
+        self = .after(milliseconds * .millisecond)
     }
 }
 

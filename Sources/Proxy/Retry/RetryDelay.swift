@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Time
 
 /// How long a request waits before it is retried, as the configuration says.
 ///
@@ -36,16 +37,16 @@ struct RetryDelay: Equatable, Sendable {
     /// How the time grows.
     let strategy: RetryStrategy
     /// What it is counted in.
-    let unit: Nanoseconds
+    let unit: Duration
     /// The longest time; nil for none.
-    let cap: Nanoseconds?
+    let cap: Duration?
     /// The share of the time that is up to chance, 0 to 1.
     let jitter: Double
 
     init(
         _ strategy: RetryStrategy,
-        unit: Nanoseconds = .second,
-        cap: Nanoseconds? = nil,
+        unit: Duration = .second,
+        cap: Duration? = nil,
         jitter: Double = 0
     ) {
         self.strategy = strategy
@@ -57,13 +58,13 @@ struct RetryDelay: Equatable, Sendable {
     /// Reads the options above and reports what is wrong with them; what is wrong is as if it were not given.
     init(_ section: Section) {
         strategy = Self.strategy(section)
-        unit = Self.finite("unit", section).map { Nanoseconds($0) } ?? .second
-        cap = section.duration("cap").map { Nanoseconds($0) }
+        unit = Self.finite("unit", section) ?? .second
+        cap = section.duration("cap")
         jitter = Self.number("jitter", in: 0...1, section, such: "0.5") ?? 0
     }
 
     private static func strategy(_ section: Section) -> RetryStrategy {
-        if section.has("delayed") { return .delayed(finite("delayed", section).map { Nanoseconds($0) } ?? 0) }
+        if section.has("delayed") { return .delayed(finite("delayed", section) ?? .zero) }
         if section.has("exponential") {
             return .exponential(base: number("exponential", in: 1...1000, section, such: "2") ?? 2)
         }
@@ -99,9 +100,9 @@ struct RetryDelay: Equatable, Sendable {
     ///   - retries: how often it has been retried already, 0 for the first time.
     ///   - chance: a random number from 0 to 1; it takes off that share of what `jitter` leaves to it.
     /// - Returns: the time; never negative.
-    func time(after retries: Int, chance: Double) -> Nanoseconds {
-        let time = max(0, min(strategy.delay(after: retries, unit: unit), cap ?? .max))
+    func time(after retries: Int, chance: Double) -> Duration {
+        let time = max(.zero, min(strategy.delay(after: retries, unit: unit), cap ?? .max))
         let share = min(1, max(0, jitter)) * min(1, max(0, chance))
-        return share > 0 ? Nanoseconds(saturating: Double(time) * (1 - share)) : time
+        return share > 0 ? time.scaled(by: 1 - share) : time
     }
 }

@@ -1,27 +1,27 @@
 internal import Events
+internal import Time
 
 /// How the time before a request is retried grows with the number of times it has been.
 enum RetryStrategy: Equatable, Sendable {
     /// At once.
     case immediate
     /// After the same time always.
-    case delayed(Nanoseconds)
+    case delayed(Duration)
     /// base⁻¹, 1, base, base² … units.
     case exponential(base: Double)
     /// 0, 1, 1, 2, 3, 5 … units.
     case fibonacci
 
     /// The time after so many retries, 0 before the first; never negative, and the longest there is where it is too long.
-    func delay(after retries: Int, unit: Nanoseconds) -> Nanoseconds {
+    func delay(after retries: Int, unit: Duration) -> Duration {
         let retries = max(0, retries)
-        let unit = max(0, unit)
+        let unit = max(.zero, unit)
         switch self {
-        case .immediate: return 0
-        case .delayed(let time): return max(0, time)
-        case .exponential(let base): return Nanoseconds(saturating: Self.power(base, retries) * Double(unit))
+        case .immediate: return .zero
+        case .delayed(let time): return max(.zero, time)
+        case .exponential(let base): return unit.scaled(by: Self.power(base, retries))
         case .fibonacci:
-            let (time, overflow) = Self.fibonacci(retries).multipliedReportingOverflow(by: unit)
-            return overflow ? .max : time
+            return unit.multiplied(saturating: Self.fibonacci(retries))
         }
     }
 
@@ -46,16 +46,5 @@ enum RetryStrategy: Equatable, Sendable {
             (value, next) = (next, overflow ? .max : sum)
         }
         return value
-    }
-}
-
-extension Nanoseconds {
-    /// A number of nanoseconds, rounded down: nothing if it is negative or no number, and the most there is if it is more.
-    init(saturating value: Double) {
-        guard value > 0 else {
-            self = 0
-            return
-        }
-        self = value < 0x1p63 ? Nanoseconds(value) : .max
     }
 }

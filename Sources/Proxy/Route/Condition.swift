@@ -79,7 +79,7 @@ final class Condition {
     private func hostHolds(_ call: Call) -> Bool {
         guard !hosts.isEmpty else { return true }
         let request = call.request
-        let host = Host.withoutPort(request.authority)
+        let host = Host.withoutPort(request.receivedAuthority)
         return hosts.contains { expected in
             guard expected.first == UInt8(ascii: "*") else { return Host.equal(host, expected.span) }
             let suffix = expected.count - 1

@@ -12,7 +12,7 @@ public final class Template {
     enum Piece {
         case text([UInt8])
         case header(FieldName)
-        case host, path, service, method, peerUser, peerGroup, callID
+        case host, upstreamHost, path, service, method, peerUser, peerGroup, callID
     }
 
     private(set) var pieces: [Piece] = []
@@ -55,7 +55,8 @@ public final class Template {
 
     private func parse(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {
         let plain: [String: Piece] = [
-            "host": .host, "path": .path, "service": .service, "method": .method, "peer.uid": .peerUser,
+            "host": .host, "upstream.host": .upstreamHost, "path": .path, "service": .service, "method": .method,
+            "peer.uid": .peerUser,
             "peer.gid": .peerGroup, "call.id": .callID,
         ]
         if let piece = plain[name] {
@@ -144,7 +145,8 @@ public final class Template {
         case .text(let bytes): queue.append(bytes)
         case .header(let name):
             if let index = request.first(name) { queue.append(request.value(at: index)) }
-        case .host: queue.append(request.authority)
+        case .host: queue.append(request.receivedAuthority)
+        case .upstreamHost: queue.append(request.authority)
         case .path: queue.append(request.path)
         case .service:
             if let procedure = call.classification.procedure {

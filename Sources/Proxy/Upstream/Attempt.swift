@@ -3,6 +3,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 internal import Telemetry
+internal import Time
 
 /// One try of a call on one upstream connection.
 final class Attempt: HTTPStreamUser, ConnectionSeeker {
@@ -13,7 +14,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     private var firstByteTimer: Timer?
     private var attemptTimer: Timer?
     /// When the attempt gives up where no connection can be made; without an end where it is not to wait at all.
-    private(set) var waitsUntil = Nanoseconds.max
+    private(set) var waitsUntil = Instant.max
     private(set) var isOver = false
     /// Something of a response has come, be it an interim one.
     private var hasResponded = false
@@ -194,7 +195,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     var heldBytes: Int { (stream?.heldBytes ?? 0) + (stream == nil ? 0 : connection?.heldInput ?? 0) }
 
     /// Since when the upstream has taken none of the bytes that wait for it; `.max` if none wait.
-    var waitsSince: Int64 { stream?.waitsSince ?? .max }
+    var waitsSince: Instant { stream?.waitsSince ?? .max }
 
     /// How many bytes wait for the upstream to take them.
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }

@@ -1,5 +1,6 @@
 internal import Events
 internal import HTTP
+internal import Time
 
 /// What asks an upstream for a connection: an attempt of a call, or a request of our own.
 protocol ConnectionSeeker: AnyObject {
@@ -8,7 +9,7 @@ protocol ConnectionSeeker: AnyObject {
     /// Whether no other version will do.
     var needsHTTP2: Bool { get }
     /// Until when it waits for a connection that cannot be made now; the last time there is if nothing else ends that.
-    var waitsUntil: Nanoseconds { get }
+    var waitsUntil: Instant { get }
     /// Whether it wants nothing any more.
     var isOver: Bool { get }
 

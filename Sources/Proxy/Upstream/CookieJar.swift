@@ -1,5 +1,6 @@
 internal import Bytes
 internal import PublicSuffixes
+internal import Time
 
 /// The cookies of an upstream: what its responses have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
 ///
@@ -30,10 +31,10 @@ struct CookieJar {
         let path: [UInt8]
         let isSecure: Bool
         /// None lives as long as the jar.
-        let expires: Int64?
+        let expires: WallTime?
         var lastUsed: Int
 
-        func isExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
+        func isExpired(at now: WallTime) -> Bool { expires.map { $0 <= now } ?? false }
 
         func isSame(_ other: Cookie) -> Bool { name == other.name && domain == other.domain && path == other.path }
 
@@ -54,7 +55,7 @@ struct CookieJar {
     // MARK: Storing
 
     /// Keeps what the value of a `Set-Cookie` field says, or forgets a cookie that it ends.
-    mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: Int64) {
+    mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: WallTime) {
         guard field.count <= Self.maxLength, let set = SetCookie(field) else { return }
         var domain = origin.host
         var isHostOnly = true
@@ -89,13 +90,12 @@ struct CookieJar {
         }
     }
 
-    private static func expiry(of set: SetCookie, at now: Int64) -> Int64? {
-        guard let age = set.maxAge else { return set.expires?.seconds }
-        let (sum, overflow) = now.addingReportingOverflow(age)
-        return overflow ? .max : sum
+    private static func expiry(of set: SetCookie, at now: WallTime) -> WallTime? {
+        guard let age = set.maxAge else { return set.expires?.time }
+        return now.adding(saturating: age)
     }
 
-    private mutating func makeRoom(for domain: [UInt8], at now: Int64) {
+    private mutating func makeRoom(for domain: [UInt8], at now: WallTime) {
         let isFull = { (cookies: [Cookie]) in cookies.count { $0.domain == domain } >= Self.maxPerDomain }
         guard isFull(cookies) || cookies.count >= Self.maxCookies else { return }
         cookies.removeAll { $0.isExpired(at: now) }
@@ -114,7 +114,7 @@ struct CookieJar {
     /// Appends the cookies that a caller has sent, without those whose names the jar has for the request.
     ///
     /// A caller that sees what the jar keeps sends it back, and what it has may be older.
-    func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: Int64) {
+    func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: WallTime) {
         var start = 0
         var isFirst = true
         while start < sent.count {
@@ -129,12 +129,12 @@ struct CookieJar {
         }
     }
 
-    private func has(_ name: Span<UInt8>, for origin: Origin, at now: Int64) -> Bool {
+    private func has(_ name: Span<UInt8>, for origin: Origin, at now: WallTime) -> Bool {
         cookies.contains { name.equals($0.name) && $0.isFor(origin) && !$0.isExpired(at: now) }
     }
 
     /// Appends the cookies for a request, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
-    mutating func append(to queue: ByteQueue, for origin: Origin, at now: Int64) {
+    mutating func append(to queue: ByteQueue, for origin: Origin, at now: WallTime) {
         uses += 1
         var hasExpired = false
         for index in cookies.indices where cookies[index].isFor(origin) {

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Time
 
 /// The cookie jar of one upstream and one worker, between the heads of its calls.
 ///
@@ -47,7 +48,7 @@ final class CookieStore {
         if !isExposed { response.remove(Self.setCookie) }
     }
 
-    private static var now: Int64 { Clock.wall / .second }
+    private static var now: WallTime { Clock.wall }
 
     private func origin(of request: HTTPHead) -> CookieJar.Origin {
         CookieJar.Origin(

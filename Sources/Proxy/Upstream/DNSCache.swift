@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import Resolver
+internal import Time
 
 /// The addresses of one upstream: where a name stands behind them, for as long as its TTL says.
 final class DNSCache {
@@ -11,7 +12,7 @@ final class DNSCache {
     private let names: NameService
     private let loop: EventLoop
     private var addresses: [SocketAddress] = []
-    private var expires = Nanoseconds.min
+    private var expires = Instant.min
     private var waiting: [Completion] = []
     /// The place of the address that is tried first, the one that worked last.
     private var first = 0
@@ -50,7 +51,7 @@ final class DNSCache {
         waiting = []
         switch result {
         case .success(let resolution):
-            store(resolution.addresses, until: loop.now + Nanoseconds(resolution.timeToLive) * .second)
+            store(resolution.addresses, until: loop.now + resolution.timeToLive * .second)
         case .failure(let error):
             // Addresses that are too old are better than none while the name service is away.
             guard !addresses.isEmpty else { return completions.forEach { $0(.failure(error)) } }
@@ -60,7 +61,7 @@ final class DNSCache {
     }
 
     /// Knows these addresses until then.
-    func store(_ found: [SocketAddress], until time: Nanoseconds) {
+    func store(_ found: [SocketAddress], until time: Instant) {
         if found != addresses { first = 0 }
         addresses = found
         expires = time

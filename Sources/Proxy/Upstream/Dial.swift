@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import HTTP
+internal import Time
 
 /// The making of one connection: finds the addresses and tries them in turn.
 final class Dial: UpstreamConnection.Owner {
@@ -17,7 +18,7 @@ final class Dial: UpstreamConnection.Owner {
     /// How often it is waited for a descriptor, and how long: until idle connections of callers are closed, here or on
     /// another worker.
     private static let maxWaits = 5
-    private static let wait = Nanoseconds.millisecond
+    private static let wait = Duration.millisecond
 
     init(for pool: Pool, of upstream: Upstream) {
         self.pool = pool

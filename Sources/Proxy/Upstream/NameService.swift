@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 internal import Resolver
+internal import Time
 
 /// The resolver of a worker, driven by its loop.
 final class NameService {
@@ -71,6 +72,6 @@ final class NameService {
     }
 
     private func armTimer() {
-        timer?.arm(after: resolver?.nextTimeout.map { Nanoseconds($0) * .millisecond })
+        timer?.arm(after: resolver?.nextTimeout.map { $0 * .millisecond })
     }
 }

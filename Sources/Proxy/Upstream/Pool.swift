@@ -2,6 +2,7 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import TLS
+internal import Time
 
 /// The connections to one upstream that speak one version of HTTP, and the attempts that wait for one.
 ///
@@ -11,7 +12,7 @@ final class Pool: UpstreamConnection.Owner {
     /// What connections of the pool are made to speak.
     let version: HTTPVersion
     private unowned let upstream: Upstream
-    private let idleTimeout: Nanoseconds?
+    private let idleTimeout: Duration?
     /// The connections that can begin another exchange; the last one is taken first, and those come first that hold much for
     /// calls which do not take it.
     private var available: [UpstreamConnection] = []
@@ -22,10 +23,10 @@ final class Pool: UpstreamConnection.Owner {
     private var aged = 0
     private var isDraining = false
     /// When a connection beside the open ones may be retried.
-    private var restUntil = Nanoseconds.min
+    private var restUntil = Instant.min
 
     private var restTimer: Timer?
-    private static let rest = Nanoseconds.second
+    private static let rest = Duration.second
 
     /// None could be connected to of late; only where calls wait for that.
     private var backoff: ConnectBackoff?

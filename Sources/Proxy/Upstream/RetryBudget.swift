@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Time
 
 /// How many calls of an upstream may be retried: within any ten seconds a share of its calls, and some besides.
 ///
@@ -18,7 +19,7 @@ struct RetryBudget {
     private let minimum: Int
     /// One more than the window has: tries are counted for at least that long, and calls for at most.
     private var seconds = [Second](repeating: Second(), count: window + 1)
-    private var current: Int64 = 0
+    private var current = 0
     private var calls = 0
     private var retries = 0
 
@@ -28,14 +29,14 @@ struct RetryBudget {
     }
 
     /// A call goes to the upstream for the first time.
-    mutating func deposit(at now: Nanoseconds) {
+    mutating func deposit(at now: Instant) {
         advance(to: now)
         seconds[index(of: current)].calls += 1
         calls += 1
     }
 
     /// Whether a call may be retried, which is counted then.
-    mutating func withdraw(at now: Nanoseconds) -> Bool {
+    mutating func withdraw(at now: Instant) -> Bool {
         advance(to: now)
         guard (retries + 1) * 1000 <= calls * perThousand + minimum else { return false }
         seconds[index(of: current)].retries += 1
@@ -43,15 +44,15 @@ struct RetryBudget {
         return true
     }
 
-    private func index(of second: Int64) -> Int {
-        Int(second % Int64(seconds.count))
+    private func index(of second: Int) -> Int {
+        second % seconds.count
     }
 
     /// Forgets what is too old.
-    private mutating func advance(to now: Nanoseconds) {
-        let second = now / .second
+    private mutating func advance(to now: Instant) {
+        let second = (now - .start).seconds
         guard second > current else { return }
-        guard second - current < Int64(seconds.count) else {
+        guard second - current < seconds.count else {
             for index in seconds.indices { seconds[index] = Second() }
             (calls, retries, current) = (0, 0, second)
             return

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 /// A `Set-Cookie` field as RFC 6265 §5.2 reads it.
 struct SetCookie: Equatable {
@@ -9,7 +10,7 @@ struct SetCookie: Equatable {
     /// The attribute `Path`; none if there is none, or one that does not begin with a slash.
     private(set) var path: [UInt8]?
     /// How many seconds the cookie lives, by `Max-Age`.
-    private(set) var maxAge: Int64?
+    private(set) var maxAge: Duration?
     /// When the cookie ends, by `Expires`.
     private(set) var expires: CookieDate?
     private(set) var isSecure = false
@@ -52,13 +53,13 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// The seconds of a `Max-Age` (§5.2.2); as many as fit, if there are more, and 0 for a negative number.
-    private static func age(_ text: Span<UInt8>) -> Int64? {
+    /// The time of a `Max-Age` (§5.2.2); the longest that fits if it is longer, and none if it is negative.
+    private static func age(_ text: Span<UInt8>) -> Duration? {
         let isNegative = text.count > 0 && text[0] == UInt8(ascii: "-")
         let start = isNegative ? 1 : 0
-        guard text.count > start else { return isNegative ? 0 : nil }
+        guard text.count > start else { return isNegative ? .zero : nil }
         for index in start..<text.count where !(0x30...0x39 ~= text[index]) { return nil }
-        if isNegative { return 0 }
-        return text.decimal.map { Int64($0) } ?? .max
+        if isNegative { return .zero }
+        return text.decimal.map(Duration.seconds) ?? .max
     }
 }

@@ -6,6 +6,7 @@ internal import Protocols
 internal import RPC
 internal import TLS
 internal import Telemetry
+internal import Time
 
 /// One upstream as a worker sees it: its settings and its pools of connections.
 ///
@@ -21,18 +22,18 @@ final class Upstream {
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
-    let connectTimeout: Nanoseconds?
-    let firstByteTimeout: Nanoseconds?
+    let connectTimeout: Duration?
+    let firstByteTimeout: Duration?
     /// From the start of an attempt, or its connection where calls wait for connectivity, to the head of its response.
-    let attemptTimeout: Nanoseconds?
-    let callTimeout: Nanoseconds?
-    let idleTimeout: Nanoseconds?
+    let attemptTimeout: Duration?
+    let callTimeout: Duration?
+    let idleTimeout: Duration?
     /// How long a connection with calls under way may be silent before it is asked whether it lives.
-    let keepalive: Nanoseconds?
+    let keepalive: Duration?
     /// How old a connection grows before it begins no more calls; nil is without end.
-    let maxAge: Nanoseconds?
+    let maxAge: Duration?
     /// How long a call waits for a connection where none can be made.
-    let connectWait: Nanoseconds?
+    let connectWait: Duration?
     /// How much of a request's body is kept to be retried, in bytes.
     let retryBufferLimit: Int
     /// What requests get where they do not have it.
@@ -55,10 +56,10 @@ final class Upstream {
     /// The only version that the upstream speaks, by its URL.
     private let fixed: HTTPVersion?
     /// The only version that the upstream has turned out to speak, and until when that is believed.
-    private var learned: (version: HTTPVersion, until: Nanoseconds)?
+    private var learned: (version: HTTPVersion, until: Instant)?
 
     /// How long it is believed: an upstream may be many servers, and they may be changed.
-    private static let memory = 30 * Nanoseconds.second
+    private static let memory = 30 * Duration.second
 
     init(
         _ settings: UpstreamSettings,
@@ -82,14 +83,14 @@ final class Upstream {
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         retryBufferLimit = settings.limits.retryBuffer
-        connectTimeout = settings.timeouts.connect.map { Nanoseconds($0) }
-        firstByteTimeout = settings.timeouts.firstByte.map { Nanoseconds($0) }
-        attemptTimeout = settings.timeouts.attempt.map { Nanoseconds($0) }
-        callTimeout = settings.timeouts.call.map { Nanoseconds($0) }
-        idleTimeout = settings.timeouts.idle.map { Nanoseconds($0) }
-        keepalive = settings.timeouts.keepalive.map { Nanoseconds($0) }
-        maxAge = settings.timeouts.maxAge.map { Nanoseconds($0) }
-        connectWait = settings.connectWait.map { Nanoseconds($0) }
+        connectTimeout = settings.timeouts.connect
+        firstByteTimeout = settings.timeouts.firstByte
+        attemptTimeout = settings.timeouts.attempt
+        callTimeout = settings.timeouts.call
+        idleTimeout = settings.timeouts.idle
+        keepalive = settings.timeouts.keepalive
+        maxAge = settings.timeouts.maxAge
+        connectWait = settings.connectWait
         // What is wrong with them was reported when the file was read.
         defaults = RequestDefaults(settings.defaults, into: Diagnostics())
         cookies = CookieStore(settings)

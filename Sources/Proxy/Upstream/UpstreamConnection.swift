@@ -2,6 +2,7 @@ internal import Bytes
 internal import Events
 private import Glibc
 internal import HTTP
+internal import Time
 
 /// A connection to an upstream: a wire, and the session that makes exchanges of its bytes.
 final class UpstreamConnection: WireOwner, HTTPClientOwner {
@@ -42,7 +43,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var ageTimer: Timer?
     private var isReady = false
     /// How long the response to a ping may take.
-    private static let patience = 20 * Nanoseconds.second
+    private static let patience = 20 * Duration.second
     /// Whether the timer is for the response to a ping.
     private var isAsking = false
     private var sentBefore = 0
@@ -113,7 +114,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     }
 
     /// Closes the connection if `time` passes before it is used.
-    func close(after time: Nanoseconds?) {
+    func close(after time: Duration?) {
         hasBeenIdle = true
         idleTimer?.arm(after: time)
     }
@@ -203,7 +204,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         guard let age = upstream.maxAge else { return }
         let timer = Timer(on: context.loop.timers) { [unowned self] in retire() }
         ageTimer = timer
-        timer.arm(after: age - .random(in: 0...age / 10))
+        timer.arm(after: age - .nanoseconds(.random(in: 0...age.nanoseconds / 10)))
     }
 
     private func retire() {
@@ -232,7 +233,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         upstream.exceeded(limit, at: address)
     }
 
-    var now: Int64 { context.loop.now }
+    var now: Instant { context.loop.now }
 
     func sessionHasOutput() {
         wire?.outputChanged()
@@ -248,7 +249,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
 
     var hasRunLong: Bool { context.loop.hasRunLong }
 
-    var lastWritten: Int64 { wire?.lastWritten ?? .max }
+    var lastWritten: Instant { wire?.lastWritten ?? .max }
 
     func sessionSends(_ body: Span<UInt8>) {
         wire?.send(body)

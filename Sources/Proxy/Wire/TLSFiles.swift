@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import TLS
+internal import Time
 
 /// Reads the files that settings of TLS name, and reports what is wrong with them at the place that names them.
 struct TLSFiles {
@@ -44,7 +45,7 @@ struct TLSFiles {
         guard let certificate, let key else { return nil }
         do throws(TLSIdentity.LoadError) {
             let identity = try TLSIdentity(certificate: certificate, key: key)
-            if identity.expires <= Clock.wall / .second {
+            if identity.expires <= Clock.wall.secondsAndNanoseconds.seconds {
                 let text = "the certificate, or a CA certificate in its chain, has expired"
                 diagnostics.warn("\(files.certificate.text): \(text); renew it", at: files.certificate.mark)
             }

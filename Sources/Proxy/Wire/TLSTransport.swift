@@ -2,6 +2,7 @@ internal import Bytes
 internal import Events
 private import Glibc
 internal import TLS
+internal import Time
 
 /// A connection in TLS, over a transport that carries what is encrypted.
 ///
@@ -13,7 +14,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     /// How much is encrypted before it is sent.
     private static let piece = 64 * 1024
     /// How often one more message of the handshake may come on an open connection.
-    private static let messageInterval = 60 * Nanoseconds.second
+    private static let messageInterval = 60 * Duration.second
 
     private let inner: any Transport
     private let session: TLSSession
@@ -23,7 +24,7 @@ final class TLSTransport: Transport, Watcher, EndOfTurn {
     private var isDue = false
     private var isEnding = false
     /// When the handshake was over.
-    private var openedAt = Nanoseconds.min
+    private var openedAt = Instant.min
 
     /// What is encrypted and has not been taken.
     private let pending: ByteQueue

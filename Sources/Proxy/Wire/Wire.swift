@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Events
 private import Glibc
+internal import Time
 
 /// The owner of a wire.
 protocol WireOwner: AnyObject {
@@ -30,10 +31,10 @@ final class Wire: Watcher, EndOfTurn {
     private enum State { case connecting, open, finishing(lingering: Bool), lingering, closed }
 
     /// How long a wire that has said its last word goes on reading what nobody wants.
-    private static let lingerTime: Nanoseconds = 2 * .second
+    private static let lingerTime: Duration = 2 * .second
 
     /// How often a wire that does not read looks whether its peer is still there.
-    private static let peerInterval = 200 * Nanoseconds.millisecond
+    private static let peerInterval = 200 * Duration.millisecond
 
     /// From how many bytes on it is worth a system call of its own not to copy them.
     private static let largeWrite = 16 * 1024
@@ -59,7 +60,7 @@ final class Wire: Watcher, EndOfTurn {
     private var needsDelivery = false
     private var isStuck = false
     /// When the peer last took some of what waits, or it began to wait.
-    private var writtenAt = Nanoseconds.zero
+    private var writtenAt = Instant.start
     /// Why nothing can be sent any more, as an errno.
     private var writeError: Int32?
     private var end: (seen: Bool, errno: Int32?) = (false, nil)
@@ -83,7 +84,7 @@ final class Wire: Watcher, EndOfTurn {
     var negotiatedProtocol: String? { transport.negotiatedProtocol }
 
     /// Since when the peer has taken nothing of what waits; `.max` if nothing does.
-    var lastWritten: Nanoseconds { isStuck && !output.isEmpty ? writtenAt : .max }
+    var lastWritten: Instant { isStuck && !output.isEmpty ? writtenAt : .max }
 
     /// How many bytes are set aside for what the owner has left of what has come.
     var heldInput: Int { input?.capacity ?? 0 }
@@ -218,7 +219,7 @@ final class Wire: Watcher, EndOfTurn {
         arm(Self.peerInterval)
     }
 
-    private func arm(_ delay: Nanoseconds) {
+    private func arm(_ delay: Duration) {
         let timer = timer ?? Timer(on: context.loop.timers) { [unowned self] in timedOut() }
         self.timer = timer
         timer.arm(after: delay)

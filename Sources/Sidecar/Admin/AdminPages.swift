@@ -5,6 +5,7 @@ internal import HTTP
 internal import Proxy
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// The pages of the admin socket.
 ///
@@ -116,7 +117,7 @@ final class AdminPages {
                 ]
             ),
             MetricFamily(.configReloadSuccessful, .number(reloads.lastRejection == nil ? 1 : 0)),
-            MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess))),
+            MetricFamily(.configReloadTime, .nanoseconds(Int(reloads.lastSuccess.nanoseconds))),
         ]
     }
 

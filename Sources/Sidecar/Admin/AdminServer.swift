@@ -2,12 +2,13 @@ internal import Configuration
 internal import Events
 internal import HTTP
 internal import Proxy
+internal import Time
 
 /// The admin socket, served on the main thread.
 final class AdminServer: ConnectionService {
-    let headTimeout: Nanoseconds? = 10 * .second
-    let idleTimeout: Nanoseconds? = 60 * .second
-    let stalledTimeout: Nanoseconds? = 60 * .second
+    let headTimeout: Duration? = 10 * .second
+    let idleTimeout: Duration? = 60 * .second
+    let stalledTimeout: Duration? = 60 * .second
     let limits = HTTPLimits(head: 16 * 1024, fields: 100, streams: 8)
     /// Callers that say nothing keep no operator, and no probe, from looking.
     let makesRoom = true

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Events
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// What is known of one credential; never its value.
 struct CredentialReport {
@@ -25,7 +26,7 @@ struct CredentialReport {
     let kind: String
     let state: State
     /// The wall time at which it ends, where that is known.
-    let expiry: Nanoseconds?
+    let expiry: WallTime?
     /// Why the last fetch has brought none.
     let error: String?
     var succeeded = 0
@@ -45,7 +46,7 @@ struct CredentialReport {
     }
 
     /// One that is a file, or fixed.
-    init(_ named: NamedCredential, hasValue: Bool, expiry: Nanoseconds?, error: String?) {
+    init(_ named: NamedCredential, hasValue: Bool, expiry: WallTime?, error: String?) {
         name = named.name
         kind = named.source.kind
         let isGood = expiry ?? .max > Clock.wall
@@ -55,7 +56,7 @@ struct CredentialReport {
     }
 
     /// When it ends, or has ended, for people.
-    var expiryText: String? { expiry.map { TimestampFormatter.text(Int($0)) } }
+    var expiryText: String? { expiry.map { TimestampFormatter.text($0) } }
 
     /// Appends it as a JSON object.
     func append(to queue: ByteQueue) {
@@ -77,7 +78,7 @@ struct CredentialReport {
 
 extension CredentialSource {
     /// The wall time at which a fixed one ends, if it says so.
-    fileprivate var fixedExpiry: Nanoseconds? {
+    fileprivate var fixedExpiry: WallTime? {
         if case .fixed(let value) = self { JWT.expiry(of: value) } else { nil }
     }
 }
@@ -114,7 +115,7 @@ extension Daemon {
             MetricFamily(
                 .credentialExpiry,
                 reports.compactMap { report in
-                    report.expiry.map { MetricSample([report.name], .nanoseconds(Int($0))) }
+                    report.expiry.map { MetricSample([report.name], .nanoseconds(Int($0.nanoseconds))) }
                 }
             ),
             MetricFamily(

@@ -3,6 +3,7 @@ internal import Events
 private import Glibc
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// What `martlet status` prints: the state in one line, then the daemon, its sockets, upstreams, credentials and calls.
 struct StatusPage {
@@ -21,7 +22,7 @@ struct StatusPage {
     }
 
     private var state: [String] {
-        let uptime = Duration.nanoseconds(daemon.loop.now - daemon.startTime)
+        let uptime = daemon.loop.now - daemon.startTime
         return [
             daemon.readiness.text,
             "martlet \(Version.number), PID \(getpid()), up \(Self.rounded(uptime))",
@@ -81,7 +82,7 @@ struct StatusPage {
 
     /// A length of time in its two largest units: `3d 4h`, `5m 2s`.
     private static func rounded(_ duration: Duration) -> String {
-        let seconds = Int(duration.components.seconds)
+        let seconds = duration.seconds
         let units = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
         let first = units.firstIndex { seconds >= $0.1 } ?? units.count - 1
         var rest = seconds

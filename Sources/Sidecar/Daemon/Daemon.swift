@@ -3,6 +3,7 @@ internal import Events
 private import Glibc
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// The running program: workers, listeners, reloads and the end.
 ///
@@ -13,7 +14,7 @@ final class Daemon {
     let loop = EventLoop()
     let reloads = ReloadHistory()
     /// When the daemon was made, by the clock of the loop.
-    let startTime: Nanoseconds
+    let startTime: Instant
     private(set) var workers: WorkerPool?
     private(set) var settings: Settings?
     /// Whether the daemon was told to stop.

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import Proxy
+internal import Time
 
 /// A stop under way: sees to it that workers and sockets do what `DrainSteps` says.
 ///
@@ -12,9 +13,9 @@ final class Drain {
         let lingering: Int
     }
 
-    private static let interval = 20 * Nanoseconds.millisecond
+    private static let interval = 20 * Duration.millisecond
     /// How long the stop may take; nil is for ever.
-    let limit: Nanoseconds?
+    let limit: Duration?
 
     private let loop: EventLoop
     private let workers: WorkerPool
@@ -43,8 +44,8 @@ final class Drain {
         self.then = then
         let held = listeners.held
         self.held = held
-        let (minTime, maxTime) = (Nanoseconds(settings.min), settings.max.map { Nanoseconds($0) })
-        let handover = settings.handover.map { Nanoseconds($0) }
+        let (minTime, maxTime) = (settings.min, settings.max)
+        let handover = settings.handover
         limit = held.isEmpty ? maxTime : maxTime.flatMap { maxTime in handover.map { maxTime + $0 } }
         steps = DrainSteps(at: loop.now, minTime: minTime, maxTime: maxTime, handover: handover, holds: !held.isEmpty)
         workers.post { $0.announceClose(held: held) }

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// What a stop does, one step after the other.
 ///
@@ -27,16 +28,16 @@ struct DrainSteps {
     /// Whether no call was cut off.
     private(set) var isClean = true
 
-    private let closing: Nanoseconds
-    private let deadline: Nanoseconds
-    private let handover: Nanoseconds
+    private let closing: Instant
+    private let deadline: Instant
+    private let handover: Duration
     private let holds: Bool
     private var phase = Phase.announced
-    private var end = Nanoseconds.max
-    private var lastBusy = Nanoseconds.zero
+    private var end = Instant.max
+    private var lastBusy = Instant.start
 
     /// How long callers are waited for that have their last response and do not close the connection, while new ones wait.
-    private static let lingerTime = 200 * Nanoseconds.millisecond
+    private static let lingerTime = 200 * Duration.millisecond
 
     /// Plans a stop.
     ///
@@ -46,7 +47,7 @@ struct DrainSteps {
     ///   - maxTime: when the calls are cut off that began before the stop; nil is never.
     ///   - handover: how long those may take that are left when the held sockets have been closed; nil is for ever.
     ///   - holds: whether systemd holds sockets.
-    init(at now: Nanoseconds, minTime: Nanoseconds, maxTime: Nanoseconds?, handover: Nanoseconds?, holds: Bool) {
+    init(at now: Instant, minTime: Duration, maxTime: Duration?, handover: Duration?, holds: Bool) {
         closing = now + minTime
         deadline = maxTime.map { now + max($0, minTime) } ?? .max
         self.handover = handover ?? .max
@@ -61,7 +62,7 @@ struct DrainSteps {
     ///   - open: the number of all connections.
     ///   - lingering: the number of those that only wait for their callers to close.
     /// - Returns: a step, which is to be done before this is called again.
-    mutating func next(at now: Nanoseconds, leaving: Int, open: Int, lingering: Int) -> Step {
+    mutating func next(at now: Instant, leaving: Int, open: Int, lingering: Int) -> Step {
         switch phase {
         case .announced:
             guard now >= closing else { return .wait }

@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// Gives memory back to the system after a load has gone.
 ///
@@ -6,7 +7,7 @@ internal import Events
 /// needed, and each burst leaves a little more of it in pieces. Belongs to the thread of its loop; to be made before there
 /// are other threads.
 final class MemoryKeeper {
-    private static let interval = 30 * Nanoseconds.second
+    private static let interval = 30 * Duration.second
     /// How much more may be resident and not in use than when memory was last given back: the next burst takes it.
     private static let much = 512 * 1024
 

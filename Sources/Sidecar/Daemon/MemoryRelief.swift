@@ -1,5 +1,6 @@
 internal import Events
 internal import Proxy
+internal import Time
 
 /// Has the workers give up memory when the process holds more for calls than it may: first what calls keep for a retry,
 /// then the stalled calls that hold most, whichever worker has them.
@@ -10,7 +11,7 @@ final class MemoryRelief {
     private let workers: WorkerPool
     private let loop: EventLoop
     /// Since when more is held than may be.
-    private var began: Nanoseconds = 0
+    private var began = Instant.start
     private var timer: Timer?
     private var isUnderWay = false
     /// Whether the workers have been asked what is stalled and have not said.
@@ -48,7 +49,7 @@ final class MemoryRelief {
     }
 
     /// How long a round takes to free what it ends, so that the next one does not end more than it has to.
-    private var usualPause: Nanoseconds { (budget.isFarExceeded ? 5 : 50) * .millisecond }
+    private var usualPause: Duration { (budget.isFarExceeded ? 5 : 50) * .millisecond }
 
     private func check() {
         isUnderWay = budget.isExhausted
@@ -57,7 +58,7 @@ final class MemoryRelief {
             return
         }
         isAsking = true
-        let shortest = patience.last ?? 0
+        let shortest = patience.last ?? .zero
         workers.ask({ $0.stalledMemory(for: shortest) }) { [weak self] stalled in self?.shed(stalled) }
     }
 
@@ -65,11 +66,11 @@ final class MemoryRelief {
     ///
     /// In a shortage that lasts, whoever holds most counts as stalled: a caller who takes a byte now and then would else make
     /// it last.
-    private var patience: [Nanoseconds] {
-        loop.now - began > Self.longShortage ? budget.patience + [0] : budget.patience
+    private var patience: [Duration] {
+        loop.now - began > Self.longShortage ? budget.patience + [.zero] : budget.patience
     }
 
-    private static let longShortage = 2 * Nanoseconds.second
+    private static let longShortage = 2 * Duration.second
 
     private func shed(_ stalled: [Int: [StalledMemory]]) {
         isAsking = false

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Events
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// The log of the daemon itself, on standard error: `time level message key=value`, or with a priority in the place of the
 /// time if systemd's journal reads it.
@@ -31,7 +32,7 @@ final class OperationalLog {
     private func lead(of level: LogLevel) -> LogfmtLine.Lead {
         guard !Journal.readsStandardError else { return .priority(level.priority) }
         let now = Clock.wall
-        return .time(seconds: Int(now / .second), nanoseconds: Int(now % .second), formatter)
+        return .time(now, formatter)
     }
 
     private func log(_ level: LogLevel, _ message: String, _ fields: [(StaticString, String)]) {

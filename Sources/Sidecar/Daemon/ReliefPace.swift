@@ -1,10 +1,11 @@
 internal import Events
+internal import Time
 
 /// How long `MemoryRelief` waits between two rounds: twice as long after each round that finds nothing to end.
 struct ReliefPace {
-    private static let maxPause = Nanoseconds.second
+    private static let maxPause = Duration.second
 
-    private var pause: Nanoseconds = 0
+    private var pause = Duration.zero
     /// What was held in the last round, if that found nothing to end.
     private var heldInVain: Int?
 
@@ -12,7 +13,7 @@ struct ReliefPace {
     ///
     /// - Parameter usual: how long it takes to free what a round ends.
     /// - Returns: how long the next round is waited for.
-    mutating func freed(usual: Nanoseconds) -> Nanoseconds {
+    mutating func freed(usual: Duration) -> Duration {
         self = ReliefPace()
         return usual
     }
@@ -23,7 +24,7 @@ struct ReliefPace {
     ///   - held: the bytes that are held.
     ///   - usual: how long it takes to free what a round ends.
     /// - Returns: how long the next round is waited for.
-    mutating func foundNothing(holding held: Int, usual: Nanoseconds) -> Nanoseconds {
+    mutating func foundNothing(holding held: Int, usual: Duration) -> Duration {
         heldInVain = held
         pause = min(max(2 * pause, usual), Self.maxPause)
         return pause

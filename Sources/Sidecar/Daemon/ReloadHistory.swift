@@ -1,4 +1,5 @@
 internal import Events
+internal import Time
 
 /// What became of the loads of the configuration.
 final class ReloadHistory {
@@ -6,8 +7,8 @@ final class ReloadHistory {
     private(set) var generation = 0
     /// What was wrong with the last load, a line for each thing; nil if it went well.
     private(set) var lastRejection: [String]?
-    /// The time of day of the last load that went well, in nanoseconds since 1970.
-    private(set) var lastSuccess: Nanoseconds = 0
+    /// The time of day of the last load that went well.
+    private(set) var lastSuccess = WallTime.epoch
     /// The keys that the last load has changed and that only a restart puts to use.
     var needsRestart: [String] = []
     /// How many reloads were rejected.

@@ -1,5 +1,6 @@
 internal import Events
 private import Glibc
+internal import Time
 
 /// Tells systemd what the daemon does, over `$NOTIFY_SOCKET` (sd_notify(3)).
 ///
@@ -9,7 +10,7 @@ final class ServiceManager {
     private let loop: EventLoop
     private var watchdog: Timer?
     /// Half the time within which systemd expects a sign of life (`WatchdogSec=`); none if it expects none.
-    private(set) var watchdogHalf: Nanoseconds?
+    private(set) var watchdogHalf: Duration?
     /// Whether the daemon is healthy: systemd gets a sign of life only while it is.
     var isHealthy: () -> Bool = { true }
 
@@ -30,18 +31,18 @@ final class ServiceManager {
     }
 
     /// The daemon cannot serve yet, and retries after `pause`.
-    func waiting(_ status: String, for pause: Nanoseconds) {
-        send("STATUS=\(status)\nEXTEND_TIMEOUT_USEC=\((pause + 30 * .second) / 1000)")
+    func waiting(_ status: String, for pause: Duration) {
+        send("STATUS=\(status)\nEXTEND_TIMEOUT_USEC=\((pause + 30 * .second).microseconds)")
     }
 
     /// A reload has begun; `ready` must follow, however it ends.
     func reloading() {
-        send("RELOADING=1\nMONOTONIC_USEC=\(Clock.system.now / 1000)\nSTATUS=reloading")
+        send("RELOADING=1\nMONOTONIC_USEC=\((Clock.system.now - .start).microseconds)\nSTATUS=reloading")
     }
 
     /// The daemon drains, for at most `limit`.
-    func stopping(within limit: Nanoseconds?) {
-        let extension_ = limit.map { "\nEXTEND_TIMEOUT_USEC=\(($0 + 5 * .second) / 1000)" } ?? ""
+    func stopping(within limit: Duration?) {
+        let extension_ = limit.map { "\nEXTEND_TIMEOUT_USEC=\(($0 + 5 * .second).microseconds)" } ?? ""
         send("STOPPING=1\nSTATUS=draining\(extension_)")
     }
 
@@ -60,9 +61,9 @@ final class ServiceManager {
     }
 
     private func startWatchdog() {
-        guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int64(text), interval > 0 else { return }
+        guard let text = Environment.value("WATCHDOG_USEC"), let interval = Int(text), interval > 0 else { return }
         if let process = Environment.value("WATCHDOG_PID"), process != "\(getpid())" { return }
-        let half = min(interval, .max / 1000) * 1000 / 2
+        let half = Duration.microseconds(min(interval, .max / 1000)) / 2
         watchdogHalf = half
         let timer = Timer(on: loop.timers) { [unowned self] in
             if isHealthy(), socket?.isBehind == false { send("WATCHDOG=1") }

@@ -1,15 +1,16 @@
 internal import Configuration
 internal import Events
+internal import Time
 
 /// Files that are watched, and told of when they have changed and been left in peace for a moment.
 ///
 /// inotify tells of most changes at once; what it cannot see is found by looking every ten seconds. The moment is there
 /// so that a file is not read half-written, and files that belong together have all been changed.
 final class SettledFiles: Watcher {
-    private static let pollInterval = 10 * Nanoseconds.second
-    private static let calm = 50 * Nanoseconds.millisecond
+    private static let pollInterval = 10 * Duration.second
+    private static let calm = 50 * Duration.millisecond
     /// Files that are never left in peace are told of after this time all the same.
-    private static let maxWait = 500 * Nanoseconds.millisecond
+    private static let maxWait = 500 * Duration.millisecond
 
     private let loop: EventLoop
     private let files = FileWatch()
@@ -20,7 +21,7 @@ final class SettledFiles: Watcher {
     private(set) var unsettled: Set<String> = []
     /// Files that are told of once more at the next look, changed or not.
     private var doubtful: Set<String> = []
-    private var unsettledSince: Nanoseconds = 0
+    private var unsettledSince = Instant.start
     private var watch: Watch?
     private var pollTimer: Timer?
     private var calmTimer: Timer?

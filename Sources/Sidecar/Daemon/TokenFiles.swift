@@ -3,6 +3,7 @@ internal import Events
 private import Glibc
 internal import Proxy
 internal import Telemetry
+internal import Time
 
 /// The files that tokens come from: reads them, and again when they change.
 ///
@@ -15,9 +16,9 @@ final class TokenFiles {
     /// The watched files and their tokens.
     private var tokens: [String: [UInt8]?] = [:]
     /// The wall times at which tokens end that say so.
-    private var expiries: [String: Nanoseconds] = [:]
+    private var expiries: [String: WallTime] = [:]
     /// The ends that have been logged.
-    private var loggedExpiries: [String: Nanoseconds] = [:]
+    private var loggedExpiries: [String: WallTime] = [:]
     /// What was wrong with a file when it was read last.
     private var errors: [String: String] = [:]
     /// Files that somebody waits to be told of, whether they have another token or not.
@@ -59,7 +60,7 @@ final class TokenFiles {
     func hasToken(_ path: String) -> Bool { tokens[path].flatMap { $0 } != nil }
 
     /// The wall time at which the token of a file ends, if it says so.
-    func expiry(of path: String) -> Nanoseconds? { expiries[path] }
+    func expiry(of path: String) -> WallTime? { expiries[path] }
 
     /// What is wrong with a file, as far as it has been watched.
     func error(of path: String) -> String? { errors[path] }
@@ -118,7 +119,7 @@ final class TokenFiles {
         let now = Clock.wall
         for (path, expiry) in expiries.sorted(by: { $0.key < $1.key }) where expiry <= now {
             guard loggedExpiries.updateValue(expiry, forKey: path) != expiry else { continue }
-            log.log(.warn, "token expired", ("file", path), ("expired_at", TimestampFormatter.text(Int(expiry))))
+            log.log(.warn, "token expired", ("file", path), ("expired_at", TimestampFormatter.text(expiry)))
         }
         expiryTimer?.cancel()
         // Not beyond a day: a timer cannot be armed for a time that has no end.

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Events
+internal import Time
 
 /// Whether the workers turn their loops: each is asked again and again, and one that does not respond is stuck.
 ///
@@ -12,7 +13,7 @@ final class WorkerHealth {
     private let pool: WorkerPool
     private let log: OperationalLog
     private let changed: () -> Void
-    private let interval: Nanoseconds
+    private let interval: Duration
     private var timer: Timer?
     /// For each worker the rounds that its response is missing; none if it has responded.
     private var missing: [Int?]
@@ -20,11 +21,11 @@ final class WorkerHealth {
     /// Starts to ask; a worker that does not respond for `limit` is stuck.
     ///
     /// `changed` is called when a worker is stuck, and when it responds again.
-    init(_ pool: WorkerPool, loop: EventLoop, limit: Nanoseconds, log: OperationalLog, changed: @escaping () -> Void) {
+    init(_ pool: WorkerPool, loop: EventLoop, limit: Duration, log: OperationalLog, changed: @escaping () -> Void) {
         self.changed = changed
         self.pool = pool
         self.log = log
-        interval = limit / Nanoseconds(Self.rounds)
+        interval = limit / Self.rounds
         missing = Array(repeating: nil, count: pool.count)
         timer = Timer(on: loop.timers) { [unowned self] in ask() }
         ask()
@@ -37,7 +38,7 @@ final class WorkerHealth {
     /// What is wrong, for people; none if all workers respond.
     var problem: String? {
         let stuck = missing.indices.filter(isStuck).map { index in
-            let seconds = Nanoseconds(missing[index] ?? 0) * interval / .second
+            let seconds = ((missing[index] ?? 0) * interval).seconds
             return "worker \(WorkerPool.name(of: index)) has not responded for \(seconds) s"
         }
         return stuck.isEmpty ? nil : stuck.joined(separator: "; ")

@@ -1,10 +1,11 @@
 internal import Events
 internal import Proxy
+internal import Time
 
 /// The workers, each on a thread of its own, reached by letters.
 final class WorkerPool {
     /// How long a worker is waited for that does not respond.
-    static let patience = Nanoseconds.second
+    static let patience = Duration.second
 
     private let mailboxes: [Mailbox<Worker>]
     private let control: Mailbox<Daemon>
@@ -98,7 +99,7 @@ final class WorkerPool {
     /// limit all of them are waited for.
     func ask<Response: Sendable>(
         _ question: @escaping @Sendable (Worker) -> Response,
-        within limit: Nanoseconds? = patience,
+        within limit: Duration? = patience,
         then: @escaping ([Int: Response]) -> Void
     ) {
         let number = nextQuestion
@@ -152,6 +153,6 @@ final class WorkerPool {
             worker.context.loop.stop()
         }
         let end = Clock.system.now + Self.patience
-        return threads.indices.filter { !threads[$0].join(within: max(0, end - Clock.system.now)) }.map(Self.name)
+        return threads.indices.filter { !threads[$0].join(within: max(.zero, end - Clock.system.now)) }.map(Self.name)
     }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 /// What a worker counts of its calls.
 ///
@@ -36,13 +37,13 @@ struct CallCounters {
         _ call: StartedCall,
         _ route: RouteCounter,
         code: UInt8,
-        nanoseconds: Int,
+        duration: Duration,
         _ messages: MessageCounts
     ) {
         inFlight -= 1
         var call = call
         if !call.isCounted { countStart(of: &call) }
-        methods.end(call, route, code: code, nanoseconds: max(0, nanoseconds), messages)
+        methods.end(call, route, code: code, duration: duration, messages)
     }
 
     private mutating func countStart(of call: inout StartedCall) {

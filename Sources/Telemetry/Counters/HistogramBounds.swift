@@ -1,3 +1,5 @@
+internal import Time
+
 /// The upper bounds of a histogram's buckets, inclusive and ascending, in nanoseconds.
 ///
 /// One more bucket, which has no bound, counts what is longer than the last of them.

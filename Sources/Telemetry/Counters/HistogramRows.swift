@@ -1,3 +1,5 @@
+internal import Time
+
 /// Histograms with the same bounds, in rows that are only ever added.
 ///
 /// All counts are in one array, so that a duration is counted without an allocation and a row costs no more than its
@@ -20,8 +22,9 @@ struct HistogramRows {
         for _ in 0..<stride { counts.append(0) }
     }
 
-    /// Counts a duration, in nanoseconds.
-    mutating func record(_ nanoseconds: Int, row: Int) {
+    /// Counts a duration; a negative one counts as none.
+    mutating func record(_ duration: Duration, row: Int) {
+        let nanoseconds = max(0, Int(duration.nanoseconds))
         let first = row * stride
         counts[first + bounds.bucket(of: nanoseconds)] &+= 1
         counts[first + bounds.bucketCount] &+= nanoseconds

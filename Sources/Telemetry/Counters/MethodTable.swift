@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 /// What a worker counts per method: an open-addressing table from the path of a call to its counts.
 ///
@@ -66,12 +67,12 @@ struct MethodTable {
         _ call: StartedCall,
         _ route: RouteCounter,
         code: UInt8,
-        nanoseconds: Int,
+        duration: Duration,
         _ messages: MessageCounts
     ) {
         let index = index(call.method, call.callProtocol)
         counts[index].end(route, code: code, messages)
-        durations.record(nanoseconds, row: index)
+        durations.record(duration, row: index)
     }
 
     /// Adds all counts to `copy`, with routes as `routes` calls them.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import RPC
+public import Time
 
 /// All that one worker counts, in plain integers.
 ///
@@ -80,16 +81,16 @@ public final class WorkerCounters {
     ///   - call: the call; must not be used again.
     ///   - route: the route it took.
     ///   - code: the number of the code it ended with, 0 to 16.
-    ///   - nanoseconds: the time since it arrived.
+    ///   - duration: the time since it arrived.
     ///   - messages: the messages it had; plain HTTP has none.
     public func end(
         _ call: StartedCall,
         route: RouteCounter,
         code: UInt8,
-        nanoseconds: Int,
+        duration: Duration,
         messages: MessageCounts = MessageCounts()
     ) {
-        calls.end(call, route, code: code, nanoseconds: nanoseconds, messages)
+        calls.end(call, route, code: code, duration: duration, messages)
     }
 
     // MARK: Upstreams, interceptors, listeners
@@ -121,11 +122,11 @@ public final class WorkerCounters {
     /// - Parameters:
     ///   - upstream: the upstream.
     ///   - code: the number of the code that the call ended with, 0 to 16.
-    ///   - nanoseconds: the time since its request left the chain for the upstream.
-    public func upstreamCall(_ upstream: UpstreamCounter, code: UInt8, nanoseconds: Int) {
+    ///   - duration: the time since its request left the chain for the upstream.
+    public func upstreamCall(_ upstream: UpstreamCounter, code: UInt8, duration: Duration) {
         assert(code < RPCCode.allCases.count, "the code is not a gRPC code")
         upstreams[upstream.row, CountersSnapshot.codes + Int(code)] &+= 1
-        upstreamDurations.record(max(0, nanoseconds), row: upstream.row)
+        upstreamDurations.record(duration, row: upstream.row)
     }
 
     /// Counts a retry that is begun.
@@ -144,10 +145,10 @@ public final class WorkerCounters {
         interceptors[interceptor.row, Int(verdict.rawValue)] &+= 1
     }
 
-    /// Counts how long an interceptor took with one event, in nanoseconds.
-    public func interceptorTook(_ interceptor: InterceptorCounter, _ nanoseconds: Int) {
+    /// Counts how long an interceptor took with one event.
+    public func interceptorTook(_ interceptor: InterceptorCounter, _ time: Duration) {
         interceptors[interceptor.row, CountersSnapshot.timed] &+= 1
-        interceptors[interceptor.row, CountersSnapshot.time] &+= nanoseconds
+        interceptors[interceptor.row, CountersSnapshot.time] &+= Int(time.nanoseconds)
     }
 
     /// Counts a caller's connection that was taken.

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Time
 
 /// Renders metrics in the text format of Prometheus, version 0.0.4.
 public struct PrometheusText {

@@ -1,5 +1,6 @@
 public import Bytes
 internal import RPC
+public import Time
 
 /// Writes one line of the access log, a JSON object, straight into a queue.
 ///
@@ -13,15 +14,14 @@ public struct AccessLogLine {
     ///
     /// - Parameters:
     ///   - queue: where the line goes.
-    ///   - seconds: the time since the start of 1970.
-    ///   - nanoseconds: the rest of that time.
+    ///   - time: the time of day.
     ///   - formatter: formats it.
-    public init(to queue: ByteQueue, seconds: Int, nanoseconds: Int, formatter: TimestampFormatter) {
+    public init(to queue: ByteQueue, at time: WallTime, formatter: TimestampFormatter) {
         self.queue = queue
         queue.append("{")
         begin("time")
         queue.append("\"")
-        formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
+        formatter.append(time, to: queue)
         queue.append("\"")
     }
 
@@ -73,10 +73,10 @@ public struct AccessLogLine {
         queue.append(decimal: number)
     }
 
-    /// Adds a field of a time in milliseconds, with three decimals.
-    public mutating func field(_ name: StaticString, millisecondsOf nanoseconds: Int) {
+    /// Adds a field of a length of time: milliseconds with three decimals.
+    public mutating func field(_ name: StaticString, milliseconds duration: Duration) {
         begin(name)
-        queue.append(milliseconds: nanoseconds)
+        queue.append(milliseconds: duration)
     }
 
     /// Adds a field that has no value.

@@ -1,4 +1,5 @@
 public import Bytes
+public import Time
 
 /// Writes one line of the operational log: `2026-11-20T11:12:13.123Z info listening address=127.0.0.1:8080`, or for
 /// systemd's journal, which has a time of its own, `<6>info listening address=127.0.0.1:8080`.
@@ -8,8 +9,8 @@ public import Bytes
 public struct LogfmtLine {
     /// What a line begins with.
     public enum Lead {
-        /// The time since the start of 1970, in seconds and the nanoseconds that are left.
-        case time(seconds: Int, nanoseconds: Int, TimestampFormatter)
+        /// The time of day.
+        case time(WallTime, TimestampFormatter)
         /// A priority for the journal, as sd-daemon(3) writes it: `<3>`.
         case priority(StaticString)
     }
@@ -26,8 +27,8 @@ public struct LogfmtLine {
     public init(to queue: ByteQueue, _ lead: Lead, _ level: StaticString, _ message: String) {
         self.queue = queue
         switch lead {
-        case .time(let seconds, let nanoseconds, let formatter):
-            formatter.append(seconds: seconds, nanoseconds: nanoseconds, to: queue)
+        case .time(let time, let formatter):
+            formatter.append(time, to: queue)
             queue.append(" ")
         case .priority(let text): queue.append(text)
         }

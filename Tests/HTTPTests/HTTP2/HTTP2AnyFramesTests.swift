@@ -65,10 +65,10 @@ import Testing
         for _ in 0..<50 {
             let count = Int.random(in: 1..<14, using: &random)
             let bytes = (0..<count).flatMap { _ in frame(&random).bytes }
-            for take in [atServer, atClient] {
-                let whole = take([bytes])
-                try #require(take(pieces(of: bytes, &random, isMost: true)) == whole)
-                try #require(take(pieces(of: bytes, &random, isMost: false)) == whole)
+            for outcome in [atServer, atClient] {
+                let whole = outcome([bytes])
+                try #require(outcome(pieces(of: bytes, &random, isMost: true)) == whole)
+                try #require(outcome(pieces(of: bytes, &random, isMost: false)) == whole)
             }
         }
     }

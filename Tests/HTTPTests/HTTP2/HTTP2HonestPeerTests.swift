@@ -69,7 +69,7 @@ import Testing
         }
 
         /// Takes what the other side has sent, and may read it later.
-        mutating func take(_ lines: [String]) -> [String] {
+        mutating func receive(_ lines: [String]) -> [String] {
             unread += lines
             guard chance(50) else { return [] }
             defer { unread = [] }
@@ -131,7 +131,7 @@ import Testing
             guard peer.chance(30) else { continue }
             let lines = caller.receive()
             try expectNoError(lines, seed)
-            if peer.take(lines).contains(where: { $0.hasPrefix("GOAWAY") }) { acceptsNew = false }
+            if peer.receive(lines).contains(where: { $0.hasPrefix("GOAWAY") }) { acceptsNew = false }
             if caller.isClosed { return }
         }
         try #require(!caller.isClosed)
@@ -187,7 +187,7 @@ import Testing
             for line in lines where line.contains(":method:") {
                 peer.streams.append(Stream(id: Int(line.prefix { $0 != " " }) ?? 0))
             }
-            _ = peer.take(lines)
+            _ = peer.receive(lines)
         }
         try #require(!upstream.isClosed)
     }

@@ -1,10 +1,10 @@
 import HTTP
 import HTTP2Kit
 import Testing
+import Time
 
 /// How much a caller may ask on one HTTP/2 connection, and that it is not stopped before.
 @Suite struct HTTP2LimitTests {
-    private static let second: Int64 = 1_000_000_000
 
     /// A kind of frame that costs the caller nothing.
     struct Flood: Sendable {
@@ -58,7 +58,7 @@ import Testing
         caller.sends(.request(1))
         send(flood.burst, flood.frame, to: caller)
         for _ in 0..<3 {
-            caller.now += Self.second
+            caller.now += .second
             send(flood.perSecond, flood.frame, to: caller)
             #expect(!caller.isClosed)
         }
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a long rest fills no more than a burst`() {
         let caller = HTTP2Caller()
-        caller.now += 3600 * Self.second
+        caller.now += 3600 * .second
         send(1000, .ping(), to: caller)
         caller.sends(.ping())
         #expect(caller.saw == ["exceeded: ping", "closed, lingering"] || caller.saw == ["exceeded: ping"])
@@ -134,7 +134,7 @@ import Testing
         let caller = HTTP2Caller()
         for _ in 0..<2 {
             for _ in 0..<990 { caller.sends(.ping()) }
-            caller.now += 60_000_000_000
+            caller.now += .seconds(60)
         }
         for _ in 0..<90 { caller.sends(.settings()) }
         #expect(caller.saw == ["exceeded: slowReader"])

@@ -1,10 +1,10 @@
 import HTTP
 import HTTP2Kit
 import Testing
+import Time
 
 /// How many streams a caller may waste on one HTTP/2 connection.
 @Suite struct HTTP2ResetLimitTests {
-    private static let second: Int64 = 1_000_000_000
 
     /// What makes us reset a stream, by what it asks for or does.
     enum Provocation: CaseIterable {
@@ -38,7 +38,7 @@ import Testing
         let caller = HTTP2Caller(limits: HTTPLimits(resets: 60))
         for number in 0..<60 { caller.sends(.request(2 * number + 1, end: true), .reset(2 * number + 1, .cancel)) }
         for number in 60..<80 {
-            if number % 2 == 0 { caller.now += Self.second }
+            if number % 2 == 0 { caller.now += .second }
             caller.sends(.request(2 * number + 1, end: true), .reset(2 * number + 1, .cancel))
         }
         #expect(exceeded(caller) == [] && !caller.isClosed)
@@ -146,12 +146,12 @@ import Testing
         for user in caller.users.prefix(2) { user.stream?.send(head: Message.response(200), end: false) }
         for user in caller.users.prefix(2) { user.stream?.send(body: String(repeating: "x", count: 15)) }
         _ = caller.receive()
-        caller.now += 59 * Self.second
-        caller.session.endStalled(since: caller.now - 60 * Self.second)
+        caller.now += 59 * .second
+        caller.session.endStalled(since: caller.now - 60 * .second)
         #expect(caller.receive() == [])
-        caller.now += 2 * Self.second
-        caller.session.endStalled(since: caller.now - 60 * Self.second)
-        caller.session.endStalled(since: caller.now - 60 * Self.second)
+        caller.now += 2 * .second
+        caller.session.endStalled(since: caller.now - 60 * .second)
+        caller.session.endStalled(since: caller.now - 60 * .second)
         #expect(caller.receive() == ["1 RST_STREAM CANCEL"])
         #expect(caller.saw.filter { $0 == "exceeded: slowReader" }.count == 1)
         #expect(caller.users.map { $0.saw.last } == ["reset: canceled", "end", "end"])
@@ -163,10 +163,10 @@ import Testing
         caller.users[0].stream?.response(200, body: String(repeating: "x", count: 100))
         for _ in 0..<5 {
             _ = caller.receive()
-            caller.now += 59 * Self.second
+            caller.now += 59 * .second
             caller.sends(.window(1, 1))
             _ = caller.receive()
-            caller.session.endStalled(since: caller.now - 60 * Self.second)
+            caller.session.endStalled(since: caller.now - 60 * .second)
         }
         #expect(caller.receive() == [])
         #expect(!caller.saw.contains("exceeded: slowReader"))

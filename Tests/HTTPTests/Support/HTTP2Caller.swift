@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import HTTP2Kit
+import Time
 
 /// A caller in memory that speaks HTTP/2: sends the frames that a test says and shows those that come back, and what the
 /// owner of the session and the users of its streams are told.
@@ -16,7 +17,7 @@ final class HTTP2Caller: HTTPServerOwner {
     var whenRejected: (any HTTPStream, HTTPError) -> Void = { $0.response($1.status) }
     var whenIdle: () -> Void = {}
     /// The monotonic time in nanoseconds.
-    var now: Int64 = 1_000_000_000
+    var now = Instant.start + .second
 
     private let limits: HTTPLimits
     private let output = ByteQueue()
@@ -67,8 +68,8 @@ final class HTTP2Caller: HTTPServerOwner {
     /// - Returns: whether there are others that were answered since.
     @discardableResult
     func waitsASecond() -> Bool {
-        now += 1_000_000_000
-        return session.endDiscarding(since: now - 1_000_000_000)
+        now += .second
+        return session.endDiscarding(since: now - .second)
     }
 
     func hangsUp(errno: Int32? = nil) {
@@ -78,7 +79,7 @@ final class HTTP2Caller: HTTPServerOwner {
     /// Takes what has been sent to the caller so far, in words.
     func receive() -> [String] {
         session.flush(output, into: reader)
-        return reader.take()
+        return reader.receive()
     }
 
     /// All frames that have been taken.
@@ -132,7 +133,7 @@ final class HTTP2Caller: HTTPServerOwner {
     }
 
     var hasRunLong = false
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
 
     func sessionYields() {
         transcript.note("yields")

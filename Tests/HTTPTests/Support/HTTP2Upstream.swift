@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import HTTP2Kit
+import Time
 
 /// An upstream in memory that speaks HTTP/2: responds with the frames that a test says and shows those that came.
 final class HTTP2Upstream: HTTPClientOwner {
@@ -12,7 +13,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     /// What to do when it is told so, while it is being told.
     var whenRoom: () -> Void = {}
     /// The monotonic time in nanoseconds.
-    var now: Int64 = 1_000_000_000
+    var now = Instant.start + .second
 
     private let limits: HTTPLimits
     private let isSecure: Bool
@@ -92,7 +93,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     /// Takes what has been sent to the upstream so far, in words.
     func receive() -> [String] {
         session.flush(output, into: reader)
-        return reader.take()
+        return reader.receive()
     }
 
     /// All frames that have been taken.
@@ -116,7 +117,7 @@ final class HTTP2Upstream: HTTPClientOwner {
     }
 
     var hasRunLong = false
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
 
     func sessionYields() {
         transcript.note("yields")

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Time
 
 /// A caller in memory: sends what a test says and shows what comes back, and what the owner of the session and the
 /// users of its streams are told.
@@ -108,7 +109,7 @@ final class ScriptedCaller: HTTPServerOwner {
         transcript.note("exceeded: \(limit)")
     }
 
-    var now: Int64 { 0 }
+    var now: Instant { .start }
 
     func sessionDiscards() {}
 
@@ -117,7 +118,7 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     var hasRunLong: Bool { false }
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
 
     func sessionYields() {}
 

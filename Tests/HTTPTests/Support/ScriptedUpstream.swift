@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import Time
 
 /// An upstream in memory: sends what a test says and shows what was asked of it.
 final class ScriptedUpstream: HTTPClientOwner {
@@ -78,14 +79,14 @@ final class ScriptedUpstream: HTTPClientOwner {
         transcript.note("exceeded: \(limit)")
     }
 
-    var now: Int64 { 0 }
+    var now: Instant { .start }
 
     func sessionNeedsInput() {
         needsInput = true
     }
 
     var hasRunLong: Bool { false }
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
 
     func sessionYields() {}
 

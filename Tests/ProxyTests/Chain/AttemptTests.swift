@@ -1,6 +1,7 @@
 import HTTP2Kit
 import Proxy
 import Testing
+import Time
 
 /// Which interceptors a call goes through once more when it is retried.
 @Suite struct AttemptTests {

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// How much may wait in a chain, and how large what interceptors see may be.
 @Suite struct HeldLimitTests {

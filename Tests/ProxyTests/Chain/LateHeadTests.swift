@@ -2,6 +2,7 @@ import HTTP2Kit
 import Protocols
 import RPC
 import Testing
+import Time
 
 @testable import Proxy
 

@@ -2,6 +2,7 @@ import HTTP2Kit
 import Proxy
 import RPC
 import Testing
+import Time
 
 /// Suspensions that end otherwise than by their release: by time-outs, and because the caller has gone.
 @Suite struct SuspensionEndTests {

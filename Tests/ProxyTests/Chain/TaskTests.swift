@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import Time
 
 /// Suspensions that end with a task.
 @Suite struct TaskTests {

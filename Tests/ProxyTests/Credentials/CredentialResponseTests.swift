@@ -1,12 +1,13 @@
 import Documents
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
 /// What is read from the responses of programs and servers.
 @Suite struct CredentialResponseTests {
-    private static let now: Nanoseconds = 1_700_000_000 * .second
+    private static let now = WallTime(secondsSince1970: 1_700_000_000)
     /// A token without a signature that ends at 1 800 000 000.
     private static let jwt = "eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDB9."
 
@@ -22,8 +23,8 @@ import Testing
         }
     }
 
-    private func good(_ value: String, seconds: Nanoseconds?) -> Result<Credential, CredentialResponseError> {
-        .success(Credential(value: Array(value.utf8), expiry: seconds.map { $0 * .second }))
+    private func good(_ value: String, seconds: Int?) -> Result<Credential, CredentialResponseError> {
+        .success(Credential(value: Array(value.utf8), expiry: seconds.map { WallTime(secondsSince1970: $0) }))
     }
 
     // MARK: Text
@@ -50,9 +51,9 @@ import Testing
             (#"{"access_token":"abc","expires_in":null}"#, "abc", nil),
             (#"{"access_token":"\#(jwt)","token_type":"Bearer"}"#, jwt, 1_800_000_000),
             (#"{"access_token":"\#(jwt)","token_type":"Bearer","expires_in":60}"#, jwt, 1_700_000_060),
-        ] as [(String, String, Nanoseconds?)]
+        ] as [(String, String, Int?)]
     )
-    func `a token response is read`(text: String, value: String, seconds: Nanoseconds?) {
+    func `a token response is read`(text: String, value: String, seconds: Int?) {
         #expect(read(.oauth2, text) == good(value, seconds: seconds))
         #expect(read(.oauth2, status: 200, text) == good(value, seconds: seconds))
     }
@@ -230,9 +231,9 @@ import Testing
             (#","at":1700000061"#, 1_700_000_061),
             (#","at":"1700000061""#, 1_700_000_061), (#","at":"2023-11-14T22:14:21Z""#, 1_700_000_061),
             (#","in":60,"at":1700000061"#, 1_700_000_060), (#","in":62,"at":1700000061"#, 1_700_000_061),
-        ] as [(String, Nanoseconds?)]
+        ] as [(String, Int?)]
     )
-    func `JSON is read by pointers`(rest: String, seconds: Nanoseconds?) {
+    func `JSON is read by pointers`(rest: String, seconds: Int?) {
         #expect(read(.json(Self.places), #"{"data":[{"token":"a"}]\#(rest)}"#) == good("a", seconds: seconds))
     }
 
@@ -268,7 +269,7 @@ import Testing
     // MARK: Secrecy
 
     @Test func `a credential does not show its value`() {
-        let credential = Credential(value: Array("hush".utf8), expiry: 5)
+        let credential = Credential(value: Array("hush".utf8), expiry: .epoch)
         #expect("\(credential)" == "a credential of 4 bytes")
         var dumped = ""
         dump(credential, to: &dumped)

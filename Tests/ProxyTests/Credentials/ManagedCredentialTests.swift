@@ -2,6 +2,7 @@ import Bytes
 import Events
 import RPC
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -9,7 +10,7 @@ import Testing
 @Suite struct ManagedCredentialTests {
     /// A keeper of one credential, what it has told, and the clock that it goes by.
     private final class Stand {
-        let clock = ManualClock(now: 1000 * .second)
+        let clock = ManualClock(now: .start + 1000 * .second)
         let loop: EventLoop
         let file = TemporaryFile([])
         var reported: [(state: CredentialState, error: CredentialError?)] = []
@@ -33,8 +34,8 @@ import Testing
 
         /// Lets time pass in steps of five milliseconds, and notes at which ones of them a fetch failed.
         @discardableResult
-        func pass(_ time: Nanoseconds) -> [Nanoseconds] {
-            var errors: [Nanoseconds] = []
+        func pass(_ time: Duration) -> [Instant] {
+            var errors: [Instant] = []
             let end = clock.now + time
             while clock.now < end {
                 let before = kept.failed
@@ -51,7 +52,7 @@ import Testing
     /// A token that says when it ends.
     private func jwt(endingIn seconds: Int) -> String {
         let queue = ByteQueue()
-        let claims = #"{"exp":\#(Int(Clock.wall / .second) + seconds)}"#
+        let claims = #"{"exp":\#(Clock.wall.secondsAndNanoseconds.seconds + seconds)}"#
         queue.append(base64: Array(claims.utf8).span, padded: false)
         return "e30.\(queue.readable.string).c2ln"
     }
@@ -231,7 +232,7 @@ import Testing
         stand.write("")
         stand.kept.rejected(value)
         #expect(stand.value != nil)
-        while stand.kept.state.credential?.expiry ?? 0 > Clock.wall { stand.pass(100 * .millisecond) }
+        while stand.kept.state.credential?.expiry ?? .epoch > Clock.wall { stand.pass(100 * .millisecond) }
         stand.kept.request()
         stand.pass(RefreshSchedule.maxBackOff)
         #expect(stand.value == nil)

@@ -1,15 +1,20 @@
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
 /// When a credential is fetched anew.
 @Suite struct RefreshScheduleTests {
     private func pause(lifetime: Double, ahead: Double, random: Double = 0) -> Double? {
-        let start: Nanoseconds = 1_700_000_000 * .second
-        let expiry = start + Nanoseconds(lifetime * 1e9)
-        return RefreshSchedule(ahead: Nanoseconds(ahead * 1e9)).pause(fetched: start, expiry: expiry, random: random)
-            .map { Double($0) / 1e9 }
+        let start = WallTime(secondsSince1970: 1_700_000_000)
+        let expiry = start + Duration(clamping: lifetime * 1e9)
+        return RefreshSchedule(ahead: Duration(clamping: ahead * 1e9)).pause(
+            fetched: start,
+            expiry: expiry,
+            random: random
+        )
+        .map(\.fractionalSeconds)
     }
 
     @Test(arguments: [
@@ -33,17 +38,17 @@ import Testing
     }
 
     @Test func `a credential that does not end is not fetched anew`() {
-        #expect(RefreshSchedule(ahead: .second).pause(fetched: 5, expiry: nil, random: 0) == nil)
+        #expect(RefreshSchedule(ahead: .second).pause(fetched: .epoch, expiry: nil, random: 0) == nil)
     }
 
     @Test func `one that ends at the end of time is no fault`() {
         let schedule = RefreshSchedule(ahead: 30 * .second)
-        #expect(schedule.pause(fetched: .second, expiry: .max, random: 0.9)! > 9_000_000_000 * .second)
-        #expect(schedule.pause(fetched: .second, expiry: .min, random: 0.9) == 100 * .millisecond)
+        #expect(schedule.pause(fetched: .epoch + .second, expiry: .max, random: 0.9)! > 9_000_000_000 * .second)
+        #expect(schedule.pause(fetched: .epoch + .second, expiry: .min, random: 0.9) == 100 * .millisecond)
     }
 
     @Test func `errors are followed by longer and longer waits, until one succeeds`() {
-        var schedule = RefreshSchedule(ahead: 0)
+        var schedule = RefreshSchedule(ahead: .zero)
         let longest = (0..<100).map { _ in schedule.failed(random: 1) / .millisecond }
         #expect(longest.prefix(9) == [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
         #expect(longest[99] == 30_000)
@@ -55,8 +60,8 @@ import Testing
     }
 
     @Test func `Retry-After is obeyed, up to five minutes`() {
-        var schedule = RefreshSchedule(ahead: 0)
-        #expect(schedule.failed(random: 0, retryAfter: 0) == 125 * .millisecond)
+        var schedule = RefreshSchedule(ahead: .zero)
+        #expect(schedule.failed(random: 0, retryAfter: .zero) == 125 * .millisecond)
         #expect(schedule.failed(random: 0, retryAfter: 100 * .second) == 100 * .second)
         #expect(schedule.failed(random: 0, retryAfter: .max) == 300 * .second)
     }

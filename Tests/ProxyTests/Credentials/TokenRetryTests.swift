@@ -1,6 +1,7 @@
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -255,7 +256,7 @@ import Testing
     func `a token that has ended is no other token`(_ isSame: Bool) {
         runCall(Self.token("wait: 1s")) { call in
             reject(call)
-            call.harness.deliver(isSame ? "one" : "two", lifetime: -1 * Nanoseconds.second)
+            call.harness.deliver(isSame ? "one" : "two", lifetime: -1 * Duration.second)
             call.harness.pass(.milliseconds(1020))
             if isSame {
                 call.callerSeesRejection()

@@ -2,6 +2,7 @@ import Configuration
 import Documents
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 

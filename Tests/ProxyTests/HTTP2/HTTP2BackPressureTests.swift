@@ -1,6 +1,7 @@
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 /// What happens when one side of a call over HTTP/2 takes nothing.
 @Suite struct HTTP2BackPressureTests {
@@ -249,7 +250,7 @@ import Testing
             harness.stopReporting()
             upstream.send(.data(1, [UInt8](repeating: 0x61, count: 8192)))
             upstream.peer.move()
-            harness.clock.now += 60_050_000_000
+            harness.clock.now += .milliseconds(60_050)
             harness.startReporting()
             harness.until { caller.bodyBytes(1) == 8192 }
             #expect(caller.bodyBytes(1) == 8192)

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// The time that a caller allows for a call, wherever the call is when it is over.
 @Suite struct HTTP2DeadlineTests {

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// How a dead connection to an HTTP/2 upstream is noticed while calls wait on it.
 @Suite struct HTTP2KeepaliveTests {

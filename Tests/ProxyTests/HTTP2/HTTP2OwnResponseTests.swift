@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// What Martlet itself sends as a response over HTTP/2, byte for byte, in each protocol.
 @Suite struct HTTP2OwnResponseTests {

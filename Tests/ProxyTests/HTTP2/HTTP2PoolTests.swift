@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// How many connections an HTTP/2 upstream gets, and who waits for them.
 @Suite struct HTTP2PoolTests {

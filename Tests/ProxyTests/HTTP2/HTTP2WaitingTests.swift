@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// What comes of a request before there is a connection to send it on.
 @Suite struct HTTP2WaitingTests {

@@ -1,5 +1,6 @@
 import Bytes
 import Events
+import Time
 
 @testable import Proxy
 
@@ -39,8 +40,8 @@ extension ProxyHarness {
     ///   - isDoubted: whether an upstream has rejected it and another is being fetched.
     func deliver(
         _ value: String?,
-        lifetime: Nanoseconds? = nil,
-        refresh: Nanoseconds? = nil,
+        lifetime: Duration? = nil,
+        refresh: Duration? = nil,
         error: CredentialError? = nil,
         isSuspect: Bool = false
     ) {

@@ -76,7 +76,7 @@ final class FrameDecoder {
             let (flags, payload) = (bytes[0], Array(bytes[5..<5 + size]))
             bytes.removeFirst(5 + size)
             switch flags {
-            case 0, 1: hear(payload, isCompressed: flags == 1)
+            case 0, 1: decode(payload, isCompressed: flags == 1)
             case 2: readStreamEnd(payload)
             default: readTrailers(payload)
             }
@@ -84,7 +84,7 @@ final class FrameDecoder {
         rest = style == .grpcWebText ? Style.text(bytes) : bytes
     }
 
-    private func hear(_ payload: [UInt8], isCompressed: Bool) {
+    private func decode(_ payload: [UInt8], isCompressed: Bool) {
         let message = isCompressed ? Gzip.decompressed(payload) : payload
         lines.append("message\(isCompressed ? "*" : "") \(message.latin1)")
     }
@@ -108,7 +108,7 @@ final class FrameDecoder {
 
     private func readEnd() {
         if style == .connectUnary, !isCaller || head[":status"] == "200" {
-            hear(rest, isCompressed: head["content-encoding"] == "gzip" && !rest.isEmpty)
+            decode(rest, isCompressed: head["content-encoding"] == "gzip" && !rest.isEmpty)
         }
         guard isCaller else { return lines.append("end") }
         switch style {

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// The other end of one of the worker's HTTP/2 connections, a caller or an upstream: sends the frames that the test says
 /// and expects those that come, in words (see `FrameReader`).
@@ -88,7 +89,7 @@ final class HTTP2Peer {
             return Array(reader.lines.prefix(lines.count)) == lines || peer.end != nil
         }
         read()
-        let came = (0..<min(lines.count, reader.lines.count)).compactMap { _ in reader.takeFirst() }
+        let came = (0..<min(lines.count, reader.lines.count)).compactMap { _ in reader.receiveFirst() }
         guard came != lines else { return }
         let text = came.map { String($0.prefix(400)) }
         Issue.record("\(text) instead of \(lines.map { $0.prefix(400) })", sourceLocation: sourceLocation)
@@ -101,20 +102,20 @@ final class HTTP2Peer {
             return !reader.lines.isEmpty || peer.end != nil
         }
         if reader.lines.isEmpty { Issue.record("nothing came", sourceLocation: sourceLocation) }
-        return reader.takeFirst() ?? ""
+        return reader.receiveFirst() ?? ""
     }
 
     /// Takes what has come on a stream.
     func receiveLines(of stream: Int) -> [String] {
         read()
-        return reader.take(of: stream)
+        return reader.receive(of: stream)
     }
 
     /// All that has come when whatever was to happen has happened.
     func rest() -> [String] {
         harness.settle()
         read()
-        return reader.take()
+        return reader.receive()
     }
 
     /// Nothing comes.
@@ -138,7 +139,7 @@ final class HTTP2Peer {
             read()
             return peer.end != nil || !reader.lines.isEmpty
         }
-        #expect(reader.take() == [], sourceLocation: sourceLocation)
+        #expect(reader.receive() == [], sourceLocation: sourceLocation)
         #expect(peer.end == .inOrder, sourceLocation: sourceLocation)
     }
 }

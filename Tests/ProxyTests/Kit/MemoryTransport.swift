@@ -1,6 +1,7 @@
 import Bytes
 import Events
 import Glibc
+import Time
 
 /// One end of a connection in memory.
 ///

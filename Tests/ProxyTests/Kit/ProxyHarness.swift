@@ -6,6 +6,7 @@ import Glibc
 import RPC
 import Telemetry
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -14,7 +15,7 @@ import Testing
 /// Nothing of it ever waits: over sockets an expectation takes turns until it is met, or long enough to give it up.
 final class ProxyHarness {
     let transport: Transport
-    let clock = ManualClock(now: 1000 * .second)
+    let clock = ManualClock(now: .start + 1000 * .second)
     let loop: EventLoop
     let eventLog = EventLog()
     let gates = SuspensionGates()
@@ -197,7 +198,7 @@ final class ProxyHarness {
     /// Lets time pass.
     func pass(_ time: Duration) {
         settle()
-        clock.now += Nanoseconds(time)
+        clock.now += time
         settle()
     }
 

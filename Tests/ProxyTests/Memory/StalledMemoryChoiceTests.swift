@@ -1,17 +1,18 @@
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
 /// Which stalled calls end, and how long they have to be stalled for that.
 @Suite struct StalledMemoryChoiceTests {
-    private static let patience = [Nanoseconds.second, 100 * .millisecond]
+    private static let patience = [Duration.second, 100 * .millisecond]
 
     private func choice(_ stalled: [Int: [StalledMemory]], freeing bytes: Int) -> StalledMemory.Choice? {
         StalledMemory.choice(of: stalled, freeing: bytes, patience: Self.patience)
     }
 
-    private func calls(_ bytes: Int..., after time: Nanoseconds = 2 * .second) -> [StalledMemory] {
+    private func calls(_ bytes: Int..., after time: Duration = 2 * .second) -> [StalledMemory] {
         bytes.map { StalledMemory(bytes: $0, time: time) }
     }
 

@@ -2,6 +2,7 @@ import Bytes
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -319,7 +320,7 @@ extension ProxyHarness {
     fileprivate var held: Int { worker.context.meter.bytes }
 
     /// What stalled calls and connections hold.
-    fileprivate func stalled(for patience: Nanoseconds) -> [Int] {
+    fileprivate func stalled(for patience: Duration) -> [Int] {
         worker.stalledMemory(for: patience).map(\.bytes)
     }
 

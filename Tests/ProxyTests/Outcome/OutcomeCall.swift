@@ -5,6 +5,7 @@ import HTTP2Kit
 import Protocols
 import RPC
 import Testing
+import Time
 
 /// One call with a trouble, over a connection of its own on each side: what the caller gets, and what the record says.
 final class OutcomeCall {

@@ -1,20 +1,21 @@
 import Bytes
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
 /// What a server says of the time at which it wants to be asked again.
 @Suite struct RetryAfterTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT.
-    private static let now: Nanoseconds = 784_111_777 * .second
+    private static let now = WallTime(secondsSince1970: 784_111_777)
 
-    private func time(_ text: String, now: Nanoseconds = Self.now) -> Nanoseconds? {
+    private func time(_ text: String, now: WallTime = Self.now) -> Duration? {
         RetryAfter.time(Array(text.utf8).span, now: now)
     }
 
     @Test(arguments: [("0", 0), ("120", 120), (" 7\t", 7), ("007", 7)])
-    func `it can be a number of seconds`(_ text: String, _ seconds: Nanoseconds) {
+    func `it can be a number of seconds`(_ text: String, _ seconds: Int) {
         #expect(time(text) == seconds * .second)
     }
 
@@ -34,7 +35,7 @@ import Testing
         ("Sun, 06 Nov 1994 08:49:60 GMT", 23),
         ("Tue, 29 Feb 2000 08:49:37 GMT", 1941 * 86_400),
     ])
-    func `it can be a date in each of the three forms`(_ text: String, _ seconds: Nanoseconds) {
+    func `it can be a date in each of the three forms`(_ text: String, _ seconds: Int) {
         #expect(time(text) == seconds * .second)
     }
 
@@ -51,8 +52,8 @@ import Testing
         ("Sunday, 06-Nov-44 08:49:37 GMT", 2_362_034_977),
         ("Monday, 06-Nov-45 08:49:37 GMT", nil),
     ])
-    func `a year of two digits is not more than 50 years ahead`(_ text: String, _ seconds: Nanoseconds?) {
-        #expect(time(text) == seconds.map { $0 * .second - Self.now } ?? 0)
+    func `a year of two digits is not more than 50 years ahead`(_ text: String, _ seconds: Int?) {
+        #expect(time(text) == seconds.map { WallTime(secondsSince1970: $0) - Self.now } ?? .zero)
     }
 
     @Test(arguments: [
@@ -71,7 +72,7 @@ import Testing
     // MARK: gRPC
 
     @Test(arguments: [
-        ("0", RetryPushback.after(0)), ("250", .after(250 * .millisecond)), (" 5 ", .after(5 * .millisecond)),
+        ("0", RetryPushback.after(.zero)), ("250", .after(250 * .millisecond)), (" 5 ", .after(5 * .millisecond)),
         ("2147483647", .after(2_147_483_647 * .millisecond)), ("2147483648", .never), ("-1", .never), ("", .never),
         ("soon", .never), ("1.5", .never), ("99999999999999999999", .never),
     ])

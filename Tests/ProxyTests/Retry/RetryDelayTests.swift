@@ -1,6 +1,7 @@
 import Configuration
 import Events
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -32,7 +33,7 @@ import Testing
     func `times grow as the strategy says`(_ yaml: String, _ seconds: [Double]) {
         let delay = read(yaml)
         let times = seconds.indices.map { delay.time(after: $0, chance: 0.9) }
-        #expect(times == seconds.map { Nanoseconds($0 * 1e9) })
+        #expect(times == seconds.map { Duration(clamping: $0 * 1e9) })
     }
 
     @Test func `a delay says no more than it is reported`() {
@@ -48,19 +49,19 @@ import Testing
     @Test(arguments: [(0, 4.0), (0.25, 3.5), (0.5, 3), (1, 2)])
     func `jitter takes off its share of the time`(_ chance: Double, _ seconds: Double) {
         let delay = read("{delayed: 4s, jitter: 0.5}")
-        #expect(delay.time(after: 0, chance: chance) == Nanoseconds(seconds * 1e9))
+        #expect(delay.time(after: 0, chance: chance) == Duration(clamping: seconds * 1e9))
     }
 
     @Test func `jitter comes after the cap, so that capped retries do not meet`() {
         let delay = read("{fibonacci: {}, cap: 2s, jitter: 1}")
         #expect(delay.time(after: 50, chance: 0.5) == .second)
-        #expect(delay.time(after: 50, chance: 1) == 0)
+        #expect(delay.time(after: 50, chance: 1) == .zero)
     }
 
     @Test(arguments: [-1, 2, .infinity, -.infinity, .nan] as [Double])
     func `chance that is none makes no time that is none`(_ chance: Double) {
         let time = read("{delayed: 4s, jitter: 1}").time(after: 0, chance: chance)
-        #expect((0...4 * .second).contains(time))
+        #expect((.zero...4 * .second).contains(time))
     }
 
     // MARK: The longest times
@@ -77,19 +78,27 @@ import Testing
     }
 
     @Test func `the last numbers that fit are exact`() {
-        #expect(RetryStrategy.fibonacci.delay(after: 92, unit: 1) == 7_540_113_804_746_346_429)
-        #expect(RetryStrategy.fibonacci.delay(after: 93, unit: 1) == .max)
-        #expect(RetryStrategy.exponential(base: 2).delay(after: 63, unit: 1) == 1 << 62)
-        #expect(RetryStrategy.exponential(base: 2).delay(after: 64, unit: 1) == .max)
+        #expect(
+            RetryStrategy.fibonacci.delay(after: 92, unit: .nanoseconds(1)) == .nanoseconds(7_540_113_804_746_346_429)
+        )
+        #expect(RetryStrategy.fibonacci.delay(after: 93, unit: .nanoseconds(1)) == .max)
+        #expect(RetryStrategy.exponential(base: 2).delay(after: 63, unit: .nanoseconds(1)) == .nanoseconds(1 << 62))
+        #expect(RetryStrategy.exponential(base: 2).delay(after: 64, unit: .nanoseconds(1)) == .max)
     }
 
     @Test(arguments: [
-        RetryStrategy.exponential(base: .nan), .exponential(base: -3), .exponential(base: 0), .delayed(-1), .fibonacci,
+        RetryStrategy.exponential(base: .nan), .exponential(base: -3), .exponential(base: 0),
+        .delayed(.nanoseconds(-1)), .fibonacci,
     ])
     func `no time is negative`(_ strategy: RetryStrategy) {
         for retries in [-1, 0, 1, 2, 3, 1000] {
-            #expect(RetryDelay(strategy).time(after: retries, chance: 0.5) >= 0)
-            #expect(RetryDelay(strategy, unit: -1, cap: -1, jitter: .nan).time(after: retries, chance: 0.5) >= 0)
+            #expect(RetryDelay(strategy).time(after: retries, chance: 0.5) >= .zero)
+            #expect(
+                RetryDelay(strategy, unit: .nanoseconds(-1), cap: .nanoseconds(-1), jitter: .nan).time(
+                    after: retries,
+                    chance: 0.5
+                ) >= .zero
+            )
         }
     }
 

@@ -2,6 +2,7 @@ import Events
 import HTTP2Kit
 import Telemetry
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -95,7 +96,7 @@ import Testing
             call.harness.settle()
             // The clock has gone on within a turn, and the alarm has not rung yet.
             call.harness.stopReporting()
-            call.harness.clock.now += 2_000_000_000
+            call.harness.clock.now += .seconds(2)
             call.harness.startReporting()
             gate(call).release(nil, .retry(.rule))
             call.harness.settle()

@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 /// The time that one attempt has until the head of its response.
 @Suite struct AttemptTimeoutTests {

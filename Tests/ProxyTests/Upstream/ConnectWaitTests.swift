@@ -1,6 +1,7 @@
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -229,10 +230,10 @@ import Testing
     }
 
     @Test func `pauses double only for connections that were begun behind them`() {
-        var backoff = ConnectBackoff(after: .connectTimeout, at: 0)
-        backoff.failed(.lost, at: 10 * .millisecond)
-        #expect(backoff.retryAt == 50 * .millisecond)
-        backoff.failed(.lost, at: 60 * .millisecond)
-        #expect(backoff.retryAt == 160 * .millisecond)
+        var backoff = ConnectBackoff(after: .connectTimeout, at: .start)
+        backoff.failed(.lost, at: .start + 10 * .millisecond)
+        #expect(backoff.retryAt == .start + 50 * .millisecond)
+        backoff.failed(.lost, at: .start + 60 * .millisecond)
+        #expect(backoff.retryAt == .start + 160 * .millisecond)
     }
 }

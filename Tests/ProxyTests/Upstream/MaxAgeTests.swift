@@ -1,4 +1,5 @@
 import Testing
+import Time
 
 /// The greatest age of connections to an upstream; 10 % of it is up to chance.
 @Suite struct MaxAgeTests {

@@ -3,6 +3,7 @@ import Documents
 import Glibc
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
@@ -34,7 +35,7 @@ import Testing
                     "host: 127.0.0.1:9000",
                     "x-tenant: t",
                     "user-agent: m/1",
-                    "x-who: t of 127.0.0.1:9000"
+                    "x-who: t of app"
                 )
         )
         #expect(

@@ -3,12 +3,13 @@ import Documents
 import Events
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 
 /// How many calls may be retried.
 @Suite struct RetryBudgetTests {
-    private static let start = 1000 * Nanoseconds.second
+    private static let start = Instant.start + 1000 * .second
 
     private func budget(_ options: String) throws -> RetryBudget {
         let yaml = "upstreams: {a: {url: \"http://a\", retry_budget: {\(options)}}}"
@@ -17,7 +18,7 @@ import Testing
     }
 
     /// How many tries are granted, one after the other.
-    private func granted(_ budget: inout RetryBudget, at now: Nanoseconds) -> Int {
+    private func granted(_ budget: inout RetryBudget, at now: Instant) -> Int {
         var count = 0
         while count < 100_000, budget.withdraw(at: now) { count += 1 }
         return count
@@ -57,17 +58,17 @@ import Testing
     @Test(arguments: 1...20) func `no ten seconds ever have more`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var budget = try budget("ratio: 0.5, min_per_second: 2")
-        var calls: [Nanoseconds] = []
-        var retries: [Nanoseconds] = []
+        var calls: [Instant] = []
+        var retries: [Instant] = []
         var now = Self.start
         for _ in 0..<2000 {
-            now += Nanoseconds.random(in: 0...(200 * .millisecond), using: &random)
+            now += .nanoseconds(Int64.random(in: 0...200_000_000, using: &random))
             if Bool.random(using: &random) {
                 budget.deposit(at: now)
                 calls.append(now)
             } else if budget.withdraw(at: now) {
                 retries.append(now)
-                let isRecent = { (time: Nanoseconds) in time > now - 10 * .second }
+                let isRecent = { (time: Instant) in time > now - 10 * .second }
                 let maxRetries = Double(calls.count(where: isRecent)) * 0.5 + 20
                 try #require(Double(retries.count(where: isRecent)) <= maxRetries)
             }

@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 @testable import Proxy
 

@@ -16,11 +16,11 @@ final class End {
         self.output = output
     }
 
-    func take(_ bytes: [UInt8]) {
+    func receive(_ bytes: [UInt8]) {
         session.receive(bytes.span, into: received, room: bytes.count + TLSSession.recordSize)
     }
 
-    func takeOutput() -> [UInt8] {
+    func sendOutput() -> [UInt8] {
         let output = output
         let bytes = output.readable.array
         output.removeAll()
@@ -56,15 +56,15 @@ final class Pair {
     /// Moves bytes until none are left.
     func move() {
         while !client.output.isEmpty || !server.output.isEmpty {
-            carry(client.takeOutput(), to: server)
-            carry(server.takeOutput(), to: client)
+            carry(client.sendOutput(), to: server)
+            carry(server.sendOutput(), to: client)
         }
     }
 
     private func carry(_ bytes: [UInt8], to end: End) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            end.take(Array(rest.prefix(cut)))
+            end.receive(Array(rest.prefix(cut)))
             rest = rest.dropFirst(cut)
         }
     }

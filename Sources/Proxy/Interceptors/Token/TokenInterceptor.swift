@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// Puts a credential into a header of every request, and has a call retried whose credential the upstream has rejected.
 final class TokenInterceptor: Interceptor, Redacting {
@@ -16,7 +17,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private let format: TokenFormat
     private let bounds: TokenBounds
     private let error: OnError
-    private let waitTimeout: Nanoseconds
+    private let waitTimeout: Duration
     private var value: [UInt8] = []
     private var version = -1
 
@@ -25,10 +26,10 @@ final class TokenInterceptor: Interceptor, Redacting {
         format = TokenFormat(section)
         bounds = TokenBounds(section, header: header, context.acquired)
         error = OnError(section)
-        waitTimeout = section.duration("wait").map { Nanoseconds($0) } ?? .max
+        waitTimeout = section.duration("wait") ?? .max
         credentials = context.credentials
         source = TokenTemplate(section, context)
-        let ahead = section.duration("refresh_ahead").map { Nanoseconds($0) } ?? 0
+        let ahead = section.duration("refresh_ahead") ?? .zero
         if case .constant(let source) = source {
             credential = context.credentials.credential(source, name: context.name, refreshAhead: ahead)
         } else {

@@ -29,7 +29,7 @@ extension TokenTemplate {
                     form: [],
                     authentication: .none,
                     response: .json(fields),
-                    timeout: settings.timeout.map { Nanoseconds($0) }
+                    timeout: settings.timeout
                 )
             )
         }

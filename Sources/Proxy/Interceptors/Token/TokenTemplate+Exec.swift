@@ -51,7 +51,7 @@ extension TokenTemplate {
         let command = texts.map { TokenParameter($0.text, at: $0.mark, into: section.diagnostics) }
         let environment = Dictionary(section.map("environment").map { ($0.name, $0.text) }) { $1 }
         guard let response = Self.response(section) else { return nil }
-        let timeout = section.duration("timeout").map { Nanoseconds($0) }
+        let timeout = section.duration("timeout")
         self.init(isConstant: command.allSatisfy(\.isConstant)) { call in
             Self.words(command, for: call).map {
                 .exec(ExecSource(command: $0, environment: environment, response: response, timeout: timeout))

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Documents
 internal import Events
 internal import TLS
+internal import Time
 
 /// Tokens that are signed here, and those of the platform that Martlet runs on.
 extension TokenTemplate {
@@ -34,7 +35,7 @@ extension TokenTemplate {
         if let node = section.node("claims"), node.entries == nil {
             section.report("\"claims\" cannot be \(node.shape); write a mapping of names to values", at: "claims")
         }
-        let lifetime = section.duration("lifetime").map { Nanoseconds($0) } ?? .second
+        let lifetime = section.duration("lifetime") ?? .second
         if lifetime < .second {
             section.report("\"lifetime\" cannot be shorter than 1s; write for example 5m", at: "lifetime")
         }
@@ -99,7 +100,7 @@ extension TokenTemplate {
                     form: [],
                     authentication: .none,
                     response: audience == nil ? .oauth2 : .text,
-                    timeout: section.duration("timeout").map { Nanoseconds($0) }
+                    timeout: section.duration("timeout")
                 )
             )
         )
@@ -124,7 +125,7 @@ extension TokenTemplate {
         let account = section.string("service_account")
         let path = "/api/v1/namespaces/\(section.string("namespace"))/serviceaccounts/\(account)/token"
         guard let target = FetchTarget(section, "url", url: section.string("url") + path) else { return nil }
-        let seconds = section.duration("lifetime").map { Int(Nanoseconds($0) / .second) } ?? 3600
+        let seconds = section.duration("lifetime").map { $0.seconds } ?? 3600
         if seconds < 600 {
             section.report(
                 "\"lifetime\" cannot be shorter than 10m, the minimum of Kubernetes; write for example 1h",
@@ -152,7 +153,7 @@ extension TokenTemplate {
                     form: [],
                     authentication: .bearer(.file(section.string("token_file"))),
                     response: .tokenRequest,
-                    timeout: section.duration("timeout").map { Nanoseconds($0) }
+                    timeout: section.duration("timeout")
                 )
             )
         )

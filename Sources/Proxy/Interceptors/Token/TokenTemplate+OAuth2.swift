@@ -113,7 +113,7 @@ extension TokenTemplate {
             return nil
         }
         let server = acquired.server(target.server, into: section.diagnostics)
-        let timeout = section.duration("timeout").map { Nanoseconds($0) }
+        let timeout = section.duration("timeout")
         let isExchange = response != .oauth2
         let source = HTTPSource(
             kind: isExchange ? "exchange" : "oauth2",

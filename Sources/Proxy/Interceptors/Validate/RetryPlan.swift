@@ -4,6 +4,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
+internal import Time
 
 /// How a request is retried: after which time, after what else, and which requests may be.
 struct RetryPlan {
@@ -76,7 +77,7 @@ struct RetryPlan {
     var alternate: NamedCalls.Entry?
     /// The program that runs first.
     var task: [String]?
-    let taskTimeout: Nanoseconds?
+    let taskTimeout: Duration?
     let captures: [RetryCapture]
     let set: [(name: FieldName, value: Placeholders)]
     let maxAlternates: Int
@@ -90,7 +91,7 @@ struct RetryPlan {
         let taskSection = section.section("after_task")
         let command = section.has("after_task") ? taskSection.markedStrings("exec") : []
         task = command.isEmpty ? nil : command.map(\.text)
-        taskTimeout = taskSection.duration("timeout").map { Nanoseconds($0) }
+        taskTimeout = taskSection.duration("timeout")
         let isTask = task != nil
         captures = section.map("capture").compactMap { RetryCapture($0, ofTask: isTask, into: section.diagnostics) }
         set = section.map("set").map { entry in

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Events
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// What has to be done before a request goes again: another call or a program, then time.
 ///
@@ -11,7 +12,7 @@ final class RetryWait {
     let suspension = Suspension()
     private unowned let call: Call
     private let plan: RetryPlan
-    private let delay: Nanoseconds
+    private let delay: Duration
     private let captured: ([String: [UInt8]]) -> Void
     private var ticket: SharedFetches.Ticket?
     private var process: Subprocess?
@@ -22,9 +23,9 @@ final class RetryWait {
     /// - Parameters:
     ///   - call: the call that is to go again.
     ///   - plan: what is to be done first.
-    ///   - delay: the time, from when the rest is done, in nanoseconds.
+    ///   - delay: the time, from when the rest is done.
     ///   - captured: gets the values that were captured, by their names, if something was to be done first.
-    init(_ call: Call, _ plan: RetryPlan, delay: Nanoseconds, captured: @escaping ([String: [UInt8]]) -> Void) {
+    init(_ call: Call, _ plan: RetryPlan, delay: Duration, captured: @escaping ([String: [UInt8]]) -> Void) {
         self.call = call
         self.plan = plan
         self.delay = delay
@@ -59,7 +60,7 @@ final class RetryWait {
             request,
             from: alternate.server,
             limit: settings.limit,
-            timeout: settings.timeout.map { Nanoseconds($0) }
+            timeout: settings.timeout
         ) { [weak self] result in
             switch result {
             case .success(let response): self?.receive(response, of: settings.name)
@@ -122,7 +123,7 @@ final class RetryWait {
     }
 
     private func sleep() {
-        guard delay > 0 else { return suspension.resume { _ in .retry(.rule) } }
+        guard delay > .zero else { return suspension.resume { _ in .retry(.rule) } }
         timer = call.timer(after: delay) { [weak self] in self?.suspension.resume { _ in .retry(.rule) } }
     }
 

@@ -6,6 +6,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Time
 
 /// Asks rules about responses; one that says so has the call retried.
 final class ValidateInterceptor: Interceptor, Redacting {
@@ -25,7 +26,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     private var status = 0
     private var json: JSONValue?
     private var isEmpty = true
-    private var retryAfter: Nanoseconds = 0
+    private var retryAfter = Duration.zero
     private var pushback: RetryPushback?
     private var alternates = 0
     /// What goes into the request when it is retried.
@@ -91,7 +92,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
         position = rules.count
         guard isEvaluated(call) else { return .next }
         (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
-        retryAfter = 0
+        retryAfter = .zero
         if call.error == nil { readWishes(head) }
         findCandidates(from: 0, head, call)
         return decide(ResponseFacts(head: head, call), call, head: head)
@@ -130,7 +131,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
     /// What the upstream says of a retry.
     private func readWishes(_ head: HTTPHead) {
         if let index = head.first(Self.retryAfterField) {
-            retryAfter = RetryAfter.time(head.value(at: index), now: Clock.wall) ?? 0
+            retryAfter = RetryAfter.time(head.value(at: index), now: Clock.wall) ?? .zero
         }
         if let index = head.first(Self.pushbackField) { pushback = RetryPushback(head.value(at: index)) }
     }
@@ -210,7 +211,7 @@ final class ValidateInterceptor: Interceptor, Redacting {
             return .next
         }
         if plan.alternate != nil { alternates += 1 }
-        guard plan.alternate != nil || plan.task != nil || delay > 0 else {
+        guard plan.alternate != nil || plan.task != nil || delay > .zero else {
             use([:], plan)
             return .retry(.rule)
         }
@@ -221,22 +222,23 @@ final class ValidateInterceptor: Interceptor, Redacting {
     }
 
     /// How long to wait, and what is in the way of a retry.
-    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Nanoseconds, RetrySkipReason?) {
-        if call.retries >= maxRetries { return (0, .attempts) }
-        if let skipReason = call.retrySkipReason { return (0, skipReason) }
-        if call.error?.endsCall == true { return (0, .deadline) }
+    private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
+        if call.retries >= maxRetries { return (.zero, .attempts) }
+        if let skipReason = call.retrySkipReason { return (.zero, skipReason) }
+        if call.error?.endsCall == true { return (.zero, .deadline) }
         let status = call.error == nil ? status : 0
-        guard plan.mayRepeat(call, status: status, code: code) else { return (0, .notIdempotent) }
+        guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }
         let chance = Double(call.worker.random.next() >> 11) * 0x1p-53
         var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
         switch pushback {
-        case .never: return (0, .pushback)
+        case .never: return (.zero, .pushback)
         case .after(let time): delay = max(delay, time)
         case nil: break
         }
-        let (time, isBeyond) = call.now.addingReportingOverflow(delay)
-        let isTooLate = isBeyond || delay >= call.listener.suspensionTimeout ?? .max || time >= call.deadline ?? .max
-        return (delay, delay > 0 && isTooLate ? .deadline : nil)
+        let time = call.now.adding(saturating: delay)
+        let isTooLate =
+            time == .max || delay >= call.listener.suspensionTimeout ?? .max || time >= call.deadline ?? .max
+        return (delay, delay > .zero && isTooLate ? .deadline : nil)
     }
 
     /// Keeps what goes into the request when it is retried; what has no value leaves what was there before.

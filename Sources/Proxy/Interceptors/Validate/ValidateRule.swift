@@ -5,6 +5,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
+internal import Time
 
 /// One rule: for which responses it is, and what becomes of them.
 struct ValidateRule {
@@ -92,10 +93,10 @@ struct ValidateRule {
 
     /// The rules that come with Martlet.
     private static func defaults(_ section: Section, _ shared: SharedRetry) -> [ValidateRule] {
-        var statuses: [(Int, Nanoseconds)] = section.has("retriable_status") ? [] : [(429, 3 * .second)]
+        var statuses: [(Int, Duration)] = section.has("retriable_status") ? [] : [(429, 3 * .second)]
         for entry in section.map("retriable_status") {
             let status = Int(entry.name).flatMap { (100...999).contains($0) ? $0 : nil }
-            let time = Duration(text: entry.text).map { Nanoseconds($0) }
+            let time = Duration(text: entry.text)
             if status == nil {
                 let problem = "\(Diagnostic.quote(entry.name)) is not an HTTP status"
                 section.diagnostics.report("\(problem); write for example 429", at: entry.nameMark)

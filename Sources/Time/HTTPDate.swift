@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Events
 
 /// A time of day as a field of HTTP says it, in any of the three forms that a recipient has to know (RFC 9110 §5.6.7).
 ///
@@ -8,9 +7,9 @@ internal import Events
 /// Sunday, 06-Nov-94 08:49:37 GMT     RFC 850
 /// Sun Nov  6 08:49:37 1994           asctime()
 /// ```
-struct HTTPDate: Equatable {
-    /// Whole seconds since 1970-01-01T00:00:00Z; a leap second counts as the one behind it.
-    let secondsSince1970: Int
+public struct HTTPDate: Equatable, Sendable {
+    /// The time; a leap second counts as the one behind it.
+    public let time: WallTime
 
     /// Reads a date; nil if it is none.
     ///
@@ -18,37 +17,37 @@ struct HTTPDate: Equatable {
     ///
     /// - Parameters:
     ///   - text: the value of the field.
-    ///   - now: the time of day, in nanoseconds since 1970: a year of two digits is none of more than 50 years ahead.
-    init?(_ text: Span<UInt8>, now: Nanoseconds) {
+    ///   - now: the time of day: a year of two digits is none of more than 50 years ahead.
+    public init?(_ text: Span<UInt8>, now: WallTime) {
         var fields = DateFields(text)
         guard let form = fields.readDayOfWeek() else { return nil }
         let date: (year: Int, month: Int, day: Int)?
-        let time: Int?
+        let second: Int?
         switch form {
         case .fixdate:
             date = fields.readFixdate(separator: " ", yearDigits: 4)
-            time = fields.readTime(ending: " GMT")
+            second = fields.readTime(ending: " GMT")
         case .rfc850:
             date = fields.readFixdate(separator: "-", yearDigits: 2).map { year, month, day in
                 (Self.century(of: year, now: now) + year, month, day)
             }
-            time = fields.readTime(ending: " GMT")
+            second = fields.readTime(ending: " GMT")
         case .asctime:
             let (month, day) = (fields.readMonth(), fields.readPaddedDay())
-            time = fields.readTime(ending: " ")
+            second = fields.readTime(ending: " ")
             let year = fields.readNumber(4)
             date = if let month, let day, let year { (year, month, day) } else { nil }
         }
-        guard let date, let time, fields.isAtEnd,
-            let days = CivilDay.daysSince1970(year: date.year, month: date.month, day: date.day)
+        guard let date, let second, fields.isAtEnd,
+            let day = CivilDate(year: date.year, month: date.month, day: date.day)
         else { return nil }
-        secondsSince1970 = days * 86_400 + time
+        time = WallTime(secondsSince1970: day.daysSince1970 * 86_400 + second)
     }
 
     /// The century of a year of two digits: the last in which it is not more than 50 years ahead.
-    private static func century(of year: Int, now: Nanoseconds) -> Int {
+    private static func century(of year: Int, now: WallTime) -> Int {
         // Years of mean length will do: what is 50 years ahead is nobody's `retry-after`.
-        let thisYear = 1970 + Int(now / .second) / 31_556_952
+        let thisYear = 1970 + now.secondsAndNanoseconds.seconds / 31_556_952
         let century = (thisYear + 50) / 100 * 100
         return century + year > thisYear + 50 ? century - 100 : century
     }

@@ -1,13 +1,13 @@
 internal import Bytes
 
 /// The date of a cookie's `Expires`, read as leniently as RFC 6265 §5.1.1 asks for.
-struct CookieDate: Equatable {
-    /// The seconds since 1970-01-01T00:00:00Z, without leap seconds.
-    let seconds: Int64
+public struct CookieDate: Equatable, Sendable {
+    /// The time.
+    public let time: WallTime
 
     /// Finds the time, the day, the month and the year, in whatever order; none if one of them is missing or no date
     /// has it.
-    init?(_ text: Span<UInt8>) {
+    public init?(_ text: Span<UInt8>) {
         var parts = Parts()
         var start = 0
         while start < text.count {
@@ -16,11 +16,12 @@ struct CookieDate: Equatable {
             if end > start { parts.read(text.extracting(start..<end)) }
             start = end + 1
         }
-        guard let time = parts.time, let day = parts.day, let month = parts.month, let year = parts.fullYear,
-            year >= 1601, time.hour < 24, time.minute < 60, time.second < 60,
-            let days = CivilDay.daysSince1970(year: year, month: month, day: day)
+        guard let clock = parts.time, let day = parts.day, let month = parts.month, let year = parts.fullYear,
+            year >= 1601, clock.hour < 24, clock.minute < 60, clock.second < 60,
+            let date = CivilDate(year: year, month: month, day: day)
         else { return nil }
-        seconds = Int64(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second)
+        let hours = date.daysSince1970 * 24 + clock.hour
+        time = WallTime(secondsSince1970: (hours * 60 + clock.minute) * 60 + clock.second)
     }
 }
 

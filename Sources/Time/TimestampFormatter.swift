@@ -11,8 +11,9 @@ public final class TimestampFormatter {
     /// Makes a formatter.
     public init() {}
 
-    /// Appends the time `seconds` and `nanoseconds` after the start of 1970, cut to the millisecond and not rounded.
-    public func append(seconds: Int, nanoseconds: Int, to queue: ByteQueue) {
+    /// Appends a time, cut to the millisecond and not rounded.
+    public func append(_ time: WallTime, to queue: ByteQueue) {
+        let (seconds, nanoseconds) = time.secondsAndNanoseconds
         if seconds != second {
             second = seconds
             text = Self.text(ofSecond: seconds)
@@ -22,12 +23,10 @@ public final class TimestampFormatter {
         queue.append(byte: UInt8(ascii: "Z"))
     }
 
-    /// The time that is so many nanoseconds after the start of 1970, or before it if that is negative.
-    public static func text(_ nanoseconds: Int) -> String {
-        let (whole, part) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        let (seconds, rest) = part < 0 ? (whole - 1, part + 1_000_000_000) : (whole, part)
+    /// The text of one time.
+    public static func text(_ time: WallTime) -> String {
         let queue = ByteQueue()
-        TimestampFormatter().append(seconds: seconds, nanoseconds: rest, to: queue)
+        TimestampFormatter().append(time, to: queue)
         return queue.readable.string
     }
 
