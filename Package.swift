@@ -140,7 +140,9 @@ let package = Package(
         .executable(name: "martlet", targets: ["martlet"]),
         .library(
             name: "Proxy",
-            targets: ["Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Time", "Bytes"]
+            targets: [
+                "Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Time", "Bytes",
+            ]
         ),
     ],
     targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,

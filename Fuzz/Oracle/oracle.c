@@ -11,21 +11,21 @@ struct reading {
 
 static struct reading *reading_of(llhttp_t *parser) { return parser->data; }
 
-static int tell(llhttp_t *parser, enum oracle_event event, const char *bytes, size_t count) {
+static int report(llhttp_t *parser, enum oracle_event event, const char *bytes, size_t count) {
     struct reading *reading = reading_of(parser);
     reading->told(reading->context, event, bytes, count, NULL);
     return 0;
 }
 
-static int on_begin(llhttp_t *parser) { return tell(parser, ORACLE_BEGIN, NULL, 0); }
-static int on_method(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_METHOD, at, count); }
-static int on_target(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_TARGET, at, count); }
-static int on_reason(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_REASON, at, count); }
-static int on_name(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_NAME, at, count); }
-static int on_name_end(llhttp_t *parser) { return tell(parser, ORACLE_NAME_END, NULL, 0); }
-static int on_value(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_VALUE, at, count); }
-static int on_value_end(llhttp_t *parser) { return tell(parser, ORACLE_VALUE_END, NULL, 0); }
-static int on_body(llhttp_t *parser, const char *at, size_t count) { return tell(parser, ORACLE_BODY, at, count); }
+static int on_begin(llhttp_t *parser) { return report(parser, ORACLE_BEGIN, NULL, 0); }
+static int on_method(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_METHOD, at, count); }
+static int on_target(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_TARGET, at, count); }
+static int on_reason(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_REASON, at, count); }
+static int on_name(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_NAME, at, count); }
+static int on_name_end(llhttp_t *parser) { return report(parser, ORACLE_NAME_END, NULL, 0); }
+static int on_value(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_VALUE, at, count); }
+static int on_value_end(llhttp_t *parser) { return report(parser, ORACLE_VALUE_END, NULL, 0); }
+static int on_body(llhttp_t *parser, const char *at, size_t count) { return report(parser, ORACLE_BODY, at, count); }
 
 static int on_head(llhttp_t *parser) {
     struct reading *reading = reading_of(parser);
@@ -50,7 +50,7 @@ static int on_head(llhttp_t *parser) {
 
 static int on_end(llhttp_t *parser) {
     struct reading *reading = reading_of(parser);
-    tell(parser, ORACLE_END, NULL, 0);
+    report(parser, ORACLE_END, NULL, 0);
     // What trailers say of the connection does not count.
     parser->flags = reading->flags;
     if (reading->kind == ORACLE_REQUESTS) return 0;

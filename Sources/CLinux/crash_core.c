@@ -51,7 +51,7 @@ static uintptr_t read_number(struct maps *maps, unsigned base) {
 }
 
 // Leaves out the mapping of the next line unless it is as its file has it, or the kernel's. False at the end; `failed` if the
-// kernel refuses.
+// kernel rejects it.
 static bool leave_out_next(struct maps *maps, bool *failed) {
     uintptr_t start = read_number(maps, 16);
     if (start == 0) return false;

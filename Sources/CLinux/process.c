@@ -94,7 +94,7 @@ bool martlet_join_thread(unsigned long thread, long long nanoseconds) {
 }
 
 void martlet_set_thread_name(const char *name) {
-    // A longer name is refused, not cut.
+    // A longer name is rejected, not cut.
     char kept[16];
     strncpy(kept, name, sizeof kept - 1);
     kept[sizeof kept - 1] = '\0';

@@ -143,7 +143,7 @@ public final class HTTPHead {
         get { bytes(receivedAuthorityRange ?? authorityRange) }
     }
 
-    /// Keeps the authority as `receivedAuthority`. Its bytes stay in the arena, so nothing is copied.
+    /// Keeps the authority as `receivedAuthority`; its bytes stay in the arena, so nothing is copied.
     package func keepReceivedAuthority() { receivedAuthorityRange = authorityRange }
 
     /// The reason phrase of an HTTP/1 response; empty if there was none.

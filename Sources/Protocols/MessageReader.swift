@@ -50,7 +50,8 @@ public struct MessageReader {
     /// - Parameters:
     ///   - rpcProtocol: what the body is written in; one that has envelopes.
     ///   - direction: who sends it.
-    ///   - wantsMessages: whether messages are told whole; if not, they pass, and only what ends a response is told.
+    ///   - needsMessages: whether messages are reported whole; if not, they pass, and only the end of a response is
+    ///     reported.
     ///   - messageLimit: the most bytes that what is told whole may have.
     ///   - held: an empty queue, which is the reader's own until the end of the body.
     ///   - start: where the body stands, within a message at most; before the first one if absent.
@@ -102,8 +103,8 @@ public struct MessageReader {
     /// The bytes at `place`, which the event that was told last names.
     ///
     /// - Parameters:
-    ///   - place: where they lie.
-    ///   - piece: what the reader was given when it told the event.
+    ///   - location: where they lie.
+    ///   - piece: what the reader was given when it reported the event.
     /// - Returns: the bytes, until the reader is asked for the next event.
     @_lifetime(borrow self, copy piece)
     public func bytes(at location: Location, in piece: Span<UInt8>) -> Span<UInt8> {

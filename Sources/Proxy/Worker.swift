@@ -64,9 +64,9 @@ package final class Worker {
     ///   - descriptors: how many file descriptors callers may take on all workers.
     ///   - memory: what all workers may hold for callers.
     ///   - kinds: the interceptors that configurations may name.
-    ///   - orders: gets what the worker asks of the keeper of credentials, on the worker's thread.
-    ///   - discard: gets what no call goes by any more, to let go of it on another thread.
-    ///   - tell: gets what the daemon should log, on the worker's thread.
+    ///   - credentialRequests: receives what the worker asks of the credential manager, on the worker's thread.
+    ///   - discard: receives what no call uses any more, to release it on another thread.
+    ///   - report: receives what the daemon should log, on the worker's thread.
     ///   - askForDescriptors: has the other workers close idle connections; called on the worker's thread.
     ///   - relieveMemory: has all workers end stalled calls; called on the worker's thread.
     package convenience init(

@@ -1,4 +1,4 @@
-/// A length of time in whole nanoseconds, at most about 292 years. A negative one leads back.
+/// A length of time in whole nanoseconds, at most about 292 years; negative if it leads back.
 ///
 /// Not the `Duration` of the standard library, which has 128 bits: this one is an `Int64` and costs what one costs.
 public struct Duration: BitwiseCopyable, Hashable, Comparable, Sendable {

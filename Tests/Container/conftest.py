@@ -11,7 +11,7 @@ from container import Container
 from support.martlet import BINARY, ROOT
 
 
-def obstacle():
+def missing_rights():
     """Why this machine runs no container; None if it does."""
     tried = subprocess.run(
         ["unshare", "--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "true"], capture_output=True, text=True
@@ -22,7 +22,7 @@ def obstacle():
 @pytest.fixture(scope="session")
 def root(tmp_path_factory):
     """The root file system of the image."""
-    if reason := obstacle():
+    if reason := missing_rights():
         pytest.skip(reason)
     assert shutil.which("runc") and shutil.which("debootstrap"), "scripts/install-container-deps brings what is missing"
     assert BINARY.exists(), f"{BINARY} is missing: build it or set MARTLET_BIN"

@@ -91,7 +91,7 @@ import Testing
         let caller = ScriptedCaller()
         caller.whenOpened = { _, stream in stream.response(200) }
         caller.sends("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n")
-        #expect(caller.saw.suffix(2) == ["refused: \(HTTPError.missingHost)", "closed, lingering"])
+        #expect(caller.saw.suffix(2) == ["rejected: \(HTTPError.missingHost)", "closed, lingering"])
     }
 
     // MARK: 100 Continue

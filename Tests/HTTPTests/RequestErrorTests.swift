@@ -108,7 +108,7 @@ import Testing
             for start in stride(from: 0, to: head.utf8.count, by: piece) {
                 caller.sends(head.bytes[start..<min(start + piece, head.utf8.count)])
             }
-            #expect(caller.saw == ["refused: \(HTTPError.headTooLarge)", "closed, lingering"])
+            #expect(caller.saw == ["rejected: \(HTTPError.headTooLarge)", "closed, lingering"])
             #expect(caller.receive().hasPrefix("HTTP/1.1 431 "))
         }
     }
@@ -118,7 +118,7 @@ import Testing
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: field + "\r\n", count: 4) + "\r\n"
         #expect(
-            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPError.tooManyFields)"
+            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "rejected: \(HTTPError.tooManyFields)"
         )
     }
 
@@ -126,7 +126,7 @@ import Testing
         let limits = HTTPLimits(fields: 4)
         let head = "GET / HTTP/1.1\r\nHost: a\r\nConnection: a,b,c\r\nConnection: d,e\r\n\r\n"
         #expect(
-            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "refused: \(HTTPError.tooManyFields)"
+            outcome(of: head) { ScriptedCaller(limits: limits) }?.saw.first == "rejected: \(HTTPError.tooManyFields)"
         )
     }
 
@@ -148,7 +148,7 @@ import Testing
         caller.sends("GET / HT")
         caller.session.headTimedOut()
         caller.session.headTimedOut()
-        #expect(caller.saw == ["refused: \(HTTPError.headTimeout)", "closed, lingering"])
+        #expect(caller.saw == ["rejected: \(HTTPError.headTimeout)", "closed, lingering"])
         #expect(caller.receive() == "HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
     }
 
@@ -159,7 +159,7 @@ import Testing
 
     private func expectRejection(of bytes: String, _ error: HTTPError) throws {
         let outcome = try #require(outcome(of: bytes + Self.smuggled) { ScriptedCaller() })
-        #expect(outcome.saw == ["refused: \(error)", "closed, lingering"])
+        #expect(outcome.saw == ["rejected: \(error)", "closed, lingering"])
         #expect(outcome.sent.hasPrefix("HTTP/1.1 \(error.status) "))
         #expect(outcome.sent.hasSuffix("\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"))
     }

@@ -95,7 +95,7 @@ import Time
         }
     }
 
-    @Test func `an idle HTTP/2 connection is reported goodbye`() {
+    @Test func `an idle HTTP/2 connection is reported GOAWAY`() {
         runProxy(http2Plain) { harness in
             let first = harness.http2Caller()
             harness.pass(.milliseconds(15))

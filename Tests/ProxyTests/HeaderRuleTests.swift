@@ -70,7 +70,7 @@ import Testing
     @Test func `templates see the call`() {
         let rules =
             #"set: {x-t: "{host}|{upstream.host}|{path}|{service}|{method}|{header:x-a}|{header:x-none}|{peer.uid}|{{}}"}"#
-        let expected = "x-t: a|127.0.0.1:9000|/pkg.Service/Look|pkg.Service|Look|1||| {}".replacing(" {}", with: "{}")
+        let expected = "x-t: App:80|127.0.0.1:9000|/pkg.Service/Look|pkg.Service|Look|1||| {}".replacing(" {}", with: "{}")
         #expect(request(rules, "x-a: 1") == ["x-a: 1", expected])
     }
 

@@ -135,7 +135,7 @@ import Time
         }
         let expected = #"""
             {"listener":"127.0.0.1:8080","peer":"127.0.0.1:5123","protocol":"connect_unary","service":"pkg.Service",\#
-            "method":"Say","http_method":"POST","host":"a","path":"/pkg.Service/Say","route":0,\#
+            "method":"Say","http_method":"POST","host":"app","path":"/pkg.Service/Say","route":0,\#
             "upstream":"default","upstream_host":"127.0.0.1:9000","code":"ok","status":200,"request_bytes":2,"response_bytes":2,"duration_ms":20.000,\#
             "stages":{"chain_ms":0.000,"connect_ms":0.000,"first_byte_ms":20.000},"attempts":1,"decided_by":"upstream"}
             """#

@@ -117,7 +117,7 @@ import Testing
     @Test func `all templates see the request as it was`() {
         let options = #"path: "/{upstream.host}/{host}", query: {set: {p: "{path}"}}, authority: "{service}""#
         let lines = forwarded(options, "/pkg.Service/Look")
-        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000/a?p=%2Fpkg.Service%2FLook HTTP/1.1", "host: pkg.Service"])
+        #expect(lines.prefix(2) == ["GET /127.0.0.1:9000/app?p=%2Fpkg.Service%2FLook HTTP/1.1", "host: pkg.Service"])
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 @testable internal import HTTP
 
@@ -86,9 +87,9 @@ final class RequestReader: HTTPServerOwner, HTTPStreamUser {
     func sessionNeedsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { false }
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
-    var now: Int64 { 1_000_000_000 }
+    var now: Instant { .start + .second }
 
     // MARK: HTTPStreamUser
 

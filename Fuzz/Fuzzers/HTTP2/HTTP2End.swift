@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Time
 
 @testable internal import HTTP
 
@@ -9,7 +10,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     let output = ByteQueue()
     private let choice: UInt8
     private(set) var session: HTTP2Session?
-    let now: Int64 = 1_000_000_000
+    let now = Instant.start + .second
     private let before = Memory.allocated
 
     /// What is told on one side of a connection.
@@ -111,7 +112,7 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     func sessionNeedsInput() {}
     func sessionYields() {}
     var hasRunLong: Bool { choice & 32 != 0 }
-    var lastWritten: Int64 { .max }
+    var lastWritten: Instant { .max }
     func sessionExceeded(_ limit: HTTP2Limit) {}
     func sessionHasRoom() {}
 }

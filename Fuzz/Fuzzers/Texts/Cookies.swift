@@ -6,7 +6,7 @@ import Time
 
 /// `Set-Cookie` fields, one in a line, and the dates in them and in `Retry-After`.
 enum Cookies {
-    private static let now: Int64 = 1_700_000_000
+    private static let now = WallTime(secondsSince1970: 1_700_000_000)
 
     static func run(_ input: Span<UInt8>) {
         var jar = CookieJar()
@@ -33,11 +33,11 @@ enum Cookies {
     }
 
     private static func dates(_ input: Span<UInt8>) {
-        if let time = RetryAfter.time(input, now: now * 1_000_000_000) { demand(time >= 0, "no time is negative") }
+        if let time = RetryAfter.time(input, now: now) { demand(time >= .zero, "no time is negative") }
         _ = RetryPushback(input)
-        guard let date = HTTPDate(input, now: now * 1_000_000_000) else { return }
+        guard let date = HTTPDate(input, now: now) else { return }
         // Two digits of a year mean something else in cookies, which know no leap seconds and nothing before 1601 either.
         guard let cookie = CookieDate(input), input.firstIndex(of: UInt8(ascii: "-")) == nil else { return }
-        demandSame(Int64(date.secondsSince1970), cookie.seconds, "both readers of dates agree on \(input.string)")
+        demandSame(date.time, cookie.time, "both readers of dates agree on \(input.string)")
     }
 }

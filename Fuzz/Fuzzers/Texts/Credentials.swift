@@ -9,7 +9,7 @@ import Time
 ///
 /// The first byte of the input says the form and the status, what follows is the response.
 enum Credentials {
-    private static let now: Instant = 1_700_000_000 * .second
+    private static let now = WallTime(secondsSince1970: 1_700_000_000)
     /// What the inputs to begin with have for a value.
     private static let secret = "hush-hush"
 
@@ -59,10 +59,10 @@ enum Credentials {
         demand(value.first != 0x20 && value.last != 0x20, "no space is around it")
         guard let expiry = credential.expiry else { return }
         demand(expiry > now, "a credential has not ended")
-        for ahead in [0, 60 * Duration.second, .max] {
+        for ahead in [Duration.zero, 60 * .second, .max] {
             let schedule = RefreshSchedule(ahead: ahead)
             guard let pause = schedule.pause(fetched: now, expiry: expiry, random: 0.99) else { fail("it ends") }
-            let isInTime = pause <= max(RefreshSchedule.minPause, expiry - now)
+            let isInTime = pause <= max(RefreshSchedule.minPause, expiry.duration(saturatingSince: now))
             demand(pause >= RefreshSchedule.minPause && isInTime, "the next is fetched before the end")
         }
     }
@@ -73,7 +73,7 @@ enum Credentials {
         demandSame(RFC3339.wallTime(text.dropLast() + "+00:00"), time, "UTC has two names: \(text)")
         // Before the first time that nanoseconds reach, hours make no difference.
         if time > .min, let later = RFC3339.wallTime(text.dropLast() + "-01:00") {
-            demandSame(later, time.addingSaturated(3600 * .second), "an offset is taken off: \(text)")
+            demandSame(later, time.adding(saturating: 3600 * .second), "an offset is taken off: \(text)")
         }
     }
 }

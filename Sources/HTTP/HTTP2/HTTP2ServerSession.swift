@@ -5,7 +5,7 @@ package import Time
 /// A caller's HTTP/2 connection.
 package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private let caller: any HTTPServerOwner
-    /// How far the goodbye has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
+    /// how far the graceful shutdown has come: the last streams are taken in between the two GOAWAY frames (RFC 9113 §6.8).
     private var shutdown = Shutdown.none
     private var hasSettings = false
 
@@ -163,7 +163,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             stream.user = nil
             user?.wasReset(.shutdown)
         }
-        // The responses come before the goodbye, behind which nothing is sent.
+        // The responses come before the GOAWAY, behind which nothing is sent.
         write()
         terminate(.noError)
         write()

@@ -41,7 +41,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether nothing is left to do but to send what waits.
     private var isEnding = false
 
-    /// How long a caller that is told goodbye is waited for.
+    /// How long a caller that receives a GOAWAY is waited for.
     static let shutdownTime = Duration.second
 
     init(_ transport: any Transport, peer: Peer, acceptor: Acceptor) {

@@ -19,13 +19,13 @@ package final class CredentialManager {
     /// The most credentials that are kept, beside those that the configuration names.
     private static let maxCredentials = 1000
 
-    /// Makes a keeper of nothing.
+    /// Makes a manager without credentials.
     ///
     /// - Parameters:
     ///   - loop: the loop of the thread.
     ///   - fetcher: makes the requests.
     ///   - publish: is told whenever something else is known of a credential.
-    ///   - tell: gets what the daemon should log.
+    ///   - log: receives what the daemon should log.
     package init(
         loop: EventLoop,
         fetcher: Fetcher,

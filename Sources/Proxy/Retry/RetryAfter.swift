@@ -14,7 +14,8 @@ enum RetryAfter {
         let value = value.trimmed
         if value.isDigits { return value.decimal.map(Duration.seconds) ?? .max }
         guard let date = HTTPDate(value, now: now) else { return nil }
-        return max(now, date.time).duration(saturatingSince: now)
+        // The last time stands for every later one.
+        return date.time == .max ? .max : max(now, date.time) - now
     }
 }
 

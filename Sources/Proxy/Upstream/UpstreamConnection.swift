@@ -258,7 +258,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     func sessionEnded(_ end: SessionEnd) {
         switch version {
         case .http1: wire?.close()
-        // Behind the goodbye.
+        // After the GOAWAY.
         case .http2: wire?.finish(lingering: false)
         }
     }

@@ -53,7 +53,7 @@ def test_a_required_field(client):
     caller = client("on: request, require: { json: { /sentence: hello } }", codec="json")
     assert caller.say("hello") == "Eliza heard hello"
     with pytest.raises(ConnectError) as caught:
-        caller.say("goodbye")
+        caller.say("farewell")
     reported = "message 1 of the request does not have the required value at /sentence"
     assert (caught.value.code, caught.value.message) == (Code.INVALID_ARGUMENT, reported)
 

@@ -167,10 +167,10 @@ import Testing
         #expect(try error(.data(5), after: last, isServer: isServer) { $0.reset(3) } == .stream(.streamClosed))
     }
 
-    @Test func `what comes on a stream behind our goodbye is none`() throws {
+    @Test func `what comes on a stream behind our GOAWAY is none`() throws {
         #expect(try error(.data(9), after: [.request(1), .request(9, end: true)]) { $0.sentGoaway(last: 1) } == nil)
         #expect(try error(.data(1)) { $0.sentGoaway(last: 1) } == .stream(.streamClosed))
-        // The notice before the goodbye takes all.
+        // The notice before the GOAWAY takes all.
         #expect(try error(.data(1)) { $0.sentGoaway(last: .max) } == .stream(.streamClosed))
     }
 

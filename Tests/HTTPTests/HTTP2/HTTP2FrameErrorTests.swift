@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `streams behind our goodbye are none of an error`() {
+    @Test func `streams behind our GOAWAY are none of an error`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1))
         caller.session.drain()

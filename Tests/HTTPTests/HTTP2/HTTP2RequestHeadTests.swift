@@ -50,9 +50,9 @@ import Testing
     ])
     func `a field that cannot be is rejected`(field: (String, String), error: HTTPError) {
         let caller = reported(Self.control + [field])
-        #expect(caller.saw == ["refused: \(error)"])
+        #expect(caller.saw == ["rejected: \(error)"])
         #expect(caller.receive() == ["1 HEADERS/end :status: \(error.status) | content-length: 0"])
-        #expect(caller.saw == ["refused: \(error)", "idle"])
+        #expect(caller.saw == ["rejected: \(error)", "idle"])
     }
 
     @Test(arguments: ["", "a b", "a/b", "u@a", "a:99999", "[::1"])

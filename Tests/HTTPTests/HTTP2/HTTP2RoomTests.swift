@@ -67,7 +67,7 @@ import Testing
         #expect(upstream.isClosed)
     }
 
-    @Test func `an upstream that says goodbye to an idle connection is let go`() {
+    @Test func `an upstream that says GOAWAY to an idle connection is let go`() {
         let upstream = HTTP2Upstream()
         upstream.responses(.goaway(0))
         _ = upstream.receive()

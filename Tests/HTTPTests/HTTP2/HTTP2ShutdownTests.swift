@@ -20,7 +20,7 @@ import Testing
         return caller
     }
 
-    @Test func `an idle connection says goodbye and ends`() {
+    @Test func `an idle connection says GOAWAY and ends`() {
         let caller = HTTP2Caller.served()
         caller.sends(.request(1, end: true))
         _ = caller.receive()
@@ -74,7 +74,7 @@ import Testing
         #expect(!caller.isClosed)
     }
 
-    @Test func `a caller that says goodbye is served to the end`() {
+    @Test func `a caller that says GOAWAY is served to the end`() {
         let caller = HTTP2Caller()
         caller.sends(.request(1, end: true), .goaway(0))
         _ = caller.receive()
@@ -84,7 +84,7 @@ import Testing
         #expect(caller.saw.suffix(2) == ["idle", "closed, lingering"])
     }
 
-    @Test func `a caller that says goodbye with nothing under way is let go`() {
+    @Test func `a caller that says GOAWAY with nothing under way is let go`() {
         let caller = HTTP2Caller()
         caller.sends(.goaway(0))
         _ = caller.receive()

@@ -109,7 +109,7 @@ final class HTTP2Caller: HTTPServerOwner {
     }
 
     func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
-        transcript.note("refused: \(error)")
+        transcript.note("rejected: \(error)")
         whenRejected(stream, error)
     }
 

@@ -94,7 +94,7 @@ final class ScriptedCaller: HTTPServerOwner {
     }
 
     func sessionRejected(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
-        transcript.note("refused: \(error)")
+        transcript.note("rejected: \(error)")
         whenRejected(stream, error)
     }
 

@@ -154,7 +154,7 @@ import Time
         "token: {file: /run/token, on_error: {code: unknown, message: auth token fetch failed}}"
 
     @Test func `a token goes to the host that its condition names, behind what is held`() {
-        runCall("{name: a, gate: {hold: [request head]}}, {when: {host: 127.0.0.1}, \(Self.token)}") { call in
+        runCall("{name: a, gate: {hold: [request head]}}, {when: {host: app}, \(Self.token)}") { call in
             call.harness.worker.updateToken("/run/token", Array("one".utf8))
             ask(call)
             call.harness.settle()
@@ -167,7 +167,7 @@ import Time
     }
 
     @Test func `without a token the upstream is left alone, and a later one is taken`() {
-        runCall("{when: {host: 127.0.0.1}, \(Self.token)}") { call in
+        runCall("{when: {host: app}, \(Self.token)}") { call in
             ask(call)
             call.callerReceives("head", "end unknown auth token fetch failed")
             #expect(call.harness.upstream().connects == 0)
@@ -180,8 +180,8 @@ import Time
         }
     }
 
-    @Test func `the host is that of the upstream, whatever the caller calls it`() {
-        runCall("{when: {host: app}, \(Self.token)}") { call in
+    @Test func `the host of a condition is the one that the caller names, not that of the upstream`() {
+        runCall("{when: {host: 127.0.0.1}, \(Self.token)}") { call in
             call.harness.worker.updateToken("/run/token", Array("one".utf8))
             ask(call)
             call.accept()

@@ -30,14 +30,14 @@ final class CredentialRequests: @unchecked Sendable {
 }
 
 extension ProxyHarness {
-    /// Tells the worker of a credential, as the keeper does; it is that of the last order.
+    /// Sends the worker a credential, as the manager does: that of the last request.
     ///
     /// - Parameters:
     ///   - value: its value; nil if there is none.
     ///   - lifetime: how long it is good from now on; for ever if absent.
     ///   - refresh: when it is to be fetched anew, from now on.
-    ///   - failure: why the last fetch has brought none.
-    ///   - isDoubted: whether an upstream has rejected it and another is being fetched.
+    ///   - error: why the last fetch has brought none.
+    ///   - isSuspect: whether an upstream has rejected it and another is being fetched.
     func deliver(
         _ value: String?,
         lifetime: Duration? = nil,
