@@ -68,9 +68,9 @@ import Testing
     }
 
     @Test func `templates see the call`() {
-        let rules =
-            #"set: {x-t: "{host}|{upstream.host}|{path}|{service}|{method}|{header:x-a}|{header:x-none}|{peer.uid}|{{}}"}"#
-        let expected = "x-t: App:80|127.0.0.1:9000|/pkg.Service/Look|pkg.Service|Look|1||| {}".replacing(" {}", with: "{}")
+        let parts = "{host}|{upstream.host}|{path}|{service}|{method}|{header:x-a}|{header:x-none}|{peer.uid}|{{}}"
+        let rules = #"set: {x-t: "\#(parts)"}"#
+        let expected = "x-t: App:80|127.0.0.1:9000|/pkg.Service/Look|pkg.Service|Look|1|||{}"
         #expect(request(rules, "x-a: 1") == ["x-a: 1", expected])
     }
 

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import RPC
-import Time
+internal import Time
 
 /// How bytes are written in fields: base64, percent-encoding, time-outs, and the message of Protobuf that tells of details.
 enum Codecs {

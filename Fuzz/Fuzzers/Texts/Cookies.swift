@@ -1,6 +1,6 @@
 internal import Bytes
 internal import HTTP
-import Time
+internal import Time
 
 @testable internal import Proxy
 

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Documents
 internal import Events
-import Time
+internal import Time
 
 @testable internal import Proxy
 

@@ -1,4 +1,4 @@
-import Time
+internal import Time
 
 @testable internal import Bytes
 @testable internal import Configuration

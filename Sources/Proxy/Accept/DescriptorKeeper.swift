@@ -90,17 +90,17 @@ final class DescriptorKeeper: EndOfTurn {
         return false
     }
 
-    /// Closes the connections that have been idle longest: `wanted`, and some more, so that the next callers cost nothing.
+    /// Closes the connections that have been idle longest: `minCount`, and some more, so that the next callers cost nothing.
     ///
     /// - Parameters:
     ///   - minCount: how many to close at least.
     ///   - new: whether also those are closed on which nothing has come yet.
     ///   - atOnce: whether HTTP/2 callers are not waited for.
     /// - Returns: how many were closed.
-    func closeIdle(_ count: Int, new: Bool = false, atOnce: Bool = false) -> Int {
+    func closeIdle(_ minCount: Int, new: Bool = false, atOnce: Bool = false) -> Int {
         var idle = acceptors().flatMap { $0.connections(idleBefore: loop.now - Self.grace, new: new) }
         idle.sort { $0.idleSince < $1.idleSince }
-        let target = max(count, idle.count / Self.part)
+        let target = max(minCount, idle.count / Self.part)
         var count = 0
         for connection in idle where count < target && connection.closeIfIdle(atOnce: atOnce) { count += 1 }
         if count > 0 { closed(count) }
