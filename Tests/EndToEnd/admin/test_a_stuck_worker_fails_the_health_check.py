@@ -23,13 +23,13 @@ def test_one_of_two_workers(martlet, command, notify, recorder, running):
     healthy = proxy.metrics()
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     eventually(lambda: proxy.admin("/healthz").status_code == 503, what="a health check that fails")
-    assert proxy.admin("/healthz").text.startswith("worker martlet-1 has not turned its loop for ")
+    assert proxy.admin("/healthz").text.startswith("worker martlet-1 has not responded for ")
     assert proxy.stderr.wait(r" error worker stuck reason=\"worker martlet-1 has not responded for \d+ s\"")
     manager.wait_for_silence("WATCHDOG", 1.0)
     check = command("healthcheck", "-c", proxy.file)
     assert check.code == 1 and "martlet-1" in check.stderr.text
     status = command("status", "-c", proxy.file)
-    assert status.code == 0 and status.stdout.text.startswith("worker martlet-1 has not turned its loop for ")
+    assert status.code == 0 and status.stdout.text.startswith("worker martlet-1 has not responded for ")
     assert command("healthcheck", "--ready", "-c", proxy.file).code == 1
     reload = command("reload", "-c", proxy.file)
     assert reload.code == 1 and "martlet-1" in reload.stderr.text
@@ -51,7 +51,7 @@ def test_a_reload_does_not_wait_for_it(martlet, recorder, running):
     proxy = martlet(CONFIGURATION.format(recorder().url), environment=environment, through=THROUGH)
     stuck = running(StoppedThread(proxy.pid, "martlet-1"))
     rejected = proxy.admin("/reload", method="POST")
-    assert rejected.status_code == 422 and "worker martlet-1 has not turned its loop" in rejected.text
+    assert rejected.status_code == 422 and "worker martlet-1 has not responded" in rejected.text
     stuck.stop()
     proxy.stderr.wait(r" reloaded generation=2\b")
 

@@ -92,15 +92,15 @@ def test_a_file_without_an_admin_socket(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file)
-    assert result.code == 78 and f"{file} names no admin socket" in result.stderr.text
-    assert "or --admin ADDRESS here" in result.stderr.text
+    assert result.code == 78 and f"{file} has no admin socket" in result.stderr.text
+    assert "or use --admin ADDRESS" in result.stderr.text
 
 
 def test_a_service_that_does_not_run_does_not_respond(command, tmp_path):
     file = tmp_path / "martlet.yaml"
     file.write_text(CONFIGURATION)
     result = command("healthcheck", "-c", file, environment={"RUNTIME_DIRECTORY": str(tmp_path)})
-    assert result.code == 1 and f"nobody responds at unix:{tmp_path}/admin.sock" in result.stderr.text
+    assert result.code == 1 and f"no daemon is listening at unix:{tmp_path}/admin.sock" in result.stderr.text
 
 
 @pytest.mark.parametrize("directories", ["{0}", "{0}:{0}/other"], ids=["one", "two"])
@@ -145,7 +145,7 @@ def test_a_command_does_not_reach_the_daemon_of_another_file(martlet, command, t
     (tmp_path / "martlet").symlink_to(runtime)
     for name in ("healthcheck", "status", "reload"):
         result = command(name, "-c", file, environment=environment)
-        assert result.code == 1 and f"nobody responds at unix:{tmp_path}/mine.sock" in result.stderr.text
+        assert result.code == 1 and f"no daemon is listening at unix:{tmp_path}/mine.sock" in result.stderr.text
     assert " reloaded " not in other.stderr.text
 
 
@@ -164,7 +164,7 @@ def test_a_slow_reload_is_requested_once(command, tmp_path):
             # A daemon that ends in the middle of it; one that is stuck is reported in the same words, ten seconds later.
             connection.close()
             result = asked.result()
-        assert result.code == 1 and f"no response from unix:{path}: the daemon is stuck" in result.stderr.text
+        assert result.code == 1 and f"no response from unix:{path}; the daemon is stuck" in result.stderr.text
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()
@@ -185,7 +185,7 @@ def test_a_file_that_is_not_yaml_is_an_error(command, tmp_path):
     file.write_text(CONFIGURATION + "\tx: 1\n")
     result = command("healthcheck", "-c", file)
     assert result.code == 78 and f"{file}:3:" in result.stderr.text
-    assert "names no admin socket" not in result.stderr.text
+    assert "has no admin socket" not in result.stderr.text
 
 
 def test_a_changed_admin_socket_is_reported(martlet, tmp_path):
@@ -207,4 +207,5 @@ def test_a_file_that_is_not_there(command, tmp_path):
 @pytest.mark.parametrize("address", ["nonsense", "example.test:9901", "abstract:martlet", "unix:" + "x" * 200])
 def test_an_invalid_address(command, address):
     result = command("status", "--admin", address)
-    assert result.code == 2 and f"{address} is not an admin address" in result.stderr.text
+    shown = address if len(address) <= 60 else address[:60] + "…"
+    assert result.code == 2 and f'"{shown}" is not a valid admin address' in result.stderr.text

@@ -121,11 +121,11 @@ admin:
     [
         ("{ address: '0.0.0.0:9901' }", "add allow_remote: true and pages: [metrics, healthz, readyz]"),
         ("{ address: '0.0.0.0:9901', allow_remote: true }", "add allow_remote: true and pages:"),
-        ("{ address: '0.0.0.0:9901', allow_remote: true, pages: [metrics, drain] }", "the page drain is for this machine"),
-        ("[ '127.0.0.1:9901', '127.0.0.1:9901' ]", "127.0.0.1:9901 is taken by line 3"),
-        ("{ address: '127.0.0.1:9901', pages: [] }", '"pages" is empty'),
+        ("{ address: '0.0.0.0:9901', allow_remote: true, pages: [metrics, drain] }", "the page drain is only for this machine"),
+        ("[ '127.0.0.1:9901', '127.0.0.1:9901' ]", "127.0.0.1:9901 is already used on line 3"),
+        ("{ address: '127.0.0.1:9901', pages: [] }", '"pages" is an empty list'),
         ("{ address: '127.0.0.1:9901', pages: [metrix] }", 'did you mean "metrics"'),
-        ("{ address: '127.0.0.1:9901', group: app }", '"group" is for Unix sockets'),
+        ("{ address: '127.0.0.1:9901', group: app }", '"group" has no effect without a Unix socket'),
     ],
 )
 def test_invalid_admin_settings(command, tmp_path, admin, error):

@@ -40,7 +40,7 @@ EXPECTED = {
     15: (15, 15, "three"),
     16: (15, 15, ""),
     17: (10, 10, ""),
-    18: (1, 1, '"drain" is given twice, first on line 16'),
+    18: (1, 1, 'the key "drain" is already used on line 16'),
     19: (1, 1, "merge keys"),
 }
 
@@ -92,7 +92,7 @@ def test_a_missing_file(command, tmp_path):
 def test_a_path_that_is_not_a_file(command, tmp_path, make, words):
     make(tmp_path / "martlet.yaml")
     result = command("check", "-c", tmp_path / "martlet.yaml")
-    assert result.code == 78 and f"cannot read martlet.yaml: {words}" in result.stderr.text
+    assert result.code == 78 and f"cannot read {tmp_path}/martlet.yaml: {words}" in result.stderr.text
 
 
 def test_a_file_for_another_machine(command, tmp_path):

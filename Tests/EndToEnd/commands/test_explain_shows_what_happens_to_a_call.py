@@ -91,11 +91,11 @@ def test_explain_waits_for_an_interceptor(explain):
 @pytest.mark.parametrize(
     "arguments, problem",
     [
-        ([], "explain takes a method and a path"),
-        (["POST"], "explain takes a method and a path"),
-        (["POST", "nowhere"], "explain takes a method and a path"),
-        (["POST", "/a", "-H", "nothing"], 'a header is written "name: value"'),
-        (["POST", "/a", "-x", "1"], "unknown option -x"),
+        ([], "explain needs METHOD and PATH"),
+        (["POST"], "explain needs PATH"),
+        (["POST", "nowhere"], '"nowhere" is not a valid path'),
+        (["POST", "/a", "-H", "nothing"], '"nothing" is not a valid header'),
+        (["POST", "/a", "-x", "1"], 'unknown option "-x"'),
     ],
 )
 def test_a_wrong_command_line(command, arguments, problem):

@@ -16,8 +16,8 @@ interceptors:
   - token: {{ env: SECRET }}
 """
 EVIL = {"origin": "https://evil.example"}
-ORIGIN = "web pages of this origin are not allowed; add the origin to the origins of the listener"
-HOST = "the listener does not accept the host of the request; add the host to its hosts"
+ORIGIN = 'web pages of this origin are not allowed; add the origin to the "origins" of the listener'
+HOST = 'the listener does not accept the host of the request; add the host to its "hosts"'
 
 
 @pytest.fixture
@@ -130,8 +130,9 @@ def test_the_rule_that_rejected_is_shown(start, recorder):
     proxy = start(recorder())
     with proxy.http() as http:
         response = http.post("/", headers=EVIL)
-    assert response.headers["proxy-status"] == f'martlet; error=http_request_denied; details="{ORIGIN}"'
-    proxy.stderr.wait(r"a request is rejected.*reason=origin.*https://evil\.example")
+    details = ORIGIN.replace('"', r'\"')
+    assert response.headers["proxy-status"] == f'martlet; error=http_request_denied; details="{details}"'
+    proxy.stderr.wait(r"request rejected.*reason=origin.*https://evil\.example")
     (call,) = proxy.admin("/calls/recent").json()["calls"]
     assert (call["decided_by"], call["status"]) == ("martlet", 403)
     assert "trace" not in call or call["trace"] == []

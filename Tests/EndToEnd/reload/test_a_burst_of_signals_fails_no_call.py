@@ -83,7 +83,7 @@ def test_reloads_that_nobody_waits_for(martlet, recorder, load):
     for number in range(1, STORM + 1):
         proxy.write(CONFIGURATION.format(url=upstream.url, number=number))
         proxy.signal(signal.SIGHUP)
-    settled(lambda: len(proxy.stderr.matches(r" (reloaded|refused)\b")))
+    settled(lambda: len(proxy.stderr.matches(r" (reloaded|reload rejected)\b")))
     proxy.reload()
     calls.wait_for_calls(10)
     calls.stop()

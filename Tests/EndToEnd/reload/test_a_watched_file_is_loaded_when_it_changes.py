@@ -39,4 +39,4 @@ def test_a_volume_of_kubernetes(running, tmp_path):
 
 def test_only_run_watches(command):
     result = command("check", "--watch")
-    assert result.code == 2 and "--watch is for run" in result.stderr.text
+    assert result.code == 2 and "--watch is not an option of check; it is an option of run" in result.stderr.text

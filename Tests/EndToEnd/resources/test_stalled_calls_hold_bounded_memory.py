@@ -72,7 +72,7 @@ class Shortage:
         eventually(lambda: is_served(self.proxy, path), what="a call that is served")
         # Those that are left may get more meanwhile.
         eventually(lambda: self.held <= self.limit, what="memory within the limit")
-        self.proxy.stderr.wait(r" warn short of memory \(limits.memory\); ending the stalled calls that hold most ")
+        self.proxy.stderr.wait(r" warn limits.memory is reached; ending the largest stalled calls ")
         self.leaves_nothing()
 
     def leaves_nothing(self):
@@ -110,7 +110,7 @@ def test_streams_that_nobody_reads(martlet, upstream, command, workers):
     eventually(lambda: metric("martlet_limit_hits_total", limit="memory") > 0, what="calls that end or are rejected")
     eventually(lambda: metric("martlet_held_memory_bytes") <= 8 * MIB, what="memory within the limit")
     assert proxy.own_memory() < before + 40 * MIB
-    proxy.stderr.wait(r" warn short of memory \(limits.memory\); ending the stalled calls that hold most calls=\d+ bytes=\d+ ")
+    proxy.stderr.wait(r" warn limits.memory is reached; ending the largest stalled calls calls=\d+ bytes=\d+ ")
 
     eventually(lambda: is_served(proxy), what="a call that is served")
     for caller, streams in callers:
@@ -343,7 +343,7 @@ def test_callers_that_send_a_byte_now_and_then(narrow, recorder):
                 peer.socket.send(b"x")
             except ConnectionError:
                 pass
-        return shortage.proxy.stderr.matches("ending the stalled calls that hold most")
+        return shortage.proxy.stderr.matches("ending the largest stalled calls")
 
     eventually(is_relieved, what="calls that end", within=10.0)
     shortage.ends()

@@ -12,8 +12,9 @@ upstream: http://127.0.0.1:1
 workers: 2
 """
 WORDS = (
-    "limits.connections allows 4000 connections with 2 workers, but this process has 4096 file descriptors, of which callers can use 3072;"
-    " raise its hard limit (LimitNOFILE=, ulimit -Hn), or lower limits.connections"
+    "limits.connections allows 4000 connections with 2 workers, but this process has 4096 file descriptors,"
+    " of which callers can use 3072;"
+    " raise the hard limit (LimitNOFILE=, ulimit -Hn), or lower limits.connections"
 )
 
 

@@ -43,7 +43,7 @@ def test_heads(martlet, recorder):
     rejected = callers[-1].response()
     assert (rejected.status, rejected.body) == (503, FULL)
     assert callers[-1].has_ended()
-    proxy.stderr.wait(r"warn short of memory \(limits.memory\); rejecting a head that has come in part held=\d+ limit=8388608 peer=")
+    proxy.stderr.wait(r"warn limits.memory is reached; rejecting an incomplete head held=\d+ limit=8388608 peer=")
     with proxy.http() as http:
         assert http.get("/").status_code == 200
     for caller in callers:

@@ -22,7 +22,7 @@ def test_check(command, tmp_path, bad):
     file.write_text(CONFIGURATION.format(bad))
     result = command("check", "-c", file)
     assert result.code == 0
-    assert f"not yet on this machine: cannot write to the log {bad}: No such file or directory" in result.stderr.text
+    assert f"warning for this machine: cannot write to the log {bad}: No such file or directory" in result.stderr.text
 
 
 def test_the_start(martlet, bad):

@@ -62,7 +62,7 @@ def test_a_rejected_reload_keeps_what_works(martlet, recorder, authority):
 
 def test_both_files_that_are_missing(command, tmp_path):
     lines = check(command, tmp_path, upstream("client_certificate: /nowhere/c.pem\n      client_key: /nowhere/k.pem"))
-    assert [line.split(": ")[1] for line in lines] == ["/nowhere/c.pem", "/nowhere/k.pem"]
+    assert [line.split(": ")[1] for line in lines] == ["cannot read /nowhere/c.pem", "cannot read /nowhere/k.pem"]
 
 
 def test_an_expired_certificate_logs_a_warning(command, tmp_path, authority):

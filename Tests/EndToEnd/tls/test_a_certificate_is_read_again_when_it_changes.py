@@ -46,7 +46,7 @@ def test_renewed(martlet, recorder, authority):
     eventually(lambda: serial(proxy, ours) != before, what="another certificate")
     assert works(old)
     proxy.stderr.wait(rf" info .*certificate changed.* file={identity.certificate}")
-    assert "good" in proxy.admin("/status").text
+    assert ": valid" in proxy.admin("/status").text
     assert proxy.metrics().total("martlet_certificate_expiry_timestamp_seconds") >= expiry > 0
     assert proxy.metrics().total("martlet_config_generation") == 1
 
@@ -57,10 +57,10 @@ def test_bad(martlet, recorder, authority):
     proxy = start(martlet, recorder, identity)
     before = serial(proxy, ours)
     identity.certificate.write_bytes(other.certificate.read_bytes())
-    proxy.stderr.wait(r" error .*certificate rejected, the one before stays")
+    proxy.stderr.wait(r" error .*certificate rejected, still using the previous one")
     assert serial(proxy, ours) == before
-    reason = f"{identity.key}: the key is not that of the certificate"
-    assert f"refused: {reason}" in proxy.admin("/status").text
+    reason = f"{identity.key}: the private key does not belong to the certificate"
+    assert f"rejected: {reason}" in proxy.admin("/status").text
     assert proxy.metrics().total("martlet_certificate_last_reload_successful") == 0
     identity.key.write_bytes(other.key.read_bytes())
     eventually(lambda: serial(proxy, ours) != before, what="another certificate")

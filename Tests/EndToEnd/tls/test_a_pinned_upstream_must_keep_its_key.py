@@ -22,7 +22,7 @@ def ask(martlet, recorder):
             return None
         assert response.status_code == 503 and upstream.bytes == b""
         assert response.json()["code"] == "unavailable"
-        return response.json()["message"].partition(f"no TLS with 127.0.0.1:{upstream.port}: ")[2]
+        return response.json()["message"].partition(f"TLS handshake with 127.0.0.1:{upstream.port} failed: ")[2]
 
     return ask
 
@@ -75,4 +75,4 @@ def test_a_single_pin_logs_a_warning(martlet, authority):
           shop: {{ url: "https://127.0.0.1:1", tls: {{ pins: ["{ours.issue().pin}"] }} }}
         """
     )
-    proxy.stderr.wait(r" warn \S+:4:\d+: there is one pin and no other to fall back on")
+    proxy.stderr.wait(r" warn \S+:4:\d+: there is only one pin")

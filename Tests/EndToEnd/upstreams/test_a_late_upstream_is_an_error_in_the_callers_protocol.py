@@ -15,7 +15,7 @@ def at_any_time(message):
         yield message
         return
     times = [f"0.{milliseconds:03} s" for milliseconds in range(1, 1000)]
-    connecting = [f"{time} without a connection to default" for time in times]
+    connecting = [f"{time} waiting for a connection to default" for time in times]
     waiting = [f"{time} in an attempt on default" for time in times]
     both = (f"{one}, {other}" for one, other in itertools.product(connecting, waiting))
     for where in itertools.chain(waiting, connecting, both):
