@@ -116,8 +116,8 @@ package struct Explanation {
         lines.append("chain")
         let width = call.run.chain.links.map(\.name.count).max() ?? 0
         for index in call.run.chain.links.indices {
-            for (index, text) in actions(of: index).enumerated() {
-                let name = index == 0 ? call.run.chain.links[index].name : ""
+            for (line, text) in actions(of: index).enumerated() {
+                let name = line == 0 ? call.run.chain.links[index].name : ""
                 lines.append("  \(name.padding(to: width))  \(text)")
             }
         }
