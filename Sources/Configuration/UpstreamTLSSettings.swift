@@ -59,10 +59,7 @@ public struct UpstreamTLSSettings: Equatable, Sendable {
         Option(
             "match",
             .choice(Match.allCases.map(\.rawValue)),
-            """
-            Whether one certificate of the chain must match a pin, or every certificate that the server sends. \
-            The default is `any`.
-            """
+            "`all` requires every certificate that the server sends to match a pin, `any` only one. The default is `any`."
         ),
         TLSMinimum.option,
         Option("client_certificate", .string, example: "client.pem", "The client certificate with its chain, in PEM."),

@@ -152,11 +152,11 @@ import Testing
             }
             caller.send(request("evil.example", "x-a: b"))
             #expect(caller.head().hasPrefix("HTTP/1.1 421 Misdirected Request\r\n"))
-            let text = "the listener does not accept the host of the request; add the host to its \\\"hosts\\\""
+            let text = "the listener does not accept the host of the request; add the host to its hosts"
             caller.expect(#"{"code":"permission_denied","message":"\#(text)"}"#)
             caller.send(request("localhost:8080", "origin: https://evil.example"))
             #expect(caller.head().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
-            let page = "web pages of this origin are not allowed; add the origin to the \\\"origins\\\" of the listener"
+            let page = "web pages of this origin are not allowed; add the origin to the origins of the listener"
             caller.expect(#"{"code":"permission_denied","message":"\#(page)"}"#)
             caller.send(request("localhost:8080", "origin: http://localhost:8080"))
             #expect(caller.head().hasPrefix("HTTP/1.1 204 "))

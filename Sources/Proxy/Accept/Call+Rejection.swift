@@ -48,13 +48,13 @@ extension RejectionLabel {
         case .host:
             RPCError(
                 .permissionDenied,
-                "the listener does not accept the host of the request; add the host to its \"hosts\"",
+                "the listener does not accept the host of the request; add the host to its hosts",
                 httpStatus: 421
             )
         case .origin:
             RPCError(
                 RPCCode(inferredFromStatus: 403),
-                "web pages of this origin are not allowed; add the origin to the \"origins\" of the listener",
+                "web pages of this origin are not allowed; add the origin to the origins of the listener",
                 httpStatus: 403
             )
         case .loop:

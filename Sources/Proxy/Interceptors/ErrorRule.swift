@@ -17,7 +17,7 @@ struct ErrorRule {
             example: "\"try later: {message}\"",
             "The new message. `{code}` and `{message}` stand for the original ones."
         ),
-        Option("details", .choice(["keep", "drop"]), default: "keep", "Whether to keep or drop the typed details."),
+        Option("details", .choice(["keep", "drop"]), default: "keep", "Keeps or drops the typed details."),
         Option("metadata", .map, "Fields to add to the metadata of the error."),
     ]
 

@@ -145,10 +145,7 @@ extension Metric {
     public static let descriptorsLimit = Metric(
         "martlet_descriptors_limit",
         .gauge,
-        """
-        File descriptors by purpose. Beyond those for callers, Martlet closes idle connections and keeps the \
-        rest in reserve.
-        """,
+        "File descriptors by purpose. Callers beyond their part lose idle connections.",
         labels: ["use"]
     )
     /// The bytes that count for `limits.memory`.
@@ -194,10 +191,7 @@ extension Metric {
     public static let certificateReloadSuccessful = Metric(
         "martlet_certificate_last_reload_successful",
         .gauge,
-        """
-        1 if the certificate files were valid when last read, else 0. Then the previous certificate stays in \
-        use.
-        """,
+        "1 if the certificate files were valid when last read, else 0, with the previous certificate in use.",
         labels: ["listener"]
     )
     static let limitHits = Metric(
@@ -276,10 +270,7 @@ extension Metric {
     public static let heapInUse = Metric(
         "martlet_heap_in_use_bytes",
         .gauge,
-        """
-        Memory that is allocated and not freed. The rest of the resident memory is code, stacks and free \
-        memory of the allocator.
-        """
+        "Memory that is allocated and not freed."
     )
     /// The processor time used, in nanoseconds.
     public static let processCPU = Metric(

@@ -39,10 +39,7 @@ extension TokenInterceptor {
                 "caller",
                 .choice(["replace", "keep", "strip", "reject"]),
                 default: "replace",
-                """
-                What to do with a token that the caller sends: replace it, keep it, strip it even without a token, \
-                or reject the call.
-                """
+                "Handles a token that the caller sends. `strip` removes it even if there is no other token."
             ),
             Option(
                 "phantom",
@@ -77,10 +74,7 @@ extension TokenInterceptor {
                 "on_error",
                 .node,
                 shape: .either([.value(.choice(["continue"])), .value(.section(OnError.options))]),
-                """
-                What a call without a token gets: `continue` sends it without one, and `{ code: …, message: … }` \
-                rejects it.
-                """
+                "If there is no token, `continue` sends the call without one, and `{ code: …, message: … }` rejects it."
             ),
         ],
         make: { TokenInterceptor($0, $1) }
