@@ -26,8 +26,8 @@ def test_commands_options_signals_and_exit_codes(command):
     assert options and options <= words(PROGRAM, "Fl")
     signals = set(re.findall(r"SIG\w+", usage))
     assert signals and signals <= set(re.findall(r"SIG\w+", PROGRAM))
-    (line,) = re.findall(r"^exit:.*$", usage, re.MULTILINE)
-    codes = re.findall(r"\b\d+\b", line)
+    line = usage.partition("exit codes:\n")[2]
+    codes = re.findall(r"^  (\d+) ", line, re.MULTILINE)
     assert codes == re.findall(r"^\.It (\d+)$", PROGRAM, re.MULTILINE)
 
 

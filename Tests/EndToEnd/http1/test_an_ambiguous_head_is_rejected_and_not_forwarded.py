@@ -103,6 +103,6 @@ def test_http_2_after_a_call_of_http_1(martlet, recorder):
     assert caller.response().status == 200
     caller.send(h2_peer.PREFACE)
     response = caller.response()
-    assert response.status == 505 and b"only at the start of a connection" in response.body
+    assert response.status == 505 and b"must be at the start of the connection" in response.body
     assert caller.has_ended()
     assert [request.target for request in upstream.requests] == ["/first"]

@@ -15,7 +15,7 @@ interceptors:
         remove: [x-internal]
         rename: {{ x-user: x-account }}
         replace: {{ x-path: {{ pattern: "^/v1/(\\\\w+)/(\\\\d+)$", with: "$2 of $1" }} }}
-        set: {{ x-env: "{{env:STAGE}}", x-where: "{{host}} {{path}} {{service}} {{method}}", x-braces: "{{{{{{header:x-in}}}}}}" }}
+        set: {{ x-env: "{{env:STAGE}}", x-where: "{{host}} {{upstream.host}} {{path}} {{service}} {{method}}", x-braces: "{{{{{{header:x-in}}}}}}" }}
         add: {{ x-tag: two }}
       response:
         remove: [x-gone]
@@ -37,7 +37,7 @@ def test_rules(martlet, recorder):
     assert request.header("x-account") == "ann"
     assert request.header("x-path") == "42 of item"
     assert request.header("x-env") == "test"
-    assert request.header("x-where") == f"127.0.0.1:{upstream.port} /pkg.Service/Method pkg.Service Method"
+    assert request.header("x-where") == f"b.example 127.0.0.1:{upstream.port} /pkg.Service/Method pkg.Service Method"
     assert request.header("x-braces") == "{y}"
     assert request.values("x-tag") == ["one", "two"]
     assert response.headers["x-new"] == "7" and "x-gone" not in response.headers and "x-old" not in response.headers

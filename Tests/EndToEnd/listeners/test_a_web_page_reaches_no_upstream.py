@@ -16,8 +16,8 @@ interceptors:
   - token: {{ env: SECRET }}
 """
 EVIL = {"origin": "https://evil.example"}
-ORIGIN = 'web pages of this origin are not allowed; add the origin to the "origins" of the listener'
-HOST = 'the listener does not accept the host of the request; add the host to its "hosts"'
+ORIGIN = 'web pages of this origin are not allowed; add the origin to the origins of the listener'
+HOST = 'the listener does not accept the host of the request; add the host to its hosts'
 
 
 @pytest.fixture

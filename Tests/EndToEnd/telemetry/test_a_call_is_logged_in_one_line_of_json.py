@@ -9,7 +9,7 @@ from support.wait import eventually
 
 KEYS = {
     *["time", "call", "listener", "peer", "protocol", "service", "method", "http_method", "host", "path", "route"],
-    *["upstream", "code", "status", "request_bytes", "response_bytes", "duration_ms", "stages", "attempts"],
+    *["upstream", "upstream_host", "code", "status", "request_bytes", "response_bytes", "duration_ms", "stages", "attempts"],
     "decided_by",
 }
 
@@ -35,7 +35,8 @@ def test_a_successful_call(martlet, recorder):
         "service": "connectrpc.eliza.v1.ElizaService",
         "method": "Say",
         "http_method": "POST",
-        "host": f"127.0.0.1:{upstream.port}",
+        "host": "a.example",
+        "upstream_host": f"127.0.0.1:{upstream.port}",
         "path": "/connectrpc.eliza.v1.ElizaService/Say",
         "upstream": "default",
         "code": "ok",

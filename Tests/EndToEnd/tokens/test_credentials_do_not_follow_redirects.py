@@ -15,7 +15,7 @@ def test_of_an_identity_provider(martlet, recorder, status):
     proxy = martlet(upstream=upstream.url, more=f"interceptors: [ {{ token: {{ oauth2: {{ {source} }}, wait: 100ms }} }} ]")
     with proxy.http() as http:
         response = http.get("/")
-    assert response.status_code == 503 and f"status of the response is {status}" in response.text
+    assert response.status_code == 503 and f"the response has the status {status}" in response.text
     assert provider.requests and elsewhere.connections == [] and upstream.connections == []
 
 

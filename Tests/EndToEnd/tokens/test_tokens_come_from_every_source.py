@@ -110,7 +110,7 @@ def program(tmp_path):
     ids=["text", "kubernetes", "kubernetes without end", "aws", "json"],
 )
 def test_a_program(seen, program, tmp_path, format, output, more):
-    command = [program(output), "{host}"]
+    command = [program(output), "{upstream.host}"]
     source = {"command": command, "format": format, "environment": {"KIND": "tests"}} | more
     assert seen({"exec": source}, calls=[{}] * 3) == ["Bearer t0ken"] * 3
     (run,) = (tmp_path / "runs").read_text().splitlines()
