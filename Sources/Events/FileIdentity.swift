@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Time
 
 /// What tells one state of a file from another without reading it.
 public struct FileIdentity: Equatable, Sendable {

@@ -1,5 +1,4 @@
 package import Bytes
-internal import Time
 
 /// The head of a request or a response, or a trailer section: an ordered multimap of fields, and the control data.
 ///

@@ -11,7 +11,7 @@ package protocol HTTPSession: AnyObject {
     /// Takes bytes that have arrived.
     ///
     /// - Returns: how many it could use. The rest is to be given again, with what follows it, once more has arrived or
-    ///   the owner is told `sessionWantsInput`.
+    ///   the owner is told `sessionNeedsInput`.
     func receive(_ bytes: Span<UInt8>) -> Int
     /// Whether the bytes that it leaves could be used, but later; else they are not whole yet.
     var isHoldingBack: Bool { get }
@@ -44,9 +44,9 @@ package protocol HTTPServerSession: HTTPSession {
     /// Rejects a request for whose head there is no memory, or ends a call whose trailers there is none for; in HTTP/1.1
     /// the connection ends.
     func rejectHead()
-    /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`, in nanoseconds.
+    /// Ends the exchanges whose peer has taken nothing of what waits for it since `time`.
     func endStalled(since time: Instant)
-    /// Rejects what is still to come of requests that were answered at or before `time`, in nanoseconds.
+    /// Rejects what is still to come of requests that were answered at or before `time`.
     ///
     /// - Returns: whether there are others that were answered early.
     func endDiscarding(since time: Instant) -> Bool

@@ -70,7 +70,7 @@ package protocol HTTPStream: AnyObject {
     var isCrowded: Bool { get }
     /// How many bytes are set aside for what waits, either for the peer or for the user.
     var heldBytes: Int { get }
-    /// Since when the peer has taken none of the bytes that wait for it, in nanoseconds; `.max` if none wait.
+    /// Since when the peer has taken none of the bytes that wait for it; `.max` if none wait.
     var waitsSince: Instant { get }
 }
 
@@ -97,7 +97,7 @@ package protocol HTTPStreamUser: AnyObject {
     var isBehind: Bool { get }
     /// How many bytes the user has set aside for the exchange, or has others set aside, beside its own stream.
     var heldBytes: Int { get }
-    /// Since when nothing has moved of some bytes that the user holds, in nanoseconds; `.max` if there are none.
+    /// Since when nothing has moved of some bytes that the user holds; `.max` if there are none.
     var waitsSince: Instant { get }
     /// Releases what the user keeps only for the case that something goes wrong.
     func releaseSpares()

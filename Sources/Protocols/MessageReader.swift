@@ -100,7 +100,7 @@ public struct MessageReader {
         return isText ? decode(piece, from: &position) : read(piece, from: &position)
     }
 
-    /// The bytes at `place`, which the event that was told last names.
+    /// The bytes at `location`, which the event that was told last names.
     ///
     /// - Parameters:
     ///   - location: where they lie.

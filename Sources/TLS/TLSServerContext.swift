@@ -28,7 +28,7 @@ public final class TLSServerContext: Sendable {
         unsafe martlet_ssl_ctx_set_cache_mode(context.raw, Int(SSL_SESS_CACHE_OFF))
         guard let clientAuthorities else { return }
         context.trust(clientAuthorities)
-        // Without it OpenSSL rejects to resume a session whose caller has shown a certificate.
+        // Without it OpenSSL does not resume a session whose caller has shown a certificate.
         let name = Array("martlet".utf8)
         _ = unsafe SSL_CTX_set_session_id_context(context.raw, name, UInt32(name.count))
         guard case .listed(let list) = clientAuthorities else { return }

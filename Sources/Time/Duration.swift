@@ -5,7 +5,6 @@ public struct Duration: BitwiseCopyable, Hashable, Comparable, Sendable {
     /// The length in nanoseconds.
     public let nanoseconds: Int64
 
-    @usableFromInline
     init(_ nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// No time.
@@ -35,7 +34,7 @@ public struct Duration: BitwiseCopyable, Hashable, Comparable, Sendable {
     }
 
     /// A number of nanoseconds, without its fraction; the nearest that fits, and none if it is no number.
-    public init(clamping nanoseconds: Double) {
+    public init(clampingNanoseconds nanoseconds: Double) {
         self.init(
             Int64(exactly: nanoseconds.rounded(.towardZero)) ?? (nanoseconds < 0 ? .min : nanoseconds > 0 ? .max : 0)
         )
@@ -70,7 +69,7 @@ public struct Duration: BitwiseCopyable, Hashable, Comparable, Sendable {
     }
 
     /// The duration times a factor, without a fraction of a nanosecond; the nearest that fits.
-    public func scaled(by factor: Double) -> Duration { Duration(clamping: Double(nanoseconds) * factor) }
+    public func scaled(by factor: Double) -> Duration { Duration(clampingNanoseconds: Double(nanoseconds) * factor) }
 
     public static prefix func - (duration: Duration) -> Duration { Duration(-duration.nanoseconds) }
 

@@ -28,6 +28,10 @@ struct UsageErrorTests {
         ("run --config", "--config needs a value: --config FILE", "run"),
         ("healthcheck --admin", "--admin needs a value: --admin ADDRESS", "healthcheck"),
         ("--watch=yes", "--watch takes no value", nil),
+        ("--version=1", "--version takes no value", nil),
+        ("explain POST -v", "unknown option \"-v\"", "explain"),
+        ("check -t", "unknown option \"-t\"", "check"),
+        ("check check", "unexpected argument \"check\" for check", "check"),
         ("status --ready", "--ready is not an option of status; it is an option of healthcheck", "status"),
         ("--ready", "--ready is not an option of run; it is an option of healthcheck", "run"),
         (

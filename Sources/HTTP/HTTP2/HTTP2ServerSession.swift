@@ -9,7 +9,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     private var shutdown = Shutdown.none
     private var hasSettings = false
 
-    private enum Shutdown { case none, announced, said }
+    private enum Shutdown { case none, announced, sent }
 
     /// Makes the session of a connection whose first bytes are, or will be, the preface of HTTP/2.
     package init(
@@ -129,7 +129,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
             unsafe _ = nghttp2_submit_shutdown_notice(engine)
         case .announced:
             sendGoaway()
-        case .said: return
+        case .sent: return
         }
         hasOutput()
     }
@@ -147,7 +147,7 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     }
 
     private func sendGoaway() {
-        shutdown = .said
+        shutdown = .sent
         let last = unsafe nghttp2_session_get_last_proc_stream_id(engine)
         let code = HTTP2Code.noError.rawValue
         unsafe _ = nghttp2_submit_goaway(engine, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code, nil, 0)

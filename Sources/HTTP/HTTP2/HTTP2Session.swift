@@ -119,7 +119,7 @@ package class HTTP2Session: HTTPSession {
         }
     }
 
-    /// The monotonic time in nanoseconds.
+    /// The monotonic time.
     var now: Instant { owner.now }
 
     /// Since when the peer has taken nothing of the output; `.max` if none of it waits.
@@ -204,7 +204,7 @@ package class HTTP2Session: HTTPSession {
 
     // MARK: What streams take and give back
 
-    // Here, and not `session.heads.give`: what is reached over two objects is counted.
+    // Here, and not `session.heads.release`: what is reached over two objects is counted.
     func acquireQueue() -> ByteQueue { resources.queues.acquire() }
     func release(_ queue: consuming ByteQueue) { resources.queues.release(queue) }
     func release(_ head: consuming HTTPHead) { heads.release(head) }

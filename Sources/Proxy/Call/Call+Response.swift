@@ -204,7 +204,7 @@ extension Call {
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
         guard !holdQueues.response.isEmpty || holdsResponse || run.responseMeets(asked) else {
-            releaseHead()
+            sendHeldHead()
             if let responseEndFrame { send(responseEndFrame) }
             sendEnd(trailers: trailers)
             return conclude(outcome)
@@ -307,7 +307,7 @@ extension Call {
     }
 
     private func sendEnd(trailers: HTTPHead?) {
-        releaseHead()
+        sendHeldHead()
         if !isHeadLast { caller.sendEnd(trailers: trailers) }
     }
 
@@ -325,7 +325,7 @@ extension Call {
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
-        releaseHead()
+        sendHeldHead()
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.acquireQueue()
         heldBody = body

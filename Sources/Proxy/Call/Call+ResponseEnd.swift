@@ -7,7 +7,7 @@ internal import RPC
 /// The end of a response on its way out of the chain: written as the protocol has it, with what interceptors have changed.
 extension Call {
     func responseEndLeaves(_ end: ResponseEnd) {
-        releaseHead()
+        sendHeldHead()
         if let head = heldHead {
             heldHead = nil
             sendHeld(head, end)

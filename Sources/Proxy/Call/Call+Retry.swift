@@ -117,14 +117,14 @@ extension Call {
         guard holdsHead, headTimer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to a retry yet.
-            if holdQueues.response.isEmpty { releaseHead() } else { headTimer?.arm(after: Self.headPatience) }
+            if holdQueues.response.isEmpty { sendHeldHead() } else { headTimer?.arm(after: Self.headPatience) }
         }
         headTimer = timer
         timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)
     }
 
     /// Something follows the head, or nothing does for too long.
-    func releaseHead() {
+    func sendHeldHead() {
         guard holdsHead, let head = heldHead else { return }
         headTimer?.cancel()
         headTimer = nil

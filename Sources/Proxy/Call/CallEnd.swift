@@ -41,7 +41,7 @@ extension Call {
         finish(code: .internal, by: record.decider)
     }
 
-    /// Responds with an error in the caller's protocol, which goes back through the links before `place`.
+    /// Responds with an error in the caller's protocol, which goes back through the links before `index`.
     func respond(with error: RPCError, before index: Int) {
         let request = request
         let type = request.first(.contentType)
@@ -54,7 +54,7 @@ extension Call {
         send(response, Outcome(error), before: index)
     }
 
-    /// Sends a response of our own, which goes back through the links before `place`.
+    /// Sends a response of our own, which goes back through the links before `index`.
     func send(_ response: LocalResponse, _ outcome: Outcome, before index: Int) {
         attempt?.count(.canceled)
         attempt?.cancel()

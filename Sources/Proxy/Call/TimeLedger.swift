@@ -71,10 +71,10 @@ extension Call {
         let upstream = route.upstream?.settings.name ?? "its upstream"
         let tries = record.attempts > 1 ? "\(record.attempts) attempts" : "an attempt"
         return ledger.spent(at: worker.context.loop.now).map { phase, time in
-            let index = ledger.index.map { run.chain.links[$0].name } ?? ""
+            let name = ledger.index.map { run.chain.links[$0].name } ?? ""
             switch phase {
             case .chain: return "\(time.secondsText) s in the chain"
-            case .waiting: return "\(time.secondsText) s waiting in interceptor \(index)"
+            case .waiting: return "\(time.secondsText) s waiting in interceptor \(name)"
             case .connecting: return "\(time.secondsText) s waiting for a connection to \(upstream)"
             case .attempt: return "\(time.secondsText) s in \(tries) on \(upstream)"
             }

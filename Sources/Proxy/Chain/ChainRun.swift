@@ -54,7 +54,7 @@ struct ChainRun {
         decider = index
     }
 
-    /// What follows is a response that sets out on its way back at the link before `place`.
+    /// What follows is a response that sets out on its way back at the link before `index`.
     mutating func respond(before index: Int) {
         passedOver = ~0 << UInt64(index)
     }
@@ -69,14 +69,14 @@ struct ChainRun {
         passedOver = 0
         evaluated = 0
         decider = nil
-        if let index = retries.firstIndex(where: { $0.index == index }) {
-            retries[index].count += 1
+        if let entry = retries.firstIndex(where: { $0.index == index }) {
+            retries[entry].count += 1
         } else {
             retries.append((index, 1))
         }
     }
 
-    /// The link whose hook was called last judges the response; false if it has done so, as at the head of a response whose
+    /// The link whose hook was called last evaluates the response; false if it has done so, as at the head of a response whose
     /// end says the same.
     mutating func markEvaluated() -> Bool {
         let bit: UInt64 = 1 << UInt64(current)

@@ -91,8 +91,8 @@ final class DecisionTrace {
     /// Notes how long what an interceptor has suspended has waited.
     func resumed(_ index: Int, _ event: ChainEvent.Label, after time: Duration) {
         let isIt = { (note: Note) in note.index == index && note.event == event && note.verdict == .suspend }
-        guard let index = notes.firstIndex(where: { isIt($0) && $0.time == nil }) else { return }
-        notes[index].time = time
+        guard let found = notes.firstIndex(where: { isIt($0) && $0.time == nil }) else { return }
+        notes[found].time = time
     }
 
     /// The changes of a note in words: `set x-env`, `removed x-debug`.

@@ -59,7 +59,7 @@ struct DirectionQueues {
     private var queues: [HoldQueue] = [] {
         didSet { heldIndexes = queues.reduce(0) { $0 | 1 << UInt64($1.index) } }
     }
-    /// The places of the gates, a bit each.
+    /// The indexes with a queue, a bit each.
     private(set) var heldIndexes: UInt64 = 0
     /// The events that wait.
     private(set) var events = 0
@@ -90,12 +90,12 @@ struct DirectionQueues {
     /// Whether bytes wait that may be a part of a message.
     var holdsBytes: Bool { queues.contains { $0.events.contains { $0.bytes != nil } } }
 
-    /// The gate at a place, if there is one.
+    /// The queue at an index, if there is one.
     func queue(at index: Int) -> HoldQueue? {
         queues.isEmpty ? nil : queues.first { $0.index == index }
     }
 
-    /// Lets an event wait at a place, behind those that wait there.
+    /// Lets an event wait at an index, behind those that wait there.
     mutating func hold(_ held: HoldQueue.HeldEvent, at index: Int) {
         let queue = queue(at: index) ?? HoldQueue(index: index)
         if queue.events.isEmpty, self.queue(at: index) == nil { queues.append(queue) }
@@ -104,7 +104,7 @@ struct DirectionQueues {
         bytes += held.size
     }
 
-    /// Takes the first event out of a gate, which goes with its last one.
+    /// Takes the first event out of a queue, which goes with its last one.
     mutating func removeFirst(of queue: HoldQueue, at now: Instant) -> HoldQueue.HeldEvent {
         lastLeft = now
         let held = queue.events.removeFirst()
@@ -113,12 +113,12 @@ struct DirectionQueues {
         return held
     }
 
-    /// Forgets a gate at which nothing waits any more.
+    /// Forgets a queue at which nothing waits any more.
     mutating func remove(_ queue: HoldQueue) {
         queues.removeAll { $0 === queue }
     }
 
-    /// Forgets what waits at a place and at those behind it, and hands it out.
+    /// Forgets what waits at an index and at those behind it, and hands it out.
     mutating func removeAll(from index: Int) -> [HoldQueue.HeldEvent] {
         let removed = queues.filter { $0.index >= index }.flatMap { queue in
             defer { queue.events = [] }
@@ -147,7 +147,7 @@ struct HoldQueues {
         }
     }
 
-    /// The places in a direction at which something is held, a bit each.
+    /// The indexes in a direction at which something is held, a bit each.
     func heldIndexes(_ direction: Direction) -> UInt64 {
         direction == .request ? request.heldIndexes : response.heldIndexes
     }

@@ -90,7 +90,7 @@ final class CachedCredential {
         ([self.value].compactMap { $0 } + former).contains { ConstantTime.areEqual($0.span, value.span) }
     }
 
-    /// Orders the credential.
+    /// Requests the credential.
     func request() {
         guard source.isFetched, !isRequested else { return }
         isRequested = true

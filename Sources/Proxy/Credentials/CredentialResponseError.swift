@@ -14,7 +14,7 @@ package enum CredentialResponseError: Error, Equatable, Sendable {
     case notForHeaders(String?)
     /// The credential had ended before it came.
     case expired
-    /// The server rejects to give one: the name of its error (RFC 6749 §5.2), if it has said one.
+    /// The server rejects the request: the name of its error (RFC 6749 §5.2), if it has said one.
     case rejected(String?)
     /// The server responds with a status that brings none, and says nothing else.
     case status(Int)

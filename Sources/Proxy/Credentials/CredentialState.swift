@@ -51,7 +51,7 @@ package struct CredentialState: Equatable, Sendable {
     }
 }
 
-/// What workers ask of the keeper of credentials.
+/// What workers ask of the manager of credentials.
 package enum CredentialRequest: Sendable {
     /// A call needs it, or soon will.
     case fetch(CredentialSource)

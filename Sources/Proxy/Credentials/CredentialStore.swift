@@ -1,7 +1,7 @@
 internal import Events
 internal import Time
 
-/// The credentials as one worker knows them; what it lacks it orders from their keeper.
+/// The credentials as one worker knows them; what it lacks it requests from their manager.
 ///
 /// Belongs to the worker's thread.
 final class CredentialStore {
@@ -35,7 +35,7 @@ final class CredentialStore {
         if credentials[credential.source] == nil { credentials[credential.source] = credential }
     }
 
-    /// The slot of a credential that the configuration names.
+    /// The cached form of a credential that the configuration names.
     func credential(_ source: CredentialSource, name: String, refreshAhead: Duration) -> CachedCredential {
         named.append(NamedCredential(name: name, source: source, refreshAhead: refreshAhead))
         let credential = credential(source)
@@ -44,7 +44,7 @@ final class CredentialStore {
         return credential
     }
 
-    /// The slot of a credential.
+    /// The cached form of a credential.
     func credential(_ source: CredentialSource) -> CachedCredential {
         if let known = credentials[source] { return known }
         if credentials.count >= Self.maxCredentials + named.count {

@@ -78,7 +78,7 @@ extension Duration {
     init?(seconds value: JSONValue) {
         switch value {
         case .integer(let seconds): self = .seconds(seconds)
-        case .number(let seconds): self = Duration(clamping: seconds.approximation * 1e9)
+        case .number(let seconds): self = Duration(clampingNanoseconds: seconds.approximation * 1e9)
         default: return nil
         }
     }

@@ -1,7 +1,7 @@
 internal import Events
 internal import Time
 
-/// One credential as its keeper has it: at most one fetch is under way, and it has its time.
+/// One credential as its manager has it: at most one fetch is under way, and it has its time.
 final class ManagedCredential {
     static let refreshAhead = 30 * Duration.second
     /// How long before its end it is fetched anew; counts from the next fetch on.

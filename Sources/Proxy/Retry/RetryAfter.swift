@@ -9,7 +9,7 @@ enum RetryAfter {
     /// - Parameters:
     ///   - value: the value of the field.
     ///   - now: the time of day.
-    /// - Returns: no time for a date that is over; the longest time there is for one that is too far off.
+    /// - Returns: `.zero` for a date that is over; the longest time there is for one that is too far off.
     static func time(_ value: Span<UInt8>, now: WallTime) -> Duration? {
         let value = value.trimmed
         if value.isDigits { return value.decimal.map(Duration.seconds) ?? .max }

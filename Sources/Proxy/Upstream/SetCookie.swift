@@ -53,7 +53,7 @@ struct SetCookie: Equatable {
         }
     }
 
-    /// The time of a `Max-Age` (§5.2.2); the longest that fits if it is longer, and none if it is negative.
+    /// The time of a `Max-Age` (§5.2.2); the longest that fits if it is longer, and zero if it is negative.
     private static func age(_ text: Span<UInt8>) -> Duration? {
         let isNegative = text.count > 0 && text[0] == UInt8(ascii: "-")
         let start = isNegative ? 1 : 0

@@ -24,6 +24,10 @@ struct CommandLineWords {
             if !argument.hasPrefix("-") || argument == "-" {
                 words.append(argument)
             } else if let alias = Self.aliases.first(where: { $0.spellings.contains(argument) }) {
+                // An alias stands for a command, so there may be none before it.
+                guard words.isEmpty else {
+                    throw UsageError("unknown option", argument, among: knownSpellings, command: command?.name)
+                }
                 rest = alias.words + rest
             } else {
                 try readOption(argument, &rest)
@@ -37,6 +41,9 @@ struct CommandLineWords {
         let spelling = isLong ? parts[0] : argument
         let attached = isLong && parts.count > 1 ? parts[1] : nil
         guard let option = Command.allOptions.first(where: { $0.spellings.contains(spelling) }) else {
+            if attached != nil, Self.aliases.contains(where: { $0.spellings.contains(spelling) }) {
+                throw UsageError("\(spelling) takes no value", command: command?.name)
+            }
             throw UsageError("unknown option", spelling, among: knownSpellings, command: command?.name)
         }
         guard let name = option.value else {

@@ -46,7 +46,7 @@ struct Invocation: Sendable {
         }
         if operands.count > command.operands.count {
             let extra = operands[command.operands.count]
-            guard let other = try? Command.named(extra) else {
+            guard let other = try? Command.named(extra), other.name != command.name else {
                 throw error("unexpected argument \(Diagnostic.quote(extra)) for \(command.name)")
             }
             throw error("\(command.name) and \(other.name) are both commands; write one of them")

@@ -52,15 +52,15 @@ struct ConfigurationFile {
         let root = YAML.parse(try text(), into: diagnostics)
         // What was read despite errors such as a key given twice is checked further, to tell all errors at once.
         guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        let blueprint = Plan(root, kinds: registry, into: diagnostics)
+        let plan = Plan(root, kinds: registry, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         return Loaded(
-            settings: blueprint.settings,
-            tokenFiles: blueprint.tokenFiles,
-            logFiles: blueprint.logFiles,
-            credentials: blueprint.credentials,
-            tls: blueprint.tls,
-            acquired: blueprint.acquired,
+            settings: plan.settings,
+            tokenFiles: plan.tokenFiles,
+            logFiles: plan.logFiles,
+            credentials: plan.credentials,
+            tls: plan.tls,
+            acquired: plan.acquired,
             warnings: diagnostics.warnings.map { $0.line(file: name) }
         )
     }

@@ -142,7 +142,7 @@ final class Daemon {
         tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
             workers?.post { $0.updateToken(path, token) }
         }
-        credentials = makeKeeper()
+        credentials = makeCredentialManager()
         startWorkers(count)
         apply(loaded, change) { [self] number in
             Memory.resetPeak()
@@ -197,7 +197,7 @@ final class Daemon {
     /// What keeps the daemon from doing its work, for people; none if nothing does.
     var healthProblem: String? { health?.problem }
 
-    private func makeKeeper() -> CredentialManager {
+    private func makeCredentialManager() -> CredentialManager {
         CredentialManager(
             loop: loop,
             fetcher: Fetcher(loop: loop),
@@ -207,10 +207,10 @@ final class Daemon {
     }
 
     /// Does what a worker asks for.
-    func handle(_ order: CredentialRequest) {
-        switch order {
+    func handle(_ request: CredentialRequest) {
+        switch request {
         case .rejected(.file(let path), let token, _): tokens?.rejected(path, token)
-        case .fetch, .rejected, .accepted: credentials?.handle(order)
+        case .fetch, .rejected, .accepted: credentials?.handle(request)
         }
     }
 

@@ -17,7 +17,7 @@ final class MemoryKeeper {
     /// What cannot be given back: stacks, data of the program, and pieces of pages.
     private var fixed = 0
 
-    /// `forget` has the workers forget what nobody has needed since the last time, and says when they have.
+    /// `releaseCaches` has the workers forget what nobody has needed since the last time, and says when they have.
     init(loop: EventLoop, releaseCaches: @escaping (_ then: @escaping () -> Void) -> Void) {
         self.loop = loop
         self.releaseCaches = releaseCaches

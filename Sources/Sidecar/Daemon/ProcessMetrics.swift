@@ -1,7 +1,6 @@
 internal import Events
 private import Glibc
 internal import Telemetry
-internal import Time
 
 /// The metrics of the process: its memory, and what /proc tells.
 enum ProcessMetrics {

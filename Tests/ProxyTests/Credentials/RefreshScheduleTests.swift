@@ -8,8 +8,8 @@ import Time
 @Suite struct RefreshScheduleTests {
     private func pause(lifetime: Double, ahead: Double, random: Double = 0) -> Double? {
         let start = WallTime(secondsSince1970: 1_700_000_000)
-        let expiry = start + Duration(clamping: lifetime * 1e9)
-        return RefreshSchedule(ahead: Duration(clamping: ahead * 1e9)).pause(
+        let expiry = start + Duration(clampingNanoseconds: lifetime * 1e9)
+        return RefreshSchedule(ahead: Duration(clampingNanoseconds: ahead * 1e9)).pause(
             fetched: start,
             expiry: expiry,
             random: random

@@ -33,7 +33,7 @@ import Time
     func `times grow as the strategy says`(_ yaml: String, _ seconds: [Double]) {
         let delay = read(yaml)
         let times = seconds.indices.map { delay.time(after: $0, chance: 0.9) }
-        #expect(times == seconds.map { Duration(clamping: $0 * 1e9) })
+        #expect(times == seconds.map { Duration(clampingNanoseconds: $0 * 1e9) })
     }
 
     @Test func `a delay says no more than it is reported`() {
@@ -49,7 +49,7 @@ import Time
     @Test(arguments: [(0, 4.0), (0.25, 3.5), (0.5, 3), (1, 2)])
     func `jitter takes off its share of the time`(_ chance: Double, _ seconds: Double) {
         let delay = read("{delayed: 4s, jitter: 0.5}")
-        #expect(delay.time(after: 0, chance: chance) == Duration(clamping: seconds * 1e9))
+        #expect(delay.time(after: 0, chance: chance) == Duration(clampingNanoseconds: seconds * 1e9))
     }
 
     @Test func `jitter comes after the cap, so that capped retries do not meet`() {
