@@ -117,7 +117,7 @@ def test_streams_that_nobody_reads(martlet, upstream, command, workers):
         caller.wait(lambda: any(stream.is_over or stream.fields for stream in streams), "the end of a stalled call")
     codes = {stream.reset for _, streams in callers for stream in streams if stream.is_over}
     assert h2_peer.ENHANCE_YOUR_CALM in codes
-    assert "memory held for calls: " in command("status", "-c", proxy.file).stdout.text
+    assert "memory of calls: " in command("status", "-c", proxy.file).stdout.text
     for caller, _ in callers:
         caller.socket.close()
     eventually(lambda: metric("martlet_held_memory_bytes") == 0, what="the memory given back")
