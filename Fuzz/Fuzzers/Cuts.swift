@@ -4,8 +4,8 @@ internal import Bytes
 enum Cuts: CaseIterable {
     case none, everywhere, some
 
-    /// Calls `take` with one piece after the other.
-    func apply(to input: Span<UInt8>, _ take: (Span<UInt8>) -> Void) {
+    /// Calls `receive` with one piece after the other.
+    func apply(to input: Span<UInt8>, _ receive: (Span<UInt8>) -> Void) {
         var random = SplitMix(seed: input.fnv1a)
         var start = 0
         while start < input.count {
