@@ -42,7 +42,12 @@ public struct ConditionSettings: Equatable, Sendable {
         ),
         Option("method", .strings, example: "Say", "The RPC method, or a list of methods. Plain HTTP has none."),
         Option("path", .strings, example: "/admin/", "The path, or a prefix if it ends in `/`. A list is possible."),
-        Option("host", .strings, example: "api.example.com", "The host that the caller names, or `*.suffix`. A list is possible."),
+        Option(
+            "host",
+            .strings,
+            example: "api.example.com",
+            "The host that the caller names, or `*.suffix`. A list is possible."
+        ),
         Option(
             "header",
             .node,

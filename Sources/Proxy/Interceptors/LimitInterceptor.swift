@@ -57,7 +57,11 @@ final class LimitInterceptor: Interceptor {
                 default: "resource_exhausted",
                 "The code of the rejection."
             ),
-            Option("text", .string, "The message of the rejection. The default says which limit was reached, and when to retry."),
+            Option(
+                "text",
+                .string,
+                "The message of the rejection. The default says which limit was reached, and when to retry."
+            ),
         ],
         make: { LimitInterceptor($0, $1) }
     )
