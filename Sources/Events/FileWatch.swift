@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Notices when named files change, in every way in which secrets are rotated.
+/// Reports when named files change, in every way in which secrets are rotated.
 ///
 /// Seen are a rewrite in place, a rename over the file, a swap of any symbolic link on the way to it, its appearing, also
 /// with directories that do not exist yet, and its deletion. inotify tells at once; `poll` finds what inotify cannot see,
