@@ -266,7 +266,7 @@ extension Call {
         responseFailed(error)
     }
 
-    /// Ends a response that is under way with an error, at a place of the chain: nothing more of it comes there.
+    /// Ends a response that is under way with an error, at an index of the chain: nothing more of it comes there.
     func close(with error: RPCError, before index: Int) {
         guard !isResponseClosed else { return }
         isResponseClosed = true

@@ -35,7 +35,7 @@ extension Call {
         skipRetry(reason, skipReason, at: run.current, hasResponse ? .responseHead : .requestHead, isNoted: false)
     }
 
-    /// Notes a retry that is skipped at a place of the chain; `isNoted` if an interceptor has returned `retry`.
+    /// Notes a retry that is skipped at an index of the chain; `isNoted` if an interceptor has returned `retry`.
     func skipRetry(
         _ reason: RetryReason,
         _ skipReason: RetrySkipReason,

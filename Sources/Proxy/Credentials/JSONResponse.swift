@@ -5,7 +5,7 @@ internal import Time
 
 /// A response in JSON, and how its members are read.
 ///
-/// A member that is null counts as absent. The faults tell the place and never what is there.
+/// A member that is null counts as absent. The errors tell the pointer and never what is there.
 struct JSONResponse {
     private let root: JSONValue
 
