@@ -108,6 +108,13 @@ public struct FieldName: Hashable, Sendable {
         known = KnownField(bytes.span)
     }
 
+    private init(_ bytes: [UInt8], _ known: KnownField) {
+        (self.bytes, self.known) = (bytes, known)
+    }
+
+    /// An equal name that shares no memory with this one, for a thread whose counts of references no other is to change.
+    package var copy: FieldName { FieldName(bytes.map { $0 }, known) }
+
     /// Whether `name` can be the name of a field: not empty, and nothing but `tchar` (RFC 9110 §5.6.2).
     public static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { HTTP1Grammar.isToken($0) }

@@ -8,8 +8,6 @@ internal import Telemetry
 final class Generation {
     /// Counts the configurations that have been loaded, from 1.
     let number: Int
-    /// What takes a call that no route takes: the default chain, and no upstream.
-    private(set) var fallback: Route
     let upstreams: [String: Upstream]
     /// Whether a condition asks for the systemd unit of callers.
     let asksForUnits: Bool
@@ -21,55 +19,57 @@ final class Generation {
     var unused: (() -> Void)?
 
     private let table: RouteTable
-    /// For each target of the table.
+    /// For each target of the table, and last for calls that no route takes.
     private var routes: [Route]
     private let discard: () -> Void
     /// What the calls of each route are counted under; empty if no route has a name.
     private let routeCounters: [RouteCounter]
 
-    /// Makes a generation of the number that `settings` were loaded as.
+    /// Makes a generation of the number that `plan` was loaded as.
     ///
     /// - Parameters:
-    ///   - settings: the configuration.
+    ///   - plan: the configuration.
     ///   - number: its number.
-    ///   - chains: its chains, compiled.
+    ///   - chains: its chains, in the order of the plan's.
     ///   - table: its routes.
     ///   - upstreams: its upstreams, by their names.
     ///   - counters: where its calls are counted.
-    ///   - discard: called when no call goes by it any more.
+    ///   - discard: gets what the generation leaves when no call goes by it any more.
     init(
-        _ settings: Settings,
+        _ plan: Plan,
         number: Int,
-        chains: (default: CompiledChain, named: [String: CompiledChain]),
+        chains: [CompiledChain],
         routes table: RouteTable,
         upstreams: [String: Upstream],
         counters: WorkerCounters,
-        discard: @escaping () -> Void
+        discard: @escaping (RouteTable, Plan) -> Void
     ) {
         self.number = number
         self.upstreams = upstreams
         self.table = table
-        self.discard = discard
-        fallback = Route(chain: chains.default, upstream: nil)
-        let items = settings.interceptors + settings.chains.flatMap(\.items)
-        asksForUnits = table.asksForUnits || items.contains { $0.when?.peerUnits.isEmpty == false }
+        self.discard = { discard(table, plan) }
+        let named = Dictionary(zip(plan.chains, chains).map { ($0.name, $1) }) { first, _ in first }
+        asksForUnits = table.asksForUnits || plan.asksForUnits
         routeCounters = table.names.enumerated().map { number, name in
             name.map { counters.route(named: $0) } ?? .number(number)
         }
-        routes = table.targets.map { target in
+        let targets = table.targets.map { target in
             Route(
-                chain: target.chain.flatMap { chains.named[$0] } ?? chains.default,
+                chain: target.chain.flatMap { named[$0] } ?? chains[0],
                 upstream: target.upstream.flatMap { upstreams[$0] }
             )
         }
+        routes = targets + [Route(chain: chains[0], upstream: nil)]
     }
 
     deinit {
         // Before the rest is discarded: what interceptors share with others is not to end with them, on this thread.
         routes = []
-        fallback = Route(chain: CompiledChain([]), upstream: nil)
         discard()
     }
+
+    /// What takes a call that no route takes: the default chain, and no upstream.
+    var fallback: Route { routes[routes.count - 1] }
 
     /// The first route that takes the call, by its number in the file from 0, and where its calls go.
     ///

@@ -1,40 +1,26 @@
-internal import Configuration
 internal import Telemetry
 
 /// A generation that is being made on its worker's thread, in steps between which calls have their turns.
 final class GenerationBuilder {
-    let settings: Settings
-    let tls: TLSContexts
+    let plan: Plan
     private let number: Int
     private let table: RouteTable
-    private let acquired: Acquired
-    private let context: CompileContext
-    private let counters: WorkerCounters
-    private let diagnostics = Diagnostics()
-    private var compiler: ChainCompiler
+    private let services: WorkerServices
+    /// The chains that are made, in the order of the plan's.
+    private var chains: [CompiledChain] = []
 
-    init(
-        _ settings: Settings,
-        number: Int,
-        routes table: RouteTable,
-        tls: TLSContexts,
-        acquired: Acquired,
-        context: CompileContext,
-        counters: WorkerCounters
-    ) {
-        self.settings = settings
+    /// Prepares to make a generation of `plan`, with the routes that were made for the worker.
+    init(_ plan: Plan, number: Int, routes table: RouteTable, services: WorkerServices) {
+        self.plan = plan
         self.number = number
         self.table = table
-        self.tls = tls
-        self.acquired = acquired
-        self.context = context
-        self.counters = counters
-        compiler = ChainCompiler(settings, context: context, counters: counters, diagnostics: diagnostics)
+        self.services = services
     }
 
-    /// Takes a step, if there is one left.
+    /// Makes one chain, if there is one left.
     func step() {
-        _ = compiler.step()
+        guard chains.count < plan.chains.count else { return }
+        chains.append(CompiledChain(plan.chains[chains.count].plan, on: services))
     }
 
     /// Completes it.
@@ -43,19 +29,17 @@ final class GenerationBuilder {
     ///   - upstreams: its upstreams, by their names.
     ///   - discard: gets what it leaves when no call goes by it any more.
     /// - Returns: the generation, of which the worker is to make use.
-    func finish(upstreams: [String: Upstream], discard: @escaping (RouteTable, Acquired) -> Void) -> Generation {
-        let chains = compiler.finish()
-        // In a release build nobody is thrown out for a file that has gone since the check: what needs it fails by itself.
-        assert(diagnostics.isEmpty, "settings must be checked before they become a generation")
-        counters.setBuckets(context.buckets?.bounds ?? .standard)
+    func finish(upstreams: [String: Upstream], discard: @escaping (RouteTable, Plan) -> Void) -> Generation {
+        while chains.count < plan.chains.count { step() }
+        services.counters.setBuckets(plan.buckets)
         return Generation(
-            settings,
+            plan,
             number: number,
             chains: chains,
             routes: table,
             upstreams: upstreams,
-            counters: counters,
-            discard: { [table, acquired] in discard(table, acquired) }
+            counters: services.counters,
+            discard: discard
         )
     }
 }

@@ -1,13 +1,12 @@
 package import Configuration
 internal import Telemetry
 
-/// Reads a configuration as a whole: what every part of it can check by itself, and what only the proxy can, which
-/// knows the kinds of interceptors.
-package struct Plan {
+/// One configuration, with everything that was parsed, read and made for it.
+///
+/// It is made once, on the main thread, and never changes; the workers share it and make their generations of it.
+package final class Plan: Sendable {
     /// The settings; good for use only if nothing was reported.
     package let settings: Settings
-    /// What the workers need that was read and made meanwhile.
-    package let acquired: Acquired
     /// The files that tokens come from.
     package let tokenFiles: [String]
     /// The files that logs go to.
@@ -16,51 +15,43 @@ package struct Plan {
     package let credentials: [NamedCredential]
     /// What the settings of TLS came to.
     package let tls: TLSContexts
+    /// The chains of the file by their names; the default one comes first.
+    let chains: [(name: String, plan: ChainPlan)]
+    /// What requests get where they do not have it, by the names of upstreams.
+    let defaults: [String: RequestDefaults]
+    /// The buckets of the histograms.
+    let buckets: HistogramBounds
+    /// Whether a condition of an interceptor asks for the systemd unit of callers.
+    let asksForUnits: Bool
 
-    /// Reads the root of a file, compiles everything once, and reports what is wrong.
+    /// Reads the root of a file, and reports what is wrong with any part of it.
     package init(_ root: Node?, kinds: Registry, into diagnostics: Diagnostics) {
         let responding = kinds.kinds.filter(\.responds).map(\.name)
         let settings = Settings(root, into: diagnostics, respondingKinds: Set(responding))
         let acquired = Acquired()
         let calls = NamedCalls(settings, acquired, into: diagnostics)
         calls.checkFiles(into: diagnostics)
-        let context = CompileContext(
-            credentials: CredentialStore(),
-            calls: calls,
-            acquired: acquired,
-            lineWriters: nil,
-            kinds: kinds
-        )
-        let counters = WorkerCounters()
-        var compiler = ChainCompiler(settings, context: context, counters: counters, diagnostics: diagnostics)
-        let chains = compiler.finish()
+        let resources = BuildResources(calls: calls, acquired: acquired)
+        let lists = [("", settings.interceptors)] + settings.chains.map { ($0.name, $0.items) }
+        let chains = lists.map { (name: $0, plan: ChainPlan($1, of: kinds, resources, into: diagnostics)) }
         for route in settings.routes {
             if let match = route.match { _ = Condition(match, into: diagnostics) }
             guard let upstream = route.upstream.flatMap({ settings.upstream(named: $0) }) else { continue }
-            let chain = route.chain.flatMap { chains.named[$0] } ?? chains.default
-            chain.reportRejections(to: upstream, of: settings.items(of: route), into: diagnostics)
+            let chain = chains.first { $0.name == route.chain ?? "" } ?? chains[0]
+            chain.plan.reportRejections(to: upstream, of: settings.items(of: route), into: diagnostics)
         }
-        for upstream in settings.upstreams { _ = RequestDefaults(upstream.defaults, into: diagnostics) }
+        let defaults = settings.upstreams.map { ($0.name, RequestDefaults($0.defaults, into: diagnostics)) }
+        self.defaults = Dictionary(defaults) { first, _ in first }.compactMapValues { $0 }
         self.settings = settings
-        self.acquired = acquired
+        self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
-        tokenFiles = context.credentials.paths
-        credentials = context.credentials.named
-        logFiles = context.logFiles
+        credentials = resources.credentials
+        tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
+        logFiles = resources.logFiles
+        buckets = resources.buckets?.bounds ?? .standard
+        asksForUnits = chains.contains { $0.plan.links.contains { $0.condition?.asksForUnits == true } }
     }
-}
 
-extension CompiledChain {
-    /// Reports what the links without a condition have against an upstream.
-    fileprivate func reportRejections(
-        to upstream: UpstreamSettings,
-        of items: [ChainItem],
-        into diagnostics: Diagnostics
-    ) {
-        for link in links where link.condition == nil {
-            guard let rejection = link.interceptor.rejection(of: upstream) else { continue }
-            let mark = items.first { $0.name == link.name }?.kindMark ?? upstream.mark
-            diagnostics.report(rejection, at: mark)
-        }
-    }
+    /// How many steps a worker takes to prepare a generation of it.
+    package var steps: Int { chains.count }
 }

@@ -14,9 +14,9 @@ package final class Worker {
     /// The loop and the memory of the thread.
     package let context: WireContext
     /// What the worker counts.
-    let counters = WorkerCounters()
-    /// What calls take their ids from.
-    var random = Xoshiro256()
+    let counters: WorkerCounters
+    /// What its interceptors use.
+    let services: WorkerServices
 
     /// Whether calls go to their upstreams; where they are only to be explained, they stop there.
     var forwards = true
@@ -28,25 +28,9 @@ package final class Worker {
     private var calls: UInt = 0
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
-    /// Runs what suspended interceptors wait for.
-    private(set) lazy var tasks = LoopTasks(on: context.loop)
-    /// The requests of our own that calls wait for.
-    var fetches: SharedFetches {
-        if let madeFetches { return madeFetches }
-        let new = SharedFetches(Fetcher(context: context, network: network, names: names, logLimiter: logLimiter))
-        madeFetches = new
-        return new
-    }
-    private var madeFetches: SharedFetches?
-    private let credentials: CredentialStore
-    private let lineWriters: LineWriters?
-    private let limits: LimitStore
     private let network: any Network
     private let names: NameService
-    /// What people should know.
-    let logLimiter: LogLimiter
-    private let kinds: Registry
-    private let discard: (RouteTable, Acquired) -> Void
+    private let discard: (RouteTable, Plan) -> Void
     private var upstreams: [String: Upstream] = [:]
     private(set) var tls = TLSContexts()
     private var older: [Generation] = []
@@ -63,7 +47,6 @@ package final class Worker {
     ///   - limits: the limits that it shares with other workers.
     ///   - descriptors: how many file descriptors callers may take on all workers.
     ///   - memory: what all workers may hold for callers.
-    ///   - kinds: the interceptors that configurations may name.
     ///   - credentialRequests: receives what the worker asks of the credential manager, on the worker's thread.
     ///   - discard: receives what no call uses any more, to release it on another thread.
     ///   - report: receives what the daemon should log, on the worker's thread.
@@ -75,9 +58,8 @@ package final class Worker {
         limits: LimitStore,
         descriptors: DescriptorBudget,
         memory: MemoryBudget,
-        kinds: Registry,
         credentialRequests: @escaping (CredentialRequest) -> Void,
-        discard: @escaping (RouteTable, Acquired) -> Void,
+        discard: @escaping (RouteTable, Plan) -> Void,
         report: @escaping @Sendable (LogMessage) -> Void,
         askForDescriptors: @escaping () -> Void,
         relieveMemory: @escaping () -> Void
@@ -89,7 +71,6 @@ package final class Worker {
             descriptors: descriptors,
             memory: memory,
             network: SystemNetwork(firstOfLast: descriptors.firstOfLast),
-            kinds: kinds,
             credentialRequests: credentialRequests,
             discard: discard,
             report: report,
@@ -98,7 +79,7 @@ package final class Worker {
         )
     }
 
-    /// Makes a worker that connects to upstreams by `network` and knows the interceptors of `kinds`.
+    /// Makes a worker that connects to upstreams by `network`.
     init(
         loop: EventLoop,
         lineWriters: LineWriters?,
@@ -106,9 +87,8 @@ package final class Worker {
         descriptors: DescriptorBudget? = nil,
         memory: MemoryBudget = MemoryBudget(),
         network: any Network,
-        kinds: Registry = .builtIn,
         credentialRequests: @escaping (CredentialRequest) -> Void = { _ in },
-        discard: @escaping (RouteTable, Acquired) -> Void = { _, _ in },
+        discard: @escaping (RouteTable, Plan) -> Void = { _, _ in },
         report: @escaping @Sendable (LogMessage) -> Void = { _ in },
         askForDescriptors: @escaping () -> Void = {},
         relieveMemory: @escaping () -> Void = {}
@@ -116,20 +96,27 @@ package final class Worker {
         self.discard = discard
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
         context = WireContext(loop: loop, memory: memory, descriptors: keeper)
-        logLimiter = LogLimiter(loop: loop, log: report)
-        self.lineWriters = lineWriters
-        self.limits = limits
         self.network = network
-        self.kinds = kinds
-        credentials = CredentialStore(on: loop, send: credentialRequests)
         names = NameService(loop: loop)
-        generation = Generation.none(lineWriters: lineWriters)
+        services = WorkerServices(
+            context: context,
+            log: LogLimiter(loop: loop, log: report),
+            lineWriters: lineWriters,
+            limits: limits,
+            credentials: CredentialStore(on: loop, send: credentialRequests),
+            network: network,
+            names: names
+        )
+        counters = services.counters
+        generation = Generation.none(on: services)
         keepDescriptors()
         meterMemory(relieve: relieveMemory)
     }
 
     // MARK: For calls
 
+    /// What people should know.
+    var logLimiter: LogLimiter { services.log }
     func acquireQueue() -> ByteQueue { context.acquireQueue() }
     func release(_ queue: consuming ByteQueue) { context.release(queue) }
     func acquireHead() -> HTTPHead { context.acquireHead() }
@@ -148,39 +135,15 @@ package final class Worker {
 
     // MARK: Configuration
 
-    /// Prepares to go over to a checked configuration, in so many steps as `ChainCompiler.steps` says.
+    /// Prepares to go over to a configuration, in as many steps as its plan has.
     ///
     /// - Parameters:
-    ///   - settings: the configuration.
+    ///   - plan: the configuration.
     ///   - number: that of the generation it becomes.
-    ///   - routes: the routes of the settings, made for this worker.
-    ///   - tls: what the settings of TLS came to.
-    ///   - acquired: what the configuration names outside of its file.
-    package func prepare(
-        _ settings: Settings,
-        number: Int,
-        routes: RouteTable,
-        tls: TLSContexts,
-        acquired: Acquired
-    ) {
-        credentials.begin()
-        let context = CompileContext(
-            credentials: credentials,
-            calls: NamedCalls(settings, acquired, into: Diagnostics()),
-            acquired: acquired,
-            lineWriters: lineWriters,
-            limits: limits,
-            kinds: kinds
-        )
-        coming = GenerationBuilder(
-            settings,
-            number: number,
-            routes: routes,
-            tls: tls,
-            acquired: acquired,
-            context: context,
-            counters: counters
-        )
+    ///   - routes: the routes of the configuration, made for this worker.
+    package func prepare(_ plan: Plan, number: Int, routes: RouteTable) {
+        services.credentials.begin()
+        coming = GenerationBuilder(plan, number: number, routes: routes, services: services)
     }
 
     /// Takes a step toward the configuration that is prepared.
@@ -193,9 +156,11 @@ package final class Worker {
     /// - Parameter values: the tokens that files have now.
     package func replaceGeneration(tokens values: [String: [UInt8]?]) {
         guard let coming = coming.take() else { return }
-        tls = coming.tls
+        tls = coming.plan.tls
         var next: [String: Upstream] = [:]
-        for upstream in coming.settings.upstreams { next[upstream.name] = kept(upstream) ?? make(upstream) }
+        for upstream in coming.plan.settings.upstreams {
+            next[upstream.name] = kept(upstream) ?? make(upstream, coming.plan.defaults[upstream.name])
+        }
         let new = coming.finish(upstreams: next, discard: discard)
         for (path, value) in values { updateToken(path, value) }
         retire(generation)
@@ -204,28 +169,21 @@ package final class Worker {
         upstreams = next
     }
 
-    /// Prepares a checked configuration and goes over to it at once.
-    package func use(
-        _ settings: Settings,
-        number: Int,
-        routes: RouteTable,
-        tokens values: [String: [UInt8]?],
-        tls: TLSContexts = TLSContexts(),
-        acquired: Acquired = Acquired()
-    ) {
-        prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired)
+    /// Prepares a configuration and goes over to it at once.
+    package func use(_ plan: Plan, number: Int, routes: RouteTable, tokens values: [String: [UInt8]?]) {
+        prepare(plan, number: number, routes: routes)
         replaceGeneration(tokens: values)
     }
 
     /// Takes the token that a file has now; nil if it has none.
     package func updateToken(_ path: String, _ value: [UInt8]?) {
         let state = value.map { CredentialState(Credential(value: $0, expiry: JWT.expiry(of: $0)), at: Clock.wall) }
-        credentials.update(.file(path), state ?? CredentialState())
+        services.credentials.update(.file(path), state ?? CredentialState())
     }
 
     /// Takes what is known of a credential now.
     package func update(_ source: CredentialSource, _ state: CredentialState) {
-        credentials.update(source, state)
+        services.credentials.update(source, state)
     }
 
     /// How many generations calls go by.
@@ -238,7 +196,7 @@ package final class Worker {
         }
     }
 
-    private func make(_ settings: UpstreamSettings) -> Upstream {
+    private func make(_ settings: UpstreamSettings, _ defaults: RequestDefaults?) -> Upstream {
         Upstream(
             settings,
             context: context,
@@ -247,7 +205,8 @@ package final class Worker {
             counter: counters.upstream(settings.name),
             exceeded: { [counters] in counters.http2LimitHit($0.label) },
             logLimiter: logLimiter,
-            tls: tls.upstreams[settings.name]
+            tls: tls.upstreams[settings.name],
+            defaults: defaults
         )
     }
 
@@ -311,7 +270,7 @@ package final class Worker {
     /// Accepts no more, closes idle connections, and ends the others with the call under way.
     package func drain() {
         for name in acceptors.keys.sorted() { stopListening(name) }
-        madeFetches?.drain()
+        services.drain()
     }
 
     /// Ends the calls under way now: callers without a response are told, and the records are completed.
@@ -358,20 +317,9 @@ package final class Worker {
 
 extension Generation {
     /// What a worker has before its first configuration.
-    fileprivate static func none(lineWriters: LineWriters?) -> Generation {
-        let empty = Settings(nil, into: Diagnostics())
-        let (context, counters) = (
-            CompileContext(credentials: CredentialStore(), lineWriters: lineWriters), WorkerCounters()
-        )
-        var compiler = ChainCompiler(empty, context: context, counters: counters, diagnostics: Diagnostics())
-        return Generation(
-            empty,
-            number: 0,
-            chains: compiler.finish(),
-            routes: RouteTable([]),
-            upstreams: [:],
-            counters: counters,
-            discard: {}
-        )
+    fileprivate static func none(on services: WorkerServices) -> Generation {
+        let plan = Plan(nil, kinds: Registry(kinds: []), into: Diagnostics())
+        let builder = GenerationBuilder(plan, number: 0, routes: RouteTable([]), services: services)
+        return builder.finish(upstreams: [:]) { _, _ in }
     }
 }

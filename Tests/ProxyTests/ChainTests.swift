@@ -55,11 +55,11 @@ import Testing
         }
     }
 
-    @Test func `each call has its own instances, of the chain it takes only`() {
+    @Test func `each call has a state in the chain it takes only`() {
         let other =
             "\nchains: {other: [{name: x, probe: {numbers: true}}]}\nroutes: [{match: {path: /x}, chain: other}, {}]\n"
         runProxy(chain("{name: a, probe: {numbers: true}}") + other) { harness in
-            harness.eventLog.instances = 0
+            harness.eventLog.calls = 0
             let callers = (harness.caller(), harness.caller())
             callers.0.send(say)
             callers.1.send(say)

@@ -253,8 +253,8 @@ import Time
         let events = { (options: String) in
             let diagnostics = Diagnostics()
             let node = YAML.parse(Array(options.utf8), into: diagnostics)!
-            let section = Section(node, LimitInterceptor.kind.options, into: diagnostics)
-            return LimitInterceptor(section, CompileContext(credentials: CredentialStore(), lineWriters: nil)).events
+            let section = Section(node, LimitPlan.kind.options, into: diagnostics)
+            return LimitPlan(section, BuildContext(name: "limit", resources: BuildResources())).events
         }
         #expect(events("{rate: 1/s}") == [.requestHead])
         #expect(events("{rate: 1/s, concurrency: 1}") == [.requestHead, .finished])

@@ -1,12 +1,13 @@
 import Configuration
 import Documents
+import Events
 import Glibc
 import Testing
 
 @testable import Proxy
 
 /// What is found wrong with a configuration when it is loaded, beyond what its parts can tell by themselves.
-struct BlueprintTests {
+struct PlanTests {
     private func errors(_ yaml: String) -> [String] {
         let diagnostics = Diagnostics()
         _ = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
@@ -19,14 +20,14 @@ struct BlueprintTests {
 
     @Test(arguments: [
         #"headers: { request: { set: { x-a: "one\r\nx-b: two" } } }"#,
-        #"headers: { request: { set: { x-a: "{env:BLUEPRINT_SPLIT}" } } }"#,
+        #"headers: { request: { set: { x-a: "{env:PLAN_SPLIT}" } } }"#,
         #"headers: { response: { replace: { x-a: { pattern: ".", with: "\n" } } } }"#,
         #"respond: { headers: { x-a: "one\ntwo" } }"#,
         #"reject: { code: internal, metadata: { x-a: "one\ntwo" } }"#,
         #"token: { env: HOME, format: "Bearer\n{token}" }"#,
     ])
     func `a value that would split a header is rejected`(_ chain: String) {
-        unsafe setenv("BLUEPRINT_SPLIT", "one\r\nx-b: two", 1)
+        unsafe setenv("PLAN_SPLIT", "one\r\nx-b: two", 1)
         let found = errors(chain: chain)
         #expect(found.count == 1)
         #expect(found[0].hasSuffix("a header value cannot contain control characters; remove them"))
@@ -86,4 +87,47 @@ struct BlueprintTests {
         let found = errors(chain: "headers: { request: { remove: [\(name)] } }")
         #expect(found == ["f:4:36: the header \(name) belongs to the protocol; a rule cannot change it"])
     }
+
+    @Test func `each interceptor is planned once, and made once for each worker`() {
+        let made = Made()
+        let kind = InterceptorKind(name: "counted", summary: "Counts.", options: []) { _, _ in
+            made.plans += 1
+            return CountedPlan(made: made)
+        }
+        let yaml = """
+            listen: 127.0.0.1:8080
+            upstream: http://127.0.0.1:9000
+            interceptors: [{counted: {}}]
+            chains: {other: [{counted: {}}, {name: b, counted: {}}]}
+            routes: [{match: {path: /x}, chain: other}, {}]
+            """
+        let diagnostics = Diagnostics()
+        let root = YAML.parse(Array(yaml.utf8), into: diagnostics)
+        let plan = Plan(root, kinds: Registry.builtIn.adding([kind]), into: diagnostics)
+        #expect(diagnostics.lines(file: "f") == [])
+        #expect(made.plans == 3 && made.interceptors == 0)
+        let workers = (0..<2).map { _ in Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork()) }
+        for worker in workers {
+            worker.use(plan, number: 1, routes: RouteTable(plan.settings.routes), tokens: [:])
+        }
+        #expect(made.plans == 3 && made.interceptors == 6)
+    }
+
+    /// Counts plans and interceptors.
+    private final class Made: @unchecked Sendable {
+        var plans = 0
+        var interceptors = 0
+    }
+
+    private struct CountedPlan: InterceptorPlan {
+        let events: EventSet = .requestHead
+        let made: Made
+
+        func instance(on worker: WorkerServices) -> any Interceptor {
+            made.interceptors += 1
+            return Counted()
+        }
+    }
+
+    private final class Counted: Interceptor {}
 }

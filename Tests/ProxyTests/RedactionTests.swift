@@ -11,11 +11,7 @@ import Testing
     private func redactions(chain: String) -> Redactions {
         let diagnostics = Diagnostics()
         let root = YAML.parse(Array("interceptors:\n\(chain)".utf8), into: diagnostics)
-        let settings = Settings(root, into: diagnostics)
-        let context = CompileContext(credentials: CredentialStore(), lineWriters: nil)
-        let counters = WorkerCounters()
-        var compiler = ChainCompiler(settings, context: context, counters: counters, diagnostics: diagnostics)
-        return compiler.finish().default.redactions
+        return Plan(root, kinds: .builtIn, into: diagnostics).chains[0].plan.redactions
     }
 
     private func shows(_ header: String, _ redactions: Redactions) -> Bool {

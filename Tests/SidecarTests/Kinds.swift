@@ -32,7 +32,11 @@ enum Kinds {
         }
     }
 
-    private final class Nothing: Interceptor {
+    private struct Nothing: InterceptorPlan {
         let events: EventSet = []
+
+        func instance(on worker: WorkerServices) -> any Interceptor { Idle() }
     }
+
+    private final class Idle: Interceptor {}
 }

@@ -9,20 +9,26 @@ internal import Sidecar
 @main
 enum Main {
     static func main() {
-        Martlet.main(adding: [LookInterceptor.kind, StreamInterceptor.kind])
+        Martlet.main(adding: [LookPlan.kind, StreamPlan.kind])
     }
 }
 
 /// Asks for all messages of a call, and changes none.
-final class LookInterceptor: Interceptor {
+struct LookPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "look",
         summary: "Looks at all messages.",
         options: [],
-        make: { _, _ in LookInterceptor() }
+        plan: { _, _ in LookPlan() }
     )
 
     let events: EventSet = [.requestMessages, .responseMessages]
+
+    func instance(on worker: WorkerServices) -> any Interceptor { LookInterceptor() }
+}
+
+/// Looks at the messages of one worker's calls.
+final class LookInterceptor: Interceptor {
     /// Bytes seen, so that nothing of it can be left out.
     private var seen = 0
 
@@ -38,7 +44,7 @@ final class LookInterceptor: Interceptor {
 }
 
 /// Responds with a Connect stream of some messages.
-final class StreamInterceptor: Interceptor {
+struct StreamPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "stream",
         summary: "Responds with a Connect stream.",
@@ -47,7 +53,7 @@ final class StreamInterceptor: Interceptor {
             Option("message", .string, required: true, "The message."),
             Option("times", .integer(in: 1...1000), default: "10", "How many there are of it."),
         ],
-        make: { section, _ in StreamInterceptor(section) }
+        plan: { section, _ in StreamPlan(section) }
     )
 
     let events: EventSet = .requestHead
@@ -61,6 +67,15 @@ final class StreamInterceptor: Interceptor {
         let type = (name: Array("content-type".utf8), value: Array("application/connect+json".utf8))
         response = LocalResponse(status: 200, headers: [type], body: body.readable.array)
     }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { StreamInterceptor(response) }
+}
+
+/// Responds to one worker's calls.
+final class StreamInterceptor: Interceptor {
+    private let response: LocalResponse
+
+    init(_ response: LocalResponse) { self.response = response }
 
     func requestHead(_ call: Call) -> Verdict {
         .respond(response)

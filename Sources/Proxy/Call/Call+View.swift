@@ -46,6 +46,21 @@ extension Call {
     /// The monotonic time of the worker's loop.
     public var now: Instant { worker.context.loop.now }
 
+    /// What an interceptor keeps for the call; nil until it has kept something, and when the call is over.
+    ///
+    /// While it is changed in its place, the interceptor finds nothing there.
+    ///
+    /// - Precondition: the interceptor is one of the call's chain.
+    public subscript<Link: Interceptor>(stateOf link: Link) -> Link.CallState? {
+        get { run.state(of: link) }
+        // Not with `run` in hand: what changes the state may use the call.
+        _modify {
+            var state = run.takeState(of: link)
+            defer { if let state = state.take() { run.put(state, of: link) } }
+            yield &state
+        }
+    }
+
     /// Calls `action` on the worker's thread when `time` has passed, unless the timer is cancelled before
     /// then, or the call is over.
     public func timer(after time: Duration, _ action: @escaping () -> Void) -> Timer {

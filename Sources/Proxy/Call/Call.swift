@@ -280,7 +280,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
 
     /// Appends the call's id: 32 hexadecimal digits, made when somebody first asks.
     func appendID(to queue: ByteQueue) {
-        let id = id ?? (worker.random.next(), worker.random.next())
+        let id = id ?? (worker.services.random.next(), worker.services.random.next())
         self.id = id
         queue.append(paddedHexadecimal: id.0)
         queue.append(paddedHexadecimal: id.1)

@@ -228,6 +228,7 @@ extension Call {
         attempt?.count(.canceled)
         endSuspensions()
         passFinished()
+        run.releaseStates()
         if record.code != .ok || isTimed { worker.recent.note(self) }
         releaseAll()
         if worker.forwards { worker.release(request) }

@@ -33,7 +33,6 @@ extension Call {
         timeoutError = setDeadline()
         measureRequest()
         request.notesEdits = true
-        run.begin()
         hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
         pass(.requestHead, .request, from: 0)
         if requestEnded, !hasRequestLeft, acceptsRequest { requestIsWhole(trailers: nil) }

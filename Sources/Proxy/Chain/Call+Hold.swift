@@ -45,7 +45,7 @@ extension Call {
         }
         timer.arm(after: listener.suspensionTimeout)
         ledger.wait(index, at: worker.context.loop.now)
-        suspension.begin(timer, at: worker.context.loop.now, worker.tasks)
+        suspension.begin(timer, at: worker.context.loop.now, worker.services.tasks)
     }
 
     func hold(

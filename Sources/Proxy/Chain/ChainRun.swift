@@ -9,8 +9,8 @@ struct ChainRun {
     private(set) var entered: UInt64 = 0
     /// The links that are not to be gone through on the way back: the response was given before them.
     private var passedOver: UInt64 = 0
-    /// The instances made for this call, if any link makes some; in the order of the links.
-    private var instances: [any Interceptor] = []
+    /// What the links keep for the call.
+    private var states = CallStates()
     /// The first link that runs for each attempt of those that the request has come to: a further attempt begins there.
     private(set) var firstPerAttempt: Int?
     /// How far the request's head has come.
@@ -28,15 +28,9 @@ struct ChainRun {
         self.chain = chain
     }
 
-    /// The request sets out.
-    mutating func begin() {
-        if chain.hasInstances { instances = chain.links.map(\.interceptor) }
-    }
-
-    /// The request has come to a link, which makes its instance for the call.
+    /// The request has come to a link.
     mutating func enter(_ index: Int) {
         entered |= 1 << UInt64(index)
-        if !instances.isEmpty { instances[index] = chain.links[index].interceptor.forCall() }
     }
 
     /// The request's head has come this far, and no further yet.
@@ -111,9 +105,27 @@ struct ChainRun {
         direction == .request ? entered : entered & ~passedOver
     }
 
-    /// The interceptor of a link, as this call has it.
-    func interceptor(_ index: Int) -> any Interceptor {
-        instances.isEmpty ? chain.links[index].interceptor : instances[index]
+    /// The interceptor of a link.
+    func interceptor(_ index: Int) -> any Interceptor { chain.links[index].interceptor }
+
+    /// What a link keeps for the call.
+    func state<Link: Interceptor>(of link: Link) -> Link.CallState? {
+        states.value(at: chain.index(of: link, near: current), in: chain.stateLayout)
+    }
+
+    /// Takes what a link keeps, which then keeps nothing.
+    mutating func takeState<Link: Interceptor>(of link: Link) -> Link.CallState? {
+        states.take(at: chain.index(of: link, near: current), in: chain.stateLayout)
+    }
+
+    /// Keeps something for a link that keeps nothing.
+    mutating func put<Link: Interceptor>(_ state: Link.CallState, of link: Link) {
+        states.put(state, at: chain.index(of: link, near: current), in: chain.stateLayout)
+    }
+
+    /// The call is over: nothing is kept for it.
+    mutating func releaseStates() {
+        states.release(to: chain.stateLayout)
     }
 
     /// Whether a link that the response goes through asks for one of the events.

@@ -23,6 +23,20 @@ final class CompiledChain {
         /// Where the verdicts of the interceptor are counted.
         let counter: InterceptorCounter
 
+        init(_ plan: ChainPlan.Link, on worker: WorkerServices) {
+            name = plan.name
+            condition = plan.condition
+            codes = plan.condition?.codes ?? 0
+            shapes = plan.shapes
+            interceptor = plan.interceptor.instance(on: worker)
+            events = plan.interceptor.events
+            isSerial = plan.interceptor.isSerial
+            unwinds = plan.unwinds
+            isPerAttempt = plan.isPerAttempt
+            runsAgain = plan.runsAgain
+            counter = worker.counters.interceptor(plan.name)
+        }
+
         /// Whether the calls it is for are not all.
         var isConditional: Bool { condition != nil || shapes != .all }
 
@@ -32,12 +46,9 @@ final class CompiledChain {
         }
     }
 
-    /// The most interceptors of a chain; those a call has entered are kept as bits of a word.
-    static let maxLength = 64
-
     let links: [Link]
-    /// Whether some interceptor makes an instance for each call.
-    let hasInstances: Bool
+    /// Where the interceptors keep what they know of a call.
+    let stateLayout: CallStateLayout
     /// Whether some interceptor wants to know how many messages a call had.
     let countsMessages: Bool
     /// What is kept out of all that is shown of the calls.
@@ -55,9 +66,11 @@ final class CompiledChain {
     /// For each event, the links that ask for it, a bit each.
     private let masks: [UInt64]
 
-    init(_ links: [Link]) {
-        precondition(links.count <= Self.maxLength)
+    /// Makes the interceptors of a plan, on the worker's thread.
+    init(_ plan: ChainPlan, on worker: WorkerServices) {
+        let links = plan.links.map { Link($0, on: worker) }
         self.links = links
+        stateLayout = CallStateLayout(links.map(\.interceptor))
         masks = (0..<EventSet.RawValue.bitWidth).map { bit in
             let event = EventSet(rawValue: 1 << EventSet.RawValue(bit))
             return Self.bits(links) { $0.events.contains(event) }
@@ -69,15 +82,21 @@ final class CompiledChain {
             $0.codes != 0 && !$0.events.isDisjoint(with: [.responseHead, .responseTrailers])
         }
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
-        redactions = links.reduce(into: Redactions()) { all, link in
-            if let redacting = link.interceptor as? any Redacting { all.formUnion(redacting.redactions) }
-        }
-        hasInstances = links.contains { $0.interceptor.forCall() !== $0.interceptor }
+        redactions = plan.redactions
         responseMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
     }
 
     private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {
         links.indices.reduce(0) { test(links[$1]) ? $0 | 1 << UInt64($1) : $0 }
+    }
+
+    /// The index of the link that has an interceptor, which is likely the one at `index`.
+    func index(of interceptor: some Interceptor, near index: Int) -> Int {
+        if index < links.count, links[index].interceptor === interceptor { return index }
+        guard let found = links.firstIndex(where: { $0.interceptor === interceptor }) else {
+            preconditionFailure("an interceptor keeps state only for calls of its chain")
+        }
+        return found
     }
 
     /// The links that ask for an event, a bit each; before the outcome is known, those that are for some outcomes only ask

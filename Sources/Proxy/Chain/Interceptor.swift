@@ -1,28 +1,21 @@
-public import Configuration
 public import HTTP
 
-/// One link of a chain.
+/// One link of a chain, as one worker has it.
 ///
 /// ```
 /// requestHead → requestMessage … → requestEnd → upstream
 /// finished ← responseEnd ← responseMessage … ← responseHead ←
 /// ```
 ///
-/// Each hook is called if `events` asks for it. All of a call runs on one thread, its worker's, one hook at a time. Request
+/// Each hook is called if the `events` of its plan ask for it. All of a call runs on one thread, its worker's, one hook at a time. Request
 /// hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has to wait returns
 /// `suspend`. What follows is still handed to the same interceptor at once, and leaves it in order.
 ///
 /// An interceptor that rejects a request is the last one that sees it. `finished` runs exactly once for every call that
 /// came to the interceptor, whatever became of it.
 public protocol Interceptor: AnyObject {
-    /// The events that the chain calls hooks for; asked once.
-    var events: EventSet { get }
-    /// Whether what follows is handed to this interceptor only when what it has suspended has gone on.
-    var isSerial: Bool { get }
-    /// The interceptor that one call gets: this one, if it keeps nothing about a call, or a new one.
-    func forCall() -> any Interceptor
-    /// What is wrong with sending every call to this upstream; said once, when the configuration is loaded.
-    func rejection(of upstream: UpstreamSettings) -> String?
+    /// What it keeps for one call: `call[stateOf: self]`.
+    associatedtype CallState = Never
 
     /// The head of the request has come; `call.request` may be changed.
     func requestHead(_ call: Call) -> Verdict
@@ -43,9 +36,6 @@ public protocol Interceptor: AnyObject {
 }
 
 extension Interceptor {
-    public var isSerial: Bool { false }
-    public func forCall() -> any Interceptor { self }
-    public func rejection(of upstream: UpstreamSettings) -> String? { nil }
     public func requestHead(_ call: Call) -> Verdict { .next }
     public func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict { .next }
     public func requestEnd(_ call: Call) -> Verdict { .next }

@@ -3,7 +3,7 @@ internal import Documents
 internal import HTTP
 
 /// What of the calls of a chain is kept out of all that people read: logs, tees, traces.
-struct Redactions {
+struct Redactions: Sendable {
     /// What stands in the place of a value that is not shown.
     static let mask: StaticString = "***"
 
@@ -50,8 +50,8 @@ struct Redactions {
     }
 }
 
-/// An interceptor that knows of something that people are not to read.
-protocol Redacting: Interceptor {
+/// The plan of an interceptor that knows of something that people are not to read.
+protocol Redacting: InterceptorPlan {
     /// What is kept out of all that is shown of its chain's calls.
     var redactions: Redactions { get }
 }

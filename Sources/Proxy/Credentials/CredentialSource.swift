@@ -19,6 +19,11 @@ package enum CredentialSource: Hashable, Sendable {
     /// A token that is signed here.
     case jwt(JWTSource)
 
+    /// The file that it is read from, if it is one.
+    var path: String? {
+        if case .file(let path) = self { path } else { nil }
+    }
+
     /// Whether another credential can be had by asking for one.
     package var isFetched: Bool {
         switch self {

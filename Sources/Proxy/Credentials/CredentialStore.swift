@@ -1,5 +1,4 @@
 internal import Events
-internal import Time
 
 /// The credentials as one worker knows them; what it lacks it requests from their manager.
 ///
@@ -8,12 +7,13 @@ final class CredentialStore {
     private let loop: EventLoop?
     private let send: (CredentialRequest) -> Void
     private var credentials: [CredentialSource: CachedCredential] = [:]
-    /// Those that interceptors have named, in the order of the file.
-    private(set) var named: [NamedCredential] = []
     /// The most slots that are kept of credentials that nobody waits for.
     private static let maxCredentials = 1000
 
-    /// Makes a store; without a loop it is one for looking at a configuration, where nothing is ordered.
+    /// How many interceptors have named one.
+    private var namedCount = 0
+
+    /// Makes a store; without a loop it is one where nothing is ordered.
     init(on loop: EventLoop? = nil, send: @escaping (CredentialRequest) -> Void = { _ in }) {
         self.loop = loop
         self.send = send
@@ -22,7 +22,7 @@ final class CredentialStore {
     /// Another configuration begins to name credentials; what is known of them stays, unless already the one before did
     /// not name them any more.
     func begin() {
-        named = []
+        namedCount = 0
         credentials = credentials.filter { !$0.value.isRetired || $0.value.isAwaited }
         for credential in credentials.values {
             credential.isRetired = credential.isRetired || credential.isNamed
@@ -36,8 +36,8 @@ final class CredentialStore {
     }
 
     /// The cached form of a credential that the configuration names.
-    func credential(_ source: CredentialSource, name: String, refreshAhead: Duration) -> CachedCredential {
-        named.append(NamedCredential(name: name, source: source, refreshAhead: refreshAhead))
+    func credential(named source: CredentialSource) -> CachedCredential {
+        namedCount += 1
         let credential = credential(source)
         credential.isNamed = true
         credential.isRetired = false
@@ -47,17 +47,12 @@ final class CredentialStore {
     /// The cached form of a credential.
     func credential(_ source: CredentialSource) -> CachedCredential {
         if let known = credentials[source] { return known }
-        if credentials.count >= Self.maxCredentials + named.count {
+        if credentials.count >= Self.maxCredentials + namedCount {
             credentials = credentials.filter { $0.value.isNamed || $0.value.isAwaited }
         }
         let credential = CachedCredential(source, on: loop, send: send)
         credentials[source] = credential
         return credential
-    }
-
-    /// The files that credentials come from.
-    var paths: [String] {
-        credentials.keys.compactMap { if case .file(let path) = $0 { path } else { nil } }.sorted()
     }
 
     /// Takes what is known of a credential now.

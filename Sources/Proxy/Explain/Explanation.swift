@@ -1,5 +1,5 @@
 internal import Bytes
-package import Configuration
+internal import Configuration
 internal import Events
 private import Glibc
 internal import HTTP
@@ -26,29 +26,25 @@ package struct Explanation {
     ///
     /// - Parameters:
     ///   - request: what a caller would send to the first listener.
-    ///   - settings: a checked configuration that names kinds of `kinds`.
-    ///   - kinds: the kinds of interceptors that there are.
+    ///   - plan: the configuration.
     ///   - tokens: the tokens that files have, by path.
-    ///   - tls: what the settings of TLS came to.
     package init(
         of request: ExplainedRequest,
-        by settings: Settings,
-        kinds: Registry,
-        tokens: [String: [UInt8]?],
-        tls: TLSContexts
+        by plan: Plan,
+        tokens: [String: [UInt8]?]
     ) {
+        let settings = plan.settings
         let loop = EventLoop()
         let credentialRequests = OrdersInVain()
         let worker = Worker(
             loop: loop,
             lineWriters: nil,
             network: SystemNetwork(),
-            kinds: kinds,
             credentialRequests: { credentialRequests.handle($0) }
         )
         credentialRequests.worker = worker
         worker.forwards = false
-        worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: tokens, tls: tls)
+        worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: tokens)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
         stream = ExplainedStream(Classification(head).rpcProtocol == .grpc ? .http2 : .http1)

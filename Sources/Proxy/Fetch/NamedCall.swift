@@ -4,8 +4,8 @@ internal import HTTP
 
 /// A request of the configuration's `calls`, compiled: each time it is asked for, its templates are filled in anew.
 ///
-/// Belongs to the thread that made it.
-package final class NamedCall {
+/// Safe on any thread.
+package final class NamedCall: Sendable {
     /// What the configuration says of it.
     package let settings: CallSettings
     /// Whether a part of it comes from a call, so that it cannot be made where there is none.

@@ -1,9 +1,9 @@
 internal import Configuration
 
 /// The named calls of a configuration, compiled, each with the server that it goes to.
-struct NamedCalls {
+struct NamedCalls: Sendable {
     /// One of them.
-    struct Entry {
+    struct Entry: Sendable {
         let call: NamedCall
         let server: FetchServer
     }

@@ -5,22 +5,22 @@ public struct Registry: Sendable {
 
     /// The kinds that come with Martlet.
     ///
-    /// A new kind is one file in this folder and one line here.
+    /// A new kind is one folder here and one line here.
     public static let builtIn = Registry(kinds: [
-        TokenInterceptor.kind,
-        HeadersInterceptor.kind,
-        RewriteInterceptor.kind,
-        DeadlineInterceptor.kind,
-        LimitInterceptor.kind,
-        MetricsInterceptor.kind,
-        LogInterceptor.kind,
-        RejectInterceptor.kind,
-        RespondInterceptor.kind,
-        RedactInterceptor.kind,
-        ErrorInterceptor.kind,
-        ValidateInterceptor.kind,
-        FaultInterceptor.kind,
-        MessageInterceptor.kind,
+        TokenPlan.kind,
+        HeadersPlan.kind,
+        RewritePlan.kind,
+        DeadlinePlan.kind,
+        LimitPlan.kind,
+        MetricsPlan.kind,
+        LogPlan.kind,
+        RejectPlan.kind,
+        RespondPlan.kind,
+        RedactPlan.kind,
+        ErrorPlan.kind,
+        ValidatePlan.kind,
+        FaultPlan.kind,
+        MessagePlan.kind,
     ])
 
     /// The same kinds and `more`.

@@ -6,7 +6,7 @@ internal import Protocols
 internal import RPC
 
 /// A compiled `when` or `match`: all that is given must hold.
-final class Condition {
+final class Condition: Sendable {
     private let services: [[UInt8]]
     private let methods: [[UInt8]]
     private let paths: [[UInt8]]
@@ -44,6 +44,9 @@ final class Condition {
         let unary = [RPCProtocol.connectUnary, .connectGet, .http].reduce(UInt32(0)) { $0 | 1 << UInt32($1.rawValue) }
         return protocols != 0 && protocols & ~unary == 0
     }
+
+    /// Whether it asks for the systemd unit of the caller.
+    var asksForUnits: Bool { !units.isEmpty }
 
     /// Whether services or methods are among what is given.
     var namesProcedure: Bool { !services.isEmpty || !methods.isEmpty }

@@ -4,8 +4,8 @@ internal import HTTP
 internal import Patterns
 
 /// What is asked of one field of a head.
-struct HeaderCondition {
-    private enum Test { case present, absent, exact([[UInt8]]), pattern(Pattern) }
+struct HeaderCondition: Sendable {
+    private enum Test: Sendable { case present, absent, exact([[UInt8]]), pattern(Pattern) }
 
     private let name: FieldName
     private let test: Test

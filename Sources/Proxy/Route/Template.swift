@@ -1,22 +1,20 @@
 public import Bytes
 public import Configuration
 internal import Events
-private import Glibc
 internal import HTTP
 internal import Protocols
 
 /// A value with parts that are filled in for each call: `Bearer {env:TOKEN}`, `{header:x-tenant}`, `{host}`.
 ///
-/// `{{` and `}}` are braces. Environment variables are read at load. Belongs to the thread that made it.
-public final class Template {
-    enum Piece {
+/// `{{` and `}}` are braces. Environment variables are read at load. Safe on any thread.
+public final class Template: Sendable {
+    enum Piece: Sendable {
         case text([UInt8])
         case header(FieldName)
         case host, upstreamHost, path, service, method, peerUser, peerGroup, callID
     }
 
-    private(set) var pieces: [Piece] = []
-    private let allowsControls: Bool
+    let pieces: [Piece]
 
     /// Parses `text`; what is wrong with it is reported at `mark`.
     public convenience init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
@@ -25,68 +23,23 @@ public final class Template {
 
     /// Parses `text`, which may have line breaks where it does not come to stand in a header.
     init(_ text: String, at mark: Mark, allowsControls: Bool, into diagnostics: Diagnostics) {
-        self.allowsControls = allowsControls
-        if !allowsControls { HeaderValue.check(text, at: mark, into: diagnostics) }
-        var literal: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let isBrace = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}")
-            if isBrace, rest.first == byte {
-                rest.removeFirst()
-                literal.append(byte)
-            } else if byte == UInt8(ascii: "{") {
-                guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
-                    diagnostics.report("a \"{\" has no \"}\"; write \"{{\" for a plain brace", at: mark)
-                    return
-                }
-                pieces.append(.text(literal))
-                literal = []
-                parse(String(decoding: rest[..<end], as: UTF8.self), at: mark, into: diagnostics)
-                rest = rest[(end + 1)...]
-            } else if byte == UInt8(ascii: "}") {
-                diagnostics.report("a \"}\" has no \"{\"; write \"}}\" for a plain brace", at: mark)
-            } else {
-                literal.append(byte)
-            }
-        }
-        pieces.append(.text(literal))
-        pieces.removeAll { if case .text(let bytes) = $0 { bytes.isEmpty } else { false } }
+        var parser = TemplateParser(allowsControls: allowsControls, mark: mark, diagnostics: diagnostics)
+        pieces = parser.parse(text)
     }
 
-    private func parse(_ name: String, at mark: Mark, into diagnostics: Diagnostics) {
-        let plain: [String: Piece] = [
-            "host": .host, "upstream.host": .upstreamHost, "path": .path, "service": .service, "method": .method,
-            "peer.uid": .peerUser,
-            "peer.gid": .peerGroup, "call.id": .callID,
-        ]
-        if let piece = plain[name] {
-            pieces.append(piece)
-        } else if name.hasPrefix("env:") {
-            let variable = String(name.dropFirst(4))
-            guard let value = unsafe getenv(variable) else {
-                diagnostics.report(
-                    "the environment variable \(variable) is not set; set it, or remove {\(name)}",
-                    at: mark
-                )
-                return
+    private init(_ pieces: [Piece]) { self.pieces = pieces }
+
+    /// An equal template that shares no memory with this one, for a thread whose counts of references no other is to change.
+    var copy: Template {
+        Template(
+            pieces.map { piece in
+                switch piece {
+                case .text(let bytes): .text(bytes.map { $0 })
+                case .header(let name): .header(name.copy)
+                default: piece
+                }
             }
-            let text = unsafe String(cString: value)
-            if !allowsControls { HeaderValue.check(text, at: mark, into: diagnostics) }
-            pieces.append(.text(Array(text.utf8)))
-        } else if name.hasPrefix("header:"), FieldName.isValid(String(name.dropFirst(7))) {
-            pieces.append(.header(FieldName(String(name.dropFirst(7)))))
-        } else {
-            let known = plain.keys.sorted() + ["env:NAME", "header:name"]
-            // What is no name at all may be a secret with braces in it.
-            let isName = name.utf8.allSatisfy {
-                0x61...0x7a ~= $0 || $0 == 0x2e || $0 == 0x3a || $0 == 0x5f || $0 == 0x2d
-            }
-            let what = isName ? "{\(name)}" : "the placeholder"
-            diagnostics.report(
-                "\(what) is unknown; \(Suggestion.text(for: isName ? name : "", among: known))",
-                at: mark
-            )
-        }
+        )
     }
 
     /// The value where no part of it depends on the call; none where one does.

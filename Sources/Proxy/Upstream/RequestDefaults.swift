@@ -3,13 +3,9 @@ internal import Configuration
 internal import HTTP
 
 /// The headers and the parameters of the query that requests to an upstream get where they do not have them.
-///
-/// Belongs to the thread that made it.
-final class RequestDefaults {
+final class RequestDefaults: Sendable {
     private let headers: [(name: FieldName, value: Template)]
     private let query: [(name: [UInt8], value: Template)]
-    private let target = ByteQueue(keeping: 256)
-    private let value = ByteQueue(keeping: 256)
 
     /// Compiles the settings and reports what is wrong with them; none if they say nothing.
     init?(_ settings: UpstreamDefaults, into diagnostics: Diagnostics) {
@@ -33,7 +29,7 @@ final class RequestDefaults {
 
     private func addQuery(_ call: Call) {
         let request = call.request
-        let target = target
+        let target = call.worker.acquireQueue()
         target.append(request.target)
         for (index, (name, template)) in query.enumerated() {
             if index > 0 || request.query.count > 0 {
@@ -46,13 +42,13 @@ final class RequestDefaults {
             render(template, call) { target.append(escaping: $0) }
         }
         request.setTarget(target.readable)
-        target.removeAll()
+        call.worker.release(target)
     }
 
     private func render(_ template: Template, _ call: Call, _ use: (Span<UInt8>) -> Void) {
-        let value = value
+        let value = call.worker.acquireQueue()
         template.render(for: call, to: value)
         use(value.readable)
-        value.removeAll()
+        call.worker.release(value)
     }
 }

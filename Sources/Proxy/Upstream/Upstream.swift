@@ -69,7 +69,8 @@ final class Upstream {
         counter: UpstreamCounter,
         exceeded: @escaping (HTTP2Limit) -> Void,
         logLimiter: LogLimiter,
-        tls: UpstreamTLS?
+        tls: UpstreamTLS?,
+        defaults: RequestDefaults? = nil
     ) {
         precondition((settings.tls == nil) == (tls == nil), "clear text must be intended")
         self.settings = settings
@@ -91,8 +92,7 @@ final class Upstream {
         keepalive = settings.timeouts.keepalive
         maxAge = settings.timeouts.maxAge
         connectWait = settings.connectWait
-        // What is wrong with them was reported when the file was read.
-        defaults = RequestDefaults(settings.defaults, into: Diagnostics())
+        self.defaults = defaults
         cookies = CookieStore(settings)
         budget = RetryBudget(settings.retryBudget)
         isConfidential = settings.isConfidential

@@ -8,7 +8,7 @@ enum Check {
         let file = ConfigurationFile.find(file, registry)
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
-            let settings = loaded.settings
+            let settings = loaded.plan.settings
             loaded.warnings.forEach(Terminal.complain)
             let needs = DescriptorNeeds(settings)
             if needs.isMeant, let shortage = needs.shortage(DescriptorBudget(limit: DescriptorLimit.hard)) {
@@ -33,16 +33,18 @@ enum Check {
 
     /// What the file needs and this machine does not have: it may be checked where it is not used.
     private static func lacks(_ loaded: ConfigurationFile.Loaded) -> [String] {
-        let admin = AdminSettings.effective(loaded.settings).filter(\.isRequired).map { ($0.address, $0.permissions) }
-        let listeners = loaded.settings.listeners.map { ($0.address, $0.permissions) }
+        let admin = AdminSettings.effective(loaded.plan.settings).filter(\.isRequired).map {
+            ($0.address, $0.permissions)
+        }
+        let listeners = loaded.plan.settings.listeners.map { ($0.address, $0.permissions) }
         let sockets = (listeners + admin).compactMap { address, permissions in
             ListenSocket.check(address, permissions: permissions)?.description
         }
-        let tokens = loaded.tokenFiles.compactMap { path -> String? in
+        let tokens = loaded.plan.tokenFiles.compactMap { path -> String? in
             guard case .failure(let error) = SmallFile.read(path, limit: TokenText.limit) else { return nil }
             return "cannot read the token in \(path): \(error.text)"
         }
-        let logs = loaded.logFiles.compactMap { log in
+        let logs = loaded.plan.logFiles.compactMap { log in
             LineWriter.error(openingFile: log.text).map { "cannot write to the log \(log.text): \($0.text)" }
         }
         return sockets + tokens + logs

@@ -12,10 +12,8 @@ enum Explain {
             loaded.warnings.forEach(Terminal.complain)
             let explanation = Explanation(
                 of: request,
-                by: loaded.settings,
-                kinds: registry,
-                tokens: tokens(of: loaded.tokenFiles),
-                tls: loaded.tls
+                by: loaded.plan,
+                tokens: tokens(of: loaded.plan.tokenFiles)
             )
             explanation.lines.forEach(Terminal.print)
             return .success

@@ -18,8 +18,8 @@ enum Run {
             // What it asks for is about to be done anyway.
             Signals.ignoreHangUp()
             let loaded = try file.load()
-            Crash.setCoreDumps(allowed: loaded.settings.coreDumps)
-            let daemon = Daemon(file: file, logLevel: loaded.settings.logLevel, passed: passed)
+            Crash.setCoreDumps(allowed: loaded.plan.settings.coreDumps)
+            let daemon = Daemon(file: file, logLevel: loaded.plan.settings.logLevel, passed: passed)
             return daemon.run(loaded, watches: watches)
         } catch {
             error.lines.forEach(Terminal.complain)

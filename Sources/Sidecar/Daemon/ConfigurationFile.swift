@@ -8,17 +8,7 @@ internal import Proxy
 struct ConfigurationFile {
     /// A configuration that is good for use.
     struct Loaded {
-        let settings: Settings
-        /// The files that tokens come from.
-        let tokenFiles: [String]
-        /// The files that logs go to.
-        let logFiles: [MarkedString]
-        /// The credentials that interceptors name.
-        let credentials: [NamedCredential]
-        /// What the settings of TLS came to.
-        let tls: TLSContexts
-        /// What else it names outside of the file.
-        let acquired: Acquired
+        let plan: Plan
         /// What may go wrong with the file nevertheless: lines for people.
         let warnings: [String]
     }
@@ -54,15 +44,7 @@ struct ConfigurationFile {
         guard root != nil || diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
         let plan = Plan(root, kinds: registry, into: diagnostics)
         guard diagnostics.isEmpty else { throw Rejection(lines: diagnostics.lines(file: name)) }
-        return Loaded(
-            settings: plan.settings,
-            tokenFiles: plan.tokenFiles,
-            logFiles: plan.logFiles,
-            credentials: plan.credentials,
-            tls: plan.tls,
-            acquired: plan.acquired,
-            warnings: diagnostics.warnings.map { $0.line(file: name) }
-        )
+        return Loaded(plan: plan, warnings: diagnostics.warnings.map { $0.line(file: name) })
     }
 
     /// The admin sockets that a command asks, the second only if nobody listens on the first.
@@ -86,7 +68,7 @@ struct ConfigurationFile {
 
     /// Checks that this process can write the log files, before a configuration is put to use.
     func checkLogs(of loaded: Loaded) throws(Rejection) {
-        let lines = loaded.logFiles.compactMap { log in
+        let lines = loaded.plan.logFiles.compactMap { log in
             LineWriter.error(openingFile: log.text).map { error in
                 Diagnostic(mark: log.mark, message: "cannot write to the log \(log.text): \(error.text)").line(
                     file: name

@@ -22,8 +22,8 @@ extension Daemon {
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
             try file.checkLogs(of: loaded)
-            let change = try plan(loaded.settings)
-            noteFixed(loaded.settings)
+            let change = try plan(loaded.plan.settings)
+            noteFixed(loaded.plan.settings)
             apply(loaded, change) { [self] number in
                 for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
                 log.log(.info, "reloaded", ("generation", "\(number)"))
@@ -66,7 +66,7 @@ extension Daemon {
             let loaded = try file.load()
             startTimer?.cancel()
             startRetry = StartRetry()
-            noteFixed(loaded.settings)
+            noteFixed(loaded.plan.settings)
             attemptStart(loaded)
         } catch {
             for line in error.lines { log.log(.error, line) }

@@ -118,10 +118,10 @@ final class Daemon {
     }
 
     private func start(_ loaded: ConfigurationFile.Loaded) throws(ListenError) {
-        let count = loaded.settings.workers ?? Machine.workers
+        let count = loaded.plan.settings.workers ?? Machine.workers
         if listeners == nil {
             let new = ListenerSet(workers: count, passed: try passed.get(), manager: manager)
-            for name in new.unused(by: loaded.settings.listeners) {
+            for name in new.unused(by: loaded.plan.settings.listeners) {
                 let advice = "write listen: systemd:\(name)"
                 log.log(.warn, "systemd passed a socket that no listener uses", ("name", name), ("advice", advice))
             }
@@ -129,8 +129,8 @@ final class Daemon {
         }
         let listeners = listeners!
         listeners.workers = count
-        let change = try listeners.plan(loaded.settings.listeners)
-        adminSettings = AdminSettings.effective(loaded.settings)
+        let change = try listeners.plan(loaded.plan.settings.listeners)
+        adminSettings = AdminSettings.effective(loaded.plan.settings)
         do throws(ListenError) {
             admin = try openAdmin(adminSettings)
         } catch {
@@ -176,7 +176,6 @@ final class Daemon {
             loop: loop,
             control: mailbox,
             lineWriters: lineWriters,
-            registry: file.registry,
             budgets: budgets
         )
         workers = pool
@@ -220,8 +219,9 @@ final class Daemon {
     func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void) {
         waitingReloads = []
         let number = reloads.succeeded()
-        let values = tokens?.use(loaded.tokenFiles) ?? [:]
-        let (settings, tls, acquired) = (loaded.settings, loaded.tls, loaded.acquired)
+        let plan = loaded.plan
+        let settings = plan.settings
+        let values = tokens?.use(plan.tokenFiles) ?? [:]
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -233,19 +233,19 @@ final class Daemon {
         listeners?.commit(change)
         workers?.post(each: { index in
             let routes = RouteTable(settings.routes)
-            return { $0.prepare(settings, number: number, routes: routes, tls: tls, acquired: acquired) }
+            return { $0.prepare(plan, number: number, routes: routes) }
         })
         // Each a letter of its own: between them the worker turns to its calls.
-        for _ in 0..<ChainCompiler.steps(settings) { workers?.post { $0.prepareFurther() } }
+        for _ in 0..<plan.steps { workers?.post { $0.prepareFurther() } }
         workers?.post(each: { index in
             { worker in
                 worker.replaceGeneration(tokens: values)
                 worker.apply(change, index: index)
             }
         })
-        watchCertificates(tls)
-        namedCredentials = loaded.credentials
-        credentials?.use(loaded.credentials)
+        watchCertificates(plan.tls)
+        namedCredentials = plan.credentials
+        credentials?.use(plan.credentials)
         workers?.ask({ _ in true }, within: nil) { [self] _ in
             settle(change)
             done(number)

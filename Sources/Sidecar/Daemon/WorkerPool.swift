@@ -27,7 +27,6 @@ final class WorkerPool {
         loop: EventLoop,
         control: Mailbox<Daemon>,
         lineWriters: LineWriters,
-        registry: Registry,
         budgets: Budgets
     ) {
         self.loop = loop
@@ -35,7 +34,7 @@ final class WorkerPool {
         mailboxes = (0..<count).map { _ in Mailbox() }
         threads = mailboxes.enumerated().map { index, mailbox in
             WorkerThread(name: Self.name(of: index)) {
-                Self.work(index, mailbox, control, lineWriters, registry, budgets)
+                Self.work(index, mailbox, control, lineWriters, budgets)
             }
         }
     }
@@ -52,7 +51,6 @@ final class WorkerPool {
         _ mailbox: Mailbox<Worker>,
         _ control: Mailbox<Daemon>,
         _ lineWriters: LineWriters,
-        _ registry: Registry,
         _ budgets: Budgets
     ) {
         let loop = EventLoop()
@@ -62,12 +60,11 @@ final class WorkerPool {
             limits: budgets.limits,
             descriptors: budgets.descriptors,
             memory: budgets.memory,
-            kinds: registry,
             credentialRequests: { request in control.post { $0.handle(request) } },
-            discard: { routes, acquired in
+            discard: { routes, plan in
                 control.post { _ in
                     routes.empty()
-                    withExtendedLifetime(acquired) {}
+                    withExtendedLifetime(plan) {}
                 }
             },
             report: { message in control.post { $0.log.log(message) } },

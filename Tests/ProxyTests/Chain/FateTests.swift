@@ -115,10 +115,10 @@ import Time
         }
     }
 
-    @Test func `each call has an instance of its own that begins anew`() {
+    @Test func `each call has a state of its own that begins anew`() {
         runCall("{name: a, gate: {}}", in: Style.streams) { call in
             var upstream: HTTP2Peer?
-            call.harness.gates["a"].instances = 0
+            call.harness.gates["a"].calls = 0
             for number in 0..<3 {
                 let each = CallScript(call.harness, call.style, of: call.caller, stream: 2 * number + 1)
                 each.begin()
@@ -129,22 +129,22 @@ import Time
             }
             let numbers = call.harness.eventLog.drain().filter { $0.contains("message") }
             #expect(numbers == (0..<3).flatMap { _ in ["a request message 1 x", "a request message 2 y"] })
-            #expect(call.harness.gates["a"].instances == 3)
+            #expect(call.harness.gates["a"].calls == 3)
         }
     }
 
     @Test func `interceptors take part only in the calls of their shape`() {
         let chain = "{name: u, applies: unary, gate: {}}, {name: s, applies: [stream], gate: {}}"
         runCall(chain) { call in
-            call.harness.gates["u"].instances = 0
+            call.harness.gates["u"].calls = 0
             ask(call)
             respond(call)
             call.harness.settle()
             let isUnary = call.style == .connectUnary
             let names = Set(call.harness.eventLog.drain().map { $0.prefix(1) })
             #expect(names == [isUnary ? "u" : "s"], "\(call.style)")
-            #expect(call.harness.gates["u"].instances == (isUnary ? 1 : 0))
-            #expect(call.harness.gates["s"].instances == (isUnary ? 0 : 1))
+            #expect(call.harness.gates["u"].calls == (isUnary ? 1 : 0))
+            #expect(call.harness.gates["s"].calls == (isUnary ? 0 : 1))
         }
     }
 

@@ -234,7 +234,7 @@ import Time
             let yaml = """
                 listen: 127.0.0.1:8080
                 upstreams: {default: {url: "http://192.0.2.1:80"}}
-                interceptors: [{token: {value: ours, on_error: continue, \(options)}}]
+                interceptors: [{when: {path: /}, token: {value: ours, on_error: continue, \(options)}}]
                 """
             var found: String?
             runProxy(yaml) { harness in

@@ -7,16 +7,15 @@ import Testing
 
 /// What a configuration names outside of its file is read when it is checked, and found by the workers.
 struct AcquiredTests {
-    private static func compile(_ yaml: String) -> (Settings, Acquired, [String]) {
+    private static func plan(_ yaml: String) -> (Plan, errors: [String]) {
         let diagnostics = Diagnostics()
-        let blueprint = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
-        return (blueprint.settings, blueprint.acquired, diagnostics.lines(file: "f"))
+        let plan = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        return (plan, diagnostics.lines(file: "f"))
     }
 
     private static let yaml = """
         listen: 127.0.0.1:8080
         upstream: https://orders.example
-        calls: { login: { url: "https://id.example/login" }, other: { url: "https://id.example/other" } }
         interceptors:
           - name: a
             token: { oauth2: { token_url: "https://id.example/token", client_id: me, client_secret: { value: x } } }
@@ -27,9 +26,11 @@ struct AcquiredTests {
         """
 
     @Test func `servers with the same settings share one context of TLS`() {
-        let (settings, acquired, errors) = Self.compile(Self.yaml)
+        let (plan, errors) = Self.plan(Self.yaml)
         #expect(errors == [])
-        let servers = settings.calls.compactMap(\.server).map { acquired.server($0, into: Diagnostics()) }
+        let servers = plan.credentials.compactMap { credential in
+            if case .http(let source) = credential.source { source.server } else { nil }
+        }
         #expect(servers.count == 2)
         #expect(Set(servers.compactMap { $0.tls.map { ObjectIdentifier($0.context) } }).count == 1)
     }
@@ -53,7 +54,7 @@ struct AcquiredTests {
         let chain = ["a", "b"].map { "  - { name: \($0), \(token.replacing("NAME", with: $0)) }" }.joined(
             separator: "\n"
         )
-        let (_, _, errors) = Self.compile(
+        let (_, errors) = Self.plan(
             "listen: 127.0.0.1:8080\nupstream: http://127.0.0.1:9000\ninterceptors:\n\(chain)\n"
         )
         #expect(errors.count == 2)

@@ -16,10 +16,11 @@ final class SomeCall {
     init(_ headers: [(String, String)]) {
         let diagnostics = Diagnostics()
         let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
-        let settings = Settings(YAML.parse(Array(yaml.utf8), into: diagnostics), into: diagnostics)
-        worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork(), kinds: .builtIn)
+        let plan = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
+        let settings = plan.settings
+        worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork())
         worker.forwards = false
-        worker.use(settings, number: 1, routes: RouteTable(settings.routes), tokens: [:], tls: TLSContexts())
+        worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: [:])
         let head = HTTPHead()
         head.setMethod(Array("POST".utf8).span)
         head.setTarget(Array("/pkg.Service/Look?q=1".utf8).span)

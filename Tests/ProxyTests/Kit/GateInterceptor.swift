@@ -6,10 +6,10 @@ import Telemetry
 
 @testable import Proxy
 
-/// An interceptor that keeps an event log of every event, and holds, changes or rejects those that it is told to.
+/// What the options of a gate say.
 ///
 /// Events are named like `request head`, `response message 2`, `response end`; a name without a number is every one.
-final class GateInterceptor: Interceptor {
+struct GatePlan: InterceptorPlan, @unchecked Sendable {
     static func kind(_ eventLog: EventLog, _ gates: SuspensionGates) -> InterceptorKind {
         InterceptorKind(
             name: "gate",
@@ -18,7 +18,7 @@ final class GateInterceptor: Interceptor {
                 Option("sees", .strings, "The events that it asks for; all if absent."),
                 Option("hold", .strings, "The events that wait for the test."),
                 Option("random", .bool, default: "false", "Whether half of all events wait."),
-                Option("numbers", .bool, default: "false", "Whether the event log has the number of the instance."),
+                Option("numbers", .bool, default: "false", "Whether the event log has the number of the call."),
                 Option("work", .strings, "The events that wait for a task."),
                 Option("open", .strings, "The events whose hook releases what waits."),
                 Option("verdict", .string, "The code with which that rejects the first."),
@@ -31,25 +31,18 @@ final class GateInterceptor: Interceptor {
                 Option("end", .string, "The code that the response ends with instead."),
                 Option("trailer", .string, "The value of a trailer to add."),
             ],
-            make: { GateInterceptor($0, $1, eventLog, gates[$1.name]) }
+            plan: { GatePlan($1.name, $0, eventLog, gates[$1.name]) }
         )
     }
 
-    /// What rejections say, beside their code.
-    static let detail = ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])
-
     let events: EventSet
     let isSerial: Bool
-    private var name: String
-    private let eventLog: EventLog
-    private let gate: SuspensionGate
-    private let options: Section
+    let name: String
+    let eventLog: EventLog
+    let gate: SuspensionGate
+    let options: Section
 
-    convenience init(_ options: Section, _ context: CompileContext, _ eventLog: EventLog, _ gate: SuspensionGate) {
-        self.init(context.name, options, eventLog, gate)
-    }
-
-    private init(_ name: String, _ options: Section, _ eventLog: EventLog, _ gate: SuspensionGate) {
+    init(_ name: String, _ options: Section, _ eventLog: EventLog, _ gate: SuspensionGate) {
         (self.name, self.options, self.eventLog, self.gate) = (name, options, eventLog, gate)
         isSerial = options.bool("serial")
         let all: KeyValuePairs<String, EventSet> = [
@@ -61,11 +54,31 @@ final class GateInterceptor: Interceptor {
         events = all.filter { sees.isEmpty || sees.contains($0.key) }.reduce(first) { $0.union($1.value) }
     }
 
-    func forCall() -> any Interceptor {
-        let new = GateInterceptor(name, options, eventLog, gate)
-        gate.instances += 1
-        if options.bool("numbers") { new.name += "#\(gate.instances)" }
-        return new
+    func instance(on worker: WorkerServices) -> any Interceptor { GateInterceptor(self) }
+}
+
+/// An interceptor that keeps an event log of every event, and holds, changes or rejects those that it is told to.
+final class GateInterceptor: Interceptor {
+    typealias CallState = Int
+
+    /// What rejections say, beside their code.
+    static let detail = ErrorDetail(type: "google.rpc.RetryInfo", value: [0x0a, 0x02, 0x08, 0x3c])
+
+    private let plan: GatePlan
+    private var options: Section { plan.options }
+    private var gate: SuspensionGate { plan.gate }
+
+    init(_ plan: GatePlan) {
+        self.plan = plan
+    }
+
+    /// The name in the log: with the number of the call, where that is asked for.
+    private func name(_ call: Call) -> String {
+        if call[stateOf: self] == nil {
+            gate.calls += 1
+            call[stateOf: self] = gate.calls
+        }
+        return options.bool("numbers") ? "\(plan.name)#\(call[stateOf: self] ?? 0)" : plan.name
     }
 
     // MARK: Hooks
@@ -96,7 +109,7 @@ final class GateInterceptor: Interceptor {
     }
 
     func finished(_ call: Call) {
-        eventLog.events.append("\(name) finished \(call.record.code.name) by \(call.record.decider)")
+        plan.eventLog.events.append("\(name(call)) finished \(call.record.code.name) by \(call.record.decider)")
     }
 
     // MARK: Doing what the options say
@@ -111,7 +124,7 @@ final class GateInterceptor: Interceptor {
     }
 
     private func verdict(_ event: String, _ said: String?, _ call: Call) -> Verdict {
-        eventLog.events.append("\(name) \(event)\(said.map { " " + $0 } ?? "")")
+        plan.eventLog.events.append("\(name(call)) \(event)\(said.map { " " + $0 } ?? "")")
         if applies("open", event) { open() }
         for entry in options.map("reject") where entry.name == event {
             return .reject(RPCError(RPCCode(name: entry.text)!, "no", details: [Self.detail]))

@@ -9,8 +9,8 @@ import RPC
 final class EventLog: @unchecked Sendable {
     /// What was seen, an event a line.
     var events: [String] = []
-    /// How many probes have been made for calls.
-    var instances = 0
+    /// How many calls the probes have numbered.
+    var calls = 0
 
     /// The events until now; the event log is empty afterwards.
     func drain() -> [String] {
@@ -19,12 +19,13 @@ final class EventLog: @unchecked Sendable {
     }
 }
 
-/// An interceptor that keeps an event log and decides what it is told to; one is made for each call.
-final class Probe: Interceptor {
+/// What the options of a probe say.
+struct ProbePlan: InterceptorPlan {
     static func kind(_ eventLog: EventLog) -> InterceptorKind {
         InterceptorKind(
             name: "probe",
             summary: "Keeps an event log.",
+            responds: true,
             options: [
                 Option(
                     "request",
@@ -38,67 +39,68 @@ final class Probe: Interceptor {
                     default: "next",
                     "The verdict on a response."
                 ),
-                Option("numbers", .bool, default: "false", "Whether the event log has the number of the instance."),
+                Option("numbers", .bool, default: "false", "Whether the event log has the number of the call."),
             ],
-            make: { section, context in
-                Probe(
-                    context.name,
-                    eventLog,
-                    section.string("request"),
-                    section.string("response"),
-                    section.bool("numbers")
+            plan: { section, context in
+                ProbePlan(
+                    name: context.name,
+                    eventLog: eventLog,
+                    requestVerdict: section.string("request"),
+                    responseVerdict: section.string("response"),
+                    showsNumber: section.bool("numbers")
                 )
             }
         )
     }
 
     let events: EventSet = [.requestHead, .responseHead, .responseTrailers, .finished]
-    private let name: String
-    private let eventLog: EventLog
-    private let requestVerdict: String
-    private let responseVerdict: String
-    private let showsNumber: Bool
-    private var number = 0
+    let name: String
+    let eventLog: EventLog
+    let requestVerdict: String
+    let responseVerdict: String
+    let showsNumber: Bool
 
-    init(_ name: String, _ eventLog: EventLog, _ requestVerdict: String, _ responseVerdict: String, _ showsNumber: Bool)
-    {
-        self.name = name
-        self.eventLog = eventLog
-        self.requestVerdict = requestVerdict
-        self.responseVerdict = responseVerdict
-        self.showsNumber = showsNumber
-    }
+    func instance(on worker: WorkerServices) -> any Interceptor { Probe(self) }
+}
 
-    func forCall() -> any Interceptor {
-        let new = Probe(name, eventLog, requestVerdict, responseVerdict, showsNumber)
-        eventLog.instances += 1
-        new.number = eventLog.instances
-        return new
+/// An interceptor that keeps an event log and decides what it is told to; it numbers its calls.
+final class Probe: Interceptor {
+    typealias CallState = Int
+
+    private let plan: ProbePlan
+
+    init(_ plan: ProbePlan) {
+        self.plan = plan
     }
 
     func requestHead(_ call: Call) -> Verdict {
-        note("request")
-        call.request.add(FieldName("x-trace"), Array(name.utf8).span)
-        return verdict(requestVerdict)
+        if call[stateOf: self] == nil {
+            plan.eventLog.calls += 1
+            call[stateOf: self] = plan.eventLog.calls
+        }
+        note("request", call)
+        call.request.add(FieldName("x-trace"), Array(plan.name.utf8).span)
+        return verdict(plan.requestVerdict)
     }
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        note("response")
-        head.add(FieldName("x-trace"), Array(name.utf8).span)
-        return verdict(responseVerdict)
+        note("response", call)
+        head.add(FieldName("x-trace"), Array(plan.name.utf8).span)
+        return verdict(plan.responseVerdict)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        note("trailers")
+        note("trailers", call)
         return .next
     }
 
     func finished(_ call: Call) {
-        note("finished \(call.record.code.name) by \(call.record.decider)")
+        note("finished \(call.record.code.name) by \(call.record.decider)", call)
     }
 
-    private func note(_ event: String) {
-        eventLog.events.append("\(name)\(showsNumber ? "#\(number)" : "") \(event)")
+    private func note(_ event: String, _ call: Call) {
+        let number = call[stateOf: self] ?? 0
+        plan.eventLog.events.append("\(plan.name)\(plan.showsNumber ? "#\(number)" : "") \(event)")
     }
 
     private func verdict(_ name: String) -> Verdict {

@@ -24,6 +24,7 @@ final class ProxyHarness {
     let credentialRequests = CredentialRequests()
     private(set) var worker: Worker!
     private let network = ScriptedNetwork()
+    private let kinds: Registry
     private let leaks = LeakTracker()
     private var peers: [ScriptedPeer] = []
     private var ends: [MemoryTransport] = []
@@ -44,7 +45,7 @@ final class ProxyHarness {
     ) {
         self.transport = transport
         loop = EventLoop(clock: .manual(clock))
-        let kinds = Registry.builtIn.adding([Probe.kind(eventLog), GateInterceptor.kind(eventLog, gates)])
+        kinds = Registry.builtIn.adding([ProbePlan.kind(eventLog), GatePlan.kind(eventLog, gates)])
         network.harness = self
         worker = Worker(
             loop: loop,
@@ -53,7 +54,6 @@ final class ProxyHarness {
             descriptors: descriptors,
             memory: memory,
             network: network,
-            kinds: kinds,
             credentialRequests: { [credentialRequests] in credentialRequests.note($0) },
             discard: { [unowned self] _, _ in discardedTables += 1 },
             askForDescriptors: { [unowned self] in callsForDescriptors += 1 }
@@ -69,17 +69,16 @@ final class ProxyHarness {
         -> Settings
     {
         let diagnostics = Diagnostics()
-        let root = YAML.parse(Array(Self.silent(yaml).utf8), into: diagnostics)
-        let settings = Settings(root, into: diagnostics, respondingKinds: ["reject", "respond", "probe"])
+        let plan = Plan(YAML.parse(Array(Self.silent(yaml).utf8), into: diagnostics), kinds: kinds, into: diagnostics)
         #expect(diagnostics.lines(file: "harness") == [], sourceLocation: sourceLocation)
         generations += 1
         worker.use(
-            settings,
+            plan,
             number: generations,
-            routes: RouteTable(settings.routes),
+            routes: RouteTable(plan.settings.routes),
             tokens: tokens.mapValues { Array($0.utf8) }
         )
-        return settings
+        return plan.settings
     }
 
     /// The configuration with listeners that say nothing of the proxy, unless they are written out.
@@ -225,7 +224,8 @@ final class ProxyHarness {
         settle()
         #expect(livingCalls == 0, "calls are alive", sourceLocation: sourceLocation)
         #expect(worker.liveGenerations == 1, "old generations are alive", sourceLocation: sourceLocation)
-        worker.use(Settings(nil, into: Diagnostics()), number: generations + 1, routes: RouteTable([]), tokens: [:])
+        let empty = Plan(nil, kinds: kinds, into: Diagnostics())
+        worker.use(empty, number: generations + 1, routes: RouteTable([]), tokens: [:])
         worker.drain()
         pass(.seconds(7200))
         until { self.worker.connectionCount == 0 && leaks.living == [] }

@@ -20,8 +20,8 @@ final class SuspensionGate {
     /// How many events wait.
     var count: Int { waiting.count }
 
-    /// How many gates were made for calls.
-    var instances = 0
+    /// How many calls have been numbered.
+    var calls = 0
     /// Chances, the same in each run.
     var random = SeededGenerator(seed: 1)
 

@@ -1,3 +1,3 @@
 internal import Sidecar
 
-Martlet.main(adding: [TenantInterceptor.kind])
+Martlet.main(adding: [TenantPlan.kind])

@@ -2,7 +2,7 @@ internal import Configuration
 internal import RPC
 
 /// What a call gets when its token cannot be had.
-enum OnError {
+enum OnError: Sendable {
     case proceed
     case reject(RPCCode, message: String?)
 

@@ -6,7 +6,7 @@ internal import RPC
 internal import TLS
 
 /// Where a token may go, and for whom.
-struct TokenBounds {
+struct TokenBounds: Sendable {
     /// What is done with a call.
     enum Ruling {
         /// It gets the token.
@@ -19,7 +19,7 @@ struct TokenBounds {
     }
 
     /// What becomes of a token that the caller has sent itself.
-    private enum OfCaller: String {
+    private enum OfCaller: String, Sendable {
         case replace, keep, strip, reject
     }
 
@@ -111,7 +111,7 @@ struct TokenBounds {
 }
 
 /// What a caller has to show to get the token in its place.
-private struct Phantom {
+private struct Phantom: Sendable {
     let header: FieldName
     /// Where it could not be read, it is empty, and nobody gets the token.
     private let value: [UInt8]

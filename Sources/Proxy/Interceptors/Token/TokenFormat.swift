@@ -3,7 +3,7 @@ internal import Configuration
 internal import HTTP
 
 /// How a header carries a token: `Bearer {token}`.
-struct TokenFormat {
+struct TokenFormat: Sendable {
     private let prefix: [UInt8]
     private let suffix: [UInt8]
 

@@ -6,12 +6,14 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// Puts a credential into a header of every request, and has a call retried whose credential the upstream has rejected.
-final class TokenInterceptor: Interceptor, Redacting {
-    let events: EventSet
+/// Puts the credential into the requests of one worker.
+final class TokenInterceptor: Interceptor {
+    /// The credential of one call, where the call has a say in what that is.
+    typealias CallState = CachedCredential
+
     private let source: TokenTemplate?
     /// The credential, where it is the same for all calls.
-    private let credential: CachedCredential?
+    private let shared: CachedCredential?
     private let credentials: CredentialStore
     private let header: FieldName
     private let format: TokenFormat
@@ -21,42 +23,32 @@ final class TokenInterceptor: Interceptor, Redacting {
     private var value: [UInt8] = []
     private var version = -1
 
-    init(_ section: Section, _ context: CompileContext) {
-        header = HeaderName.checked(section.string("header"), at: "header", of: section)
-        format = TokenFormat(section)
-        bounds = TokenBounds(section, header: header, context.acquired)
-        error = OnError(section)
-        waitTimeout = section.duration("wait") ?? .max
-        credentials = context.credentials
-        source = TokenTemplate(section, context)
-        let ahead = section.duration("refresh_ahead") ?? .zero
-        if case .constant(let source) = source {
-            credential = context.credentials.credential(source, name: context.name, refreshAhead: ahead)
-        } else {
-            credential = nil
-        }
-        let mayRetry = section.bool("retry") && (credential?.source.mayChange ?? true)
-        events = mayRetry ? [.requestHead, .errors, .retries, .finishedRetries] : .requestHead
+    init(_ plan: TokenPlan, on worker: WorkerServices) {
+        (source, header, format) = (plan.source, plan.header.copy, plan.format)
+        (bounds, error, waitTimeout) = (plan.bounds, plan.error, plan.waitTimeout)
+        credentials = worker.credentials
+        shared = plan.source?.constant.map { worker.credentials.credential(named: $0) }
     }
-
-    var redactions: Redactions { Redactions(headers: [header] + bounds.secretHeaders) }
-
-    func rejection(of upstream: UpstreamSettings) -> String? { bounds.rejection(of: upstream) }
 
     // MARK: The request
 
-    func forCall() -> any Interceptor { credential == nil && source != nil ? TokenOfCall(self) : self }
-
-    func requestHead(_ call: Call) -> Verdict { requestHead(call, credential) }
-
-    /// The slot of the credential of one call.
-    fileprivate func credential(for call: Call) throws(TemplateLack) -> CachedCredential? {
-        guard case .perCall(let source) = source else { return credential }
-        return credentials.credential(try source(call).get())
+    func requestHead(_ call: Call) -> Verdict {
+        guard case .perCall(let source) = source else { return requestHead(call, shared) }
+        // Once for each attempt, before the token is put in: the header that carries it may be what it is made of.
+        call[stateOf: self] = nil
+        switch source(call) {
+        case .success(let source):
+            let credential = credentials.credential(source)
+            call[stateOf: self] = credential
+            return requestHead(call, credential)
+        case .failure(let lack): return requestHead(call, nil, lack)
+        }
     }
 
-    fileprivate func requestHead(_ call: Call, _ credential: CachedCredential?, _ lack: TemplateLack? = nil) -> Verdict
-    {
+    /// The credential of a call whose request has come.
+    private func credential(of call: Call) -> CachedCredential? { shared ?? call[stateOf: self] }
+
+    private func requestHead(_ call: Call, _ credential: CachedCredential?, _ lack: TemplateLack? = nil) -> Verdict {
         switch bounds.ruling(on: call) {
         case .proceed: break
         case .leave: return .next
@@ -77,7 +69,7 @@ final class TokenInterceptor: Interceptor, Redacting {
     private func cannotSucceed(_ credential: CachedCredential) -> Bool { credential.cannotSucceed(within: waitTimeout) }
 
     private func put(_ credential: CachedCredential, _ call: Call) -> Verdict {
-        guard self.credential != nil else {
+        guard shared != nil else {
             call.request.set(header, format.header(credential.value ?? []).span)
             return .next
         }
@@ -128,21 +120,21 @@ final class TokenInterceptor: Interceptor, Redacting {
     // MARK: The response
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        head.isUnauthenticated ? rejected(call, credential, nil) : .next
+        head.isUnauthenticated ? rejected(call, nil) : .next
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        end.code == .unauthenticated ? rejected(call, credential, end) : .next
+        end.code == .unauthenticated ? rejected(call, end) : .next
     }
 
     /// The upstream has not taken the token: with another one the call is retried, once.
     ///
     /// If the same one comes again, the upstream has its reasons. If none comes that is good, it is not the caller who is
     /// unknown.
-    fileprivate func rejected(_ call: Call, _ credential: CachedCredential?, _ end: ResponseEnd?) -> Verdict {
-        guard call.hasUpstreamResponse, call.retries == 0, call.run.markEvaluated(), let credential else {
-            return .next
-        }
+    private func rejected(_ call: Call, _ end: ResponseEnd?) -> Verdict {
+        guard call.hasUpstreamResponse, call.retries == 0, call.run.markEvaluated(),
+            let credential = credential(of: call)
+        else { return .next }
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), credential.hasBeen(used) else { return .next }
         let upstream = call.route.upstream
@@ -172,11 +164,9 @@ final class TokenInterceptor: Interceptor, Redacting {
     }
 
     /// A call is over that was retried with another token.
-    func finished(_ call: Call) { finished(call, credential) }
-
-    fileprivate func finished(_ call: Call, _ credential: CachedCredential?) {
+    func finished(_ call: Call) {
         guard call.hasUpstreamResponse, call.record.code.showsAcceptedToken else { return }
-        credential?.accepted(by: call.route.upstream)
+        credential(of: call)?.accepted(by: call.route.upstream)
     }
 }
 
@@ -192,40 +182,6 @@ extension RPCCode {
             false
         }
     }
-}
-
-/// The token of one call, where the call has a say in what that is.
-///
-/// What it was made of is asked once for each attempt, before the token is put in: it may be the header that carries it.
-private final class TokenOfCall: Interceptor {
-    private let token: TokenInterceptor
-    private var credential: CachedCredential?
-
-    init(_ token: TokenInterceptor) {
-        self.token = token
-    }
-
-    var events: EventSet { token.events }
-
-    func requestHead(_ call: Call) -> Verdict {
-        credential = nil
-        do throws(TemplateLack) {
-            credential = try token.credential(for: call)
-            return token.requestHead(call, credential)
-        } catch {
-            return token.requestHead(call, nil, error)
-        }
-    }
-
-    func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        head.isUnauthenticated ? token.rejected(call, credential, nil) : .next
-    }
-
-    func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        end.code == .unauthenticated ? token.rejected(call, credential, end) : .next
-    }
-
-    func finished(_ call: Call) { token.finished(call, credential) }
 }
 
 extension HTTPHead {

@@ -20,7 +20,7 @@ extension TokenTemplate {
             return nil
         }
         let settings = entry.call.settings
-        let source = { (request: FetchRequest) in
+        let source = { @Sendable (request: FetchRequest) in
             CredentialSource.http(
                 HTTPSource(
                     kind: "call",

@@ -128,7 +128,7 @@ extension TokenTemplate {
             response: response,
             timeout: timeout
         )
-        self.init(isConstant: form.allSatisfy(\.1.isConstant)) { call in
+        self.init(isConstant: form.allSatisfy(\.1.isConstant)) { [form] call in
             Self.parameters(form, for: call).map { parameters in
                 var source = source
                 source.form = parameters

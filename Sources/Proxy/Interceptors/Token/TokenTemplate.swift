@@ -3,13 +3,18 @@ internal import Configuration
 internal import Events
 
 /// Where a token comes from: the same for every call, or a source of its own for each.
-enum TokenTemplate {
+enum TokenTemplate: Sendable {
     case constant(CredentialSource)
     /// An error for a call that lacks what it is made of.
-    case perCall((Call?) -> Result<CredentialSource, TemplateLack>)
+    case perCall(@Sendable (Call?) -> Result<CredentialSource, TemplateLack>)
+
+    /// The source, where it is the same for every call.
+    var constant: CredentialSource? {
+        if case .constant(let source) = self { source } else { nil }
+    }
 
     /// Reads the source that a section names; none if it names none rightly, which is reported.
-    init?(_ section: Section, _ context: CompileContext) {
+    init?(_ section: Section, _ context: BuildContext) {
         if let path = section.string(ifGiven: "file") {
             self = .constant(.file(path))
         } else if section.has("value") || section.has("env") {
@@ -25,17 +30,17 @@ enum TokenTemplate {
         } else if section.has("exec") {
             self.init(exec: section.section("exec"))
         } else if section.has("oauth2") {
-            self.init(oauth2: section.section("oauth2"), context.acquired)
+            self.init(oauth2: section.section("oauth2"), context.resources.acquired)
         } else if section.has("exchange") {
-            self.init(exchange: section.section("exchange"), context.acquired)
+            self.init(exchange: section.section("exchange"), context.resources.acquired)
         } else if section.has("jwt") {
             self.init(jwt: section.section("jwt"))
         } else if section.has("call") {
-            self.init(call: section.section("call"), context.calls)
+            self.init(call: section.section("call"), context.resources.calls)
         } else if section.has("gcp") {
-            self.init(gcp: section.section("gcp"), context.acquired)
+            self.init(gcp: section.section("gcp"), context.resources.acquired)
         } else if section.has("kubernetes") {
-            self.init(kubernetes: section.section("kubernetes"), context.acquired)
+            self.init(kubernetes: section.section("kubernetes"), context.resources.acquired)
         } else {
             return nil
         }
@@ -43,7 +48,7 @@ enum TokenTemplate {
 }
 
 /// A text that may depend on the call.
-struct TokenParameter {
+struct TokenParameter: Sendable {
     private let template: Template
 
     init(_ text: String, at mark: Mark, into diagnostics: Diagnostics) {
@@ -80,7 +85,7 @@ struct TokenParameter {
 
 extension TokenTemplate {
     /// A source that is made of parameters: one for all calls, unless what it is made of depends on them.
-    init?(isConstant: Bool, _ make: @escaping (Call?) -> Result<CredentialSource, TemplateLack>) {
+    init?(isConstant: Bool, _ make: @escaping @Sendable (Call?) -> Result<CredentialSource, TemplateLack>) {
         guard isConstant else {
             self = .perCall(make)
             return

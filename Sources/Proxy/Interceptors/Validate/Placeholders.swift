@@ -1,8 +1,8 @@
 internal import Configuration
 
 /// A text with names in braces that stand for something else: `Bearer {token}`; `{{` and `}}` are braces.
-struct Placeholders {
-    private enum Piece {
+struct Placeholders: Sendable {
+    private enum Piece: Sendable {
         case text([UInt8])
         case name(String)
     }

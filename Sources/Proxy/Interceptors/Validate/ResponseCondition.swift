@@ -5,7 +5,7 @@ internal import HTTP
 internal import RPC
 
 /// What must hold of a response, or of the failure to get one, for a rule to be for it: everything that is given.
-struct ResponseCondition {
+struct ResponseCondition: Sendable {
     static let options = [
         Option(
             "status",
@@ -157,8 +157,8 @@ struct ResponseCondition {
 }
 
 /// What must be in one place of a message in JSON.
-struct JSONCondition {
-    private enum Test { case present, absent, value(JSONValue), other(JSONValue) }
+struct JSONCondition: Sendable {
+    private enum Test: Sendable { case present, absent, value(JSONValue), other(JSONValue) }
 
     private let pointer: JSONPointer
     private let test: Test

@@ -4,8 +4,8 @@ internal import Documents
 internal import HTTP
 
 /// A part of a response, or of a program's output, that gets a name.
-struct RetryCapture {
-    private enum Source {
+struct RetryCapture: Sendable {
+    private enum Source: Sendable {
         case json(JSONPointer)
         case header(String)
         case status, text

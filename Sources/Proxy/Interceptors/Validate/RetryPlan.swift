@@ -7,7 +7,7 @@ internal import RPC
 internal import Time
 
 /// How a request is retried: after which time, after what else, and which requests may be.
-struct RetryPlan {
+struct RetryPlan: Sendable {
     static let options =
         // A strategy may come from the list, and without any it is immediate: none has to be given here.
         RetryDelay.options.map { option in
@@ -85,9 +85,9 @@ struct RetryPlan {
     private let allowsAll: Bool
 
     /// Reads the options and reports what is wrong with them.
-    init(_ section: Section, _ context: CompileContext) {
+    init(_ section: Section, _ context: BuildContext) {
         delay = RetryDelay(section)
-        alternate = context.calls.entry(section, "after")
+        alternate = context.resources.calls.entry(section, "after")
         let taskSection = section.section("after_task")
         let command = section.has("after_task") ? taskSection.markedStrings("exec") : []
         task = command.isEmpty ? nil : command.map(\.text)
@@ -154,10 +154,10 @@ struct RetryPlan {
 struct SharedRetry {
     private let node: Node?
     private let diagnostics: Diagnostics
-    private let context: CompileContext
+    private let context: BuildContext
 
     /// Takes the options that the list has under `key`.
-    init(_ section: Section, _ key: String, _ context: CompileContext) {
+    init(_ section: Section, _ key: String, _ context: BuildContext) {
         node = section.node(key)
         diagnostics = section.diagnostics
         self.context = context

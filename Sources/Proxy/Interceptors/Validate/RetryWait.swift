@@ -11,6 +11,7 @@ final class RetryWait {
     /// What is still to be waited for.
     let suspension = Suspension()
     private unowned let call: Call
+    private let worker: WorkerServices
     private let plan: RetryPlan
     private let delay: Duration
     private let captured: ([String: [UInt8]]) -> Void
@@ -22,11 +23,19 @@ final class RetryWait {
     ///
     /// - Parameters:
     ///   - call: the call that is to go again.
+    ///   - worker: what the call's worker has.
     ///   - plan: what is to be done first.
     ///   - delay: the time, from when the rest is done.
     ///   - captured: gets the values that were captured, by their names, if something was to be done first.
-    init(_ call: Call, _ plan: RetryPlan, delay: Duration, captured: @escaping ([String: [UInt8]]) -> Void) {
+    init(
+        _ call: Call,
+        on worker: WorkerServices,
+        _ plan: RetryPlan,
+        delay: Duration,
+        captured: @escaping ([String: [UInt8]]) -> Void
+    ) {
         self.call = call
+        self.worker = worker
         self.plan = plan
         self.delay = delay
         self.captured = captured
@@ -56,7 +65,7 @@ final class RetryWait {
         } catch {
             return fail("call \(settings.name): \(error.text)")
         }
-        ticket = call.worker.fetches.fetch(
+        ticket = worker.fetches.fetch(
             request,
             from: alternate.server,
             limit: settings.limit,
@@ -80,15 +89,15 @@ final class RetryWait {
     }
 
     private func note(_ name: String, _ reason: String) {
-        call.worker.logLimiter.note("call before a retry failed", about: name, ("call", name), ("reason", reason))
+        worker.log.note("call before a retry failed", about: name, ("call", name), ("reason", reason))
     }
 
     private func run(_ command: [String]) {
-        let process = Subprocess(on: call.worker.context.loop, limit: 64 << 10) { [weak self] outcome in
+        let process = Subprocess(on: worker.context.loop, limit: 64 << 10) { [weak self] outcome in
             guard let self else { return }
             if case .ended(0, let output) = outcome { return done { $0.value(in: output) } }
             let words = Self.words(outcome)
-            call.worker.logLimiter.note(
+            worker.log.note(
                 "program before a retry failed",
                 about: command[0],
                 ("task", command[0]),
@@ -116,7 +125,7 @@ final class RetryWait {
         for capture in plan.captures {
             values[capture.name] = value(capture)
             guard values[capture.name] == nil else { continue }
-            call.worker.logLimiter.note("value to capture is missing", about: capture.name, ("capture", capture.name))
+            worker.log.note("value to capture is missing", about: capture.name, ("capture", capture.name))
         }
         captured(values)
         sleep()

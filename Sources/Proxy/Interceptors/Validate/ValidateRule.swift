@@ -8,9 +8,9 @@ internal import RPC
 internal import Time
 
 /// One rule: for which responses it is, and what becomes of them.
-struct ValidateRule {
+struct ValidateRule: Sendable {
     /// What becomes of a response.
-    enum Outcome {
+    enum Outcome: Sendable {
         /// It passes as it is.
         case next
         case fail(ValidateError)
@@ -118,7 +118,7 @@ struct ValidateRule {
 }
 
 /// The error that a rule makes of a response.
-struct ValidateError {
+struct ValidateError: Sendable {
     static let options = [
         Option("code", .choice(RPCCode.errorNames), default: "internal", "The code of the error."),
         Option(
@@ -173,20 +173,20 @@ struct ValidateError {
 }
 
 /// What a rule changes in a response.
-struct ValidateReplacement {
+struct ValidateReplacement: Sendable {
     static let options = [
         Option("status", .integer(in: 200...599), "The new HTTP status, only in plain HTTP."),
-        Option("headers", .section(HeaderRules.options), "Rules for the headers, as in the interceptor `headers`."),
+        Option("headers", .section(HeaderRulesPlan.options), "Rules for the headers, as in the interceptor `headers`."),
         Option("json", .node, "The new message or JSON body: a YAML value, or a string of JSON."),
     ]
 
     let body: [UInt8]?
     private let status: Int?
-    private let headers: HeaderRules?
+    private let headers: HeaderRulesPlan?
 
     init(_ section: Section) {
         status = section.integer(ifGiven: "status")
-        headers = section.has("headers") ? HeaderRules(section.section("headers"), prefix: "") : nil
+        headers = section.has("headers") ? HeaderRulesPlan(section.section("headers"), prefix: "") : nil
         body = section.json("json")
         guard status == nil, headers == nil, body == nil else { return }
         let advice = "add \"status\", \"headers\" or \"json\""
@@ -199,7 +199,7 @@ struct ValidateReplacement {
             head.status = status
             head.setReason(Span())
         }
-        headers?.apply(to: head, for: call)
+        headers.map(HeaderRules.init)?.apply(to: head, for: call)
     }
 }
 

@@ -4,7 +4,7 @@ internal import Documents
 internal import Patterns
 
 /// What must hold of messages.
-final class MessageRequirements {
+struct MessageRequirements: Sendable {
     static let options = [
         Option("max", .size(in: 0...Int.max), example: "64KiB", "The maximum size."),
         Option("min", .size(in: 0...Int.max), example: "1B", "The minimum size."),
@@ -25,8 +25,8 @@ final class MessageRequirements {
         ),
     ]
 
-    private struct Requirement {
-        enum Test { case present, absent, value(JSONValue) }
+    private struct Requirement: Sendable {
+        enum Test: Sendable { case present, absent, value(JSONValue) }
         let name: String
         let pointer: JSONPointer
         let test: Test

@@ -3,7 +3,7 @@ internal import Configuration
 internal import RPC
 
 /// Looks at messages as bytes: requires things of them, replaces or drops them, writes them down.
-final class MessageInterceptor: Interceptor {
+struct MessagePlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "message",
         summary: """
@@ -50,7 +50,7 @@ final class MessageInterceptor: Interceptor {
                 "Drops each message. A unary Connect call gets an empty message instead."
             ),
         ],
-        make: { MessageInterceptor($0, $1) }
+        plan: { MessagePlan($0, $1) }
     )
 
     private static let replacementOptions = [
@@ -61,19 +61,19 @@ final class MessageInterceptor: Interceptor {
     ]
 
     let events: EventSet
-    private let isOnRequest: Bool
-    private let tee: MessageTee?
-    private let requirements: MessageRequirements?
-    private let code: RPCCode
-    private let text: String?
-    private let replacement: [UInt8]?
-    private let drops: Bool
+    let isOnRequest: Bool
+    let tee: MessageTee.Plan?
+    let requirements: MessageRequirements?
+    let code: RPCCode
+    let text: String?
+    let replacement: [UInt8]?
+    let drops: Bool
 
-    init(_ section: Section, _ context: CompileContext) {
+    init(_ section: Section, _ context: BuildContext) {
         isOnRequest = section.string("on") == "request"
         events = isOnRequest ? .requestMessages : .responseMessages
         let direction: StaticString = isOnRequest ? "request" : "response"
-        tee = section.has("tee") ? MessageTee(section, direction: direction, context) : nil
+        tee = section.has("tee") ? MessageTee.Plan(section, direction: direction, context) : nil
         requirements = section.has("require") ? MessageRequirements(section.section("require")) : nil
         code =
             section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
@@ -103,6 +103,19 @@ final class MessageInterceptor: Interceptor {
         }
     }
 
+    func instance(on worker: WorkerServices) -> any Interceptor { MessageInterceptor(self, on: worker) }
+}
+
+/// Looks at the messages of one worker's calls.
+final class MessageInterceptor: Interceptor {
+    private let plan: MessagePlan
+    private let tee: MessageTee?
+
+    init(_ plan: MessagePlan, on worker: WorkerServices) {
+        self.plan = plan
+        tee = plan.tee.map { MessageTee($0, on: worker) }
+    }
+
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         pass(payload, message, call)
     }
@@ -113,12 +126,12 @@ final class MessageInterceptor: Interceptor {
 
     private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         tee?.write(payload, number: message.number, call)
-        if let error = requirements?.error(of: payload) {
-            let direction = isOnRequest ? "request" : "response"
-            return .reject(RPCError(code, text ?? "message \(message.number) of the \(direction) \(error)"))
+        if let error = plan.requirements?.error(of: payload) {
+            let direction = plan.isOnRequest ? "request" : "response"
+            return .reject(RPCError(plan.code, plan.text ?? "message \(message.number) of the \(direction) \(error)"))
         }
-        if let replacement { message.replace(with: replacement.span) }
-        if drops { message.drop() }
+        if let replacement = plan.replacement { message.replace(with: replacement.span) }
+        if plan.drops { message.drop() }
         return .next
     }
 }

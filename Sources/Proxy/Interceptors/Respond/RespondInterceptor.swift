@@ -5,7 +5,7 @@ internal import Protocols
 internal import RPC
 
 /// Responds to every call itself.
-final class RespondInterceptor: Interceptor {
+struct RespondPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "respond",
         summary: """
@@ -19,12 +19,12 @@ final class RespondInterceptor: Interceptor {
             Option("headers", .map, "The headers of a plain HTTP response."),
             Option("body", .string, default: "", "The body of a plain HTTP response."),
         ],
-        make: { section, _ in RespondInterceptor(section) }
+        plan: { section, _ in RespondPlan(section) }
     )
 
     let events: EventSet = .requestHead
-    private let message: [UInt8]?
-    private let plain: LocalResponse
+    let message: [UInt8]?
+    let plain: LocalResponse
 
     init(_ section: Section) {
         message = section.json("json")
@@ -46,6 +46,18 @@ final class RespondInterceptor: Interceptor {
             headers: headers,
             body: Array(section.string("body").utf8)
         )
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { RespondInterceptor(self) }
+}
+
+/// Responds to one worker's calls.
+final class RespondInterceptor: Interceptor {
+    private let message: [UInt8]?
+    private let plain: LocalResponse
+
+    init(_ plan: RespondPlan) {
+        (message, plain) = (plan.message, plan.plain)
     }
 
     func requestHead(_ call: Call) -> Verdict {

@@ -1,6 +1,6 @@
 internal import Configuration
 
-extension TokenInterceptor {
+extension TokenPlan {
     static let kind = InterceptorKind(
         name: "token",
         summary:
@@ -77,7 +77,7 @@ extension TokenInterceptor {
                 "If there is no token, `continue` sends the call without one, and `{ code: …, message: … }` rejects it."
             ),
         ],
-        make: { TokenInterceptor($0, $1) }
+        plan: { TokenPlan($0, $1) }
     )
 
     private static let sources = [

@@ -4,7 +4,7 @@ internal import HTTP
 internal import RPC
 
 /// Tells callers other errors than those that have come.
-final class ErrorInterceptor: Interceptor {
+struct ErrorPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "error",
         summary: """
@@ -16,11 +16,11 @@ final class ErrorInterceptor: Interceptor {
         options: ErrorRule.options + [
             Option("map", .sections(ErrorRule.options), "A list of rules with these options.")
         ],
-        make: { section, _ in ErrorInterceptor(section) }
+        plan: { section, _ in ErrorPlan(section) }
     )
 
     let events: EventSet = .responseErrors
-    private let rules: [ErrorRule]
+    let rules: [ErrorRule]
 
     init(_ section: Section) {
         guard section.has("map") else {
@@ -39,6 +39,15 @@ final class ErrorInterceptor: Interceptor {
             )
         }
     }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { ErrorInterceptor(rules) }
+}
+
+/// Changes the errors of one worker's calls.
+final class ErrorInterceptor: Interceptor {
+    private let rules: [ErrorRule]
+
+    init(_ rules: [ErrorRule]) { self.rules = rules }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
         guard let error = end.error, let rule = rules.first(where: { $0.applies(to: error.code) }) else { return .next }

@@ -7,7 +7,7 @@ internal import Telemetry
 internal import Time
 
 /// Rejects calls that are too many, too fast or too large.
-final class LimitInterceptor: Interceptor {
+struct LimitPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "limit",
         summary:
@@ -63,23 +63,19 @@ final class LimitInterceptor: Interceptor {
                 "The message of the rejection. The default says which limit was reached, and when to retry."
             ),
         ],
-        make: { LimitInterceptor($0, $1) }
+        plan: { LimitPlan($0, $1) }
     )
 
     let events: EventSet
-    private let shared: SharedLimit?
-    private let settings: LimitSettings
+    let settings: LimitSettings
     /// Tells for whom a call counts, unless that is the same for all.
-    private let key: Template?
-    private let messageLimit: Int?
-    private let headerLimit: Int?
-    private let code: RPCCode
-    private let text: String?
-    private let scratch = ByteQueue(keeping: 256)
-    /// What the calls under way have taken, where that has to be given back.
-    private var taken: [ObjectIdentifier: Int] = [:]
+    let key: Template?
+    let messageLimit: Int?
+    let headerLimit: Int?
+    let code: RPCCode
+    let text: String?
 
-    init(_ section: Section, _ context: CompileContext) {
+    init(_ section: Section, _ context: BuildContext) {
         Self.check(section)
         let rate = Self.rate(section)
         settings = LimitSettings(
@@ -96,12 +92,14 @@ final class LimitInterceptor: Interceptor {
         headerLimit = section.integer(ifGiven: "header")
         code = RPCCode(name: section.string("code")) ?? .resourceExhausted
         text = section.string(ifGiven: "text")
-        shared = rate == nil && settings.concurrency == nil ? nil : context.limits.limit(settings)
         var events: EventSet = .requestHead
         if settings.concurrency != nil { events.insert(.finished) }
         if messageLimit != nil { events.insert(.requestMessages) }
         self.events = events
     }
+
+    /// Whether calls are counted.
+    var isShared: Bool { settings.rate != nil || settings.concurrency != nil }
 
     private static func check(_ section: Section) {
         if !["rate", "concurrency", "message", "header"].contains(where: section.has) {
@@ -128,22 +126,41 @@ final class LimitInterceptor: Interceptor {
         return rate
     }
 
+    func instance(on worker: WorkerServices) -> any Interceptor { LimitInterceptor(self, on: worker) }
+}
+
+/// Holds one worker's calls to the limits.
+final class LimitInterceptor: Interceptor {
+    /// What a call has taken of the limit, where that has to be given back.
+    typealias CallState = Int
+
+    private let plan: LimitPlan
+    private let worker: WorkerServices
+    private let shared: SharedLimit?
+    private let scratch = ByteQueue(keeping: 256)
+
+    init(_ plan: LimitPlan, on worker: WorkerServices) {
+        self.plan = plan
+        self.worker = worker
+        shared = plan.isShared ? worker.limits.limit(plan.settings) : nil
+    }
+
     func requestHead(_ call: Call) -> Verdict {
-        if let headerLimit, call.request.fieldBytes > headerLimit {
-            let status = code == .resourceExhausted ? 431 : nil
+        if let headerLimit = plan.headerLimit, call.request.fieldBytes > headerLimit {
+            let status = plan.code == .resourceExhausted ? 431 : nil
             return rejection("the headers exceed \(headerLimit) bytes", httpStatus: status)
         }
         guard let shared else { return .next }
         // Where each attempt of a call comes here, the call is still one.
-        if let before = taken.removeValue(forKey: ObjectIdentifier(call)) { shared.leave(before) }
+        if let before = call[stateOf: self].take() { shared.leave(before) }
         let admission = enter(shared, call)
-        if admission.isCrowded { call.worker.counters.limitHit(.keys) }
+        if admission.isCrowded { worker.counters.limitHit(.keys) }
         switch admission.decision {
         case .admitted:
-            if settings.concurrency != nil { taken[ObjectIdentifier(call)] = admission.slot }
+            if plan.settings.concurrency != nil { call[stateOf: self] = admission.slot }
             return .next
         case .tooMany:
-            let maxConcurrency = settings.concurrency ?? 0
+            let maxConcurrency = plan.settings.concurrency ?? 0
             return rejection(
                 maxConcurrency == 1
                     ? "another call is in progress, and the limit is 1"
@@ -159,17 +176,17 @@ final class LimitInterceptor: Interceptor {
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        guard let messageLimit, payload.count > messageLimit else { return .next }
+        guard let messageLimit = plan.messageLimit, payload.count > messageLimit else { return .next }
         return rejection("a request message exceeds \(messageLimit) bytes")
     }
 
     func finished(_ call: Call) {
         // A call that was not let in has taken nothing.
-        if let slot = taken.removeValue(forKey: ObjectIdentifier(call)) { shared?.leave(slot) }
+        if let slot = call[stateOf: self].take() { shared?.leave(slot) }
     }
 
     private func enter(_ shared: SharedLimit, _ call: Call) -> LimitBuckets.Admission {
-        guard let key else { return shared.enter(nil, at: call.now) }
+        guard let key = plan.key else { return shared.enter(nil, at: call.now) }
         let scratch = scratch
         defer { scratch.removeAll() }
         key.render(for: call, to: scratch)
@@ -181,7 +198,7 @@ final class LimitInterceptor: Interceptor {
         metadata: [(name: String, value: String)] = [],
         httpStatus: Int? = nil
     ) -> Verdict {
-        .reject(RPCError(code, text ?? cause, metadata: metadata, httpStatus: httpStatus))
+        .reject(RPCError(plan.code, plan.text ?? cause, metadata: metadata, httpStatus: httpStatus))
     }
 }
 

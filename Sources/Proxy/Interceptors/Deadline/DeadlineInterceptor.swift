@@ -6,7 +6,7 @@ internal import Protocols
 internal import Time
 
 /// Gives calls a time-out, or a shorter one than they bring.
-final class DeadlineInterceptor: Interceptor {
+struct DeadlinePlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "deadline",
         summary:
@@ -18,7 +18,7 @@ final class DeadlineInterceptor: Interceptor {
                 "Other times for one method, `pkg.Service/Method`, or one service, `pkg.Service/*`."
             )
         ],
-        make: { section, _ in DeadlineInterceptor(section) }
+        plan: { section, _ in DeadlinePlan(section) }
     )
 
     private static let timeOptions = [
@@ -73,14 +73,10 @@ final class DeadlineInterceptor: Interceptor {
         diagnostics.report("\(Diagnostic.quote(name)) is not a valid method; \(advice)", at: mark)
     }
 
-    func requestHead(_ call: Call) -> Verdict {
-        let times = times(for: call)
-        // The caller's own time is in force already.
-        if let limit = call.deadline == nil ? times.withoutCallers : times.maximum { call.limitTime(to: limit) }
-        return .next
-    }
+    func instance(on worker: WorkerServices) -> any Interceptor { DeadlineInterceptor(self) }
 
-    private func times(for call: Call) -> Times {
+    /// The times of a call.
+    func times(for call: Call) -> Times {
         guard !methods.isEmpty || !services.isEmpty, let procedure = call.rpcProcedure else { return times }
         let request = call.request
         let path = request.path
@@ -92,8 +88,22 @@ final class DeadlineInterceptor: Interceptor {
     }
 }
 
+/// Gives calls their time-outs.
+final class DeadlineInterceptor: Interceptor {
+    private let plan: DeadlinePlan
+
+    init(_ plan: DeadlinePlan) { self.plan = plan }
+
+    func requestHead(_ call: Call) -> Verdict {
+        let times = plan.times(for: call)
+        // The caller's own time is in force already.
+        if let limit = call.deadline == nil ? times.withoutCallers : times.maximum { call.limitTime(to: limit) }
+        return .next
+    }
+}
+
 /// The times that some calls get; nil is without end.
-private struct Times {
+struct Times {
     private(set) var usual: Duration?
     private(set) var maximum: Duration?
 

@@ -8,7 +8,7 @@ internal import Telemetry
 internal import Time
 
 /// Counts calls.
-final class MetricsInterceptor: Interceptor {
+struct MetricsPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "metrics",
         summary: "Counts calls and measures their time, by service, method and code.",
@@ -29,31 +29,42 @@ final class MetricsInterceptor: Interceptor {
                 """
             ),
         ],
-        make: { section, context in
-            readBuckets(section, context)
-            return MetricsInterceptor(methods: section.integer("methods"))
-        }
+        plan: { MetricsPlan($0, $1) }
     )
 
     let events: EventSet = [.requestHead, .messageCounts, .finished]
-    private let methods: Int
+    let methods: Int
 
-    init(methods: Int) {
-        self.methods = methods
+    init(_ section: Section, _ context: BuildContext) {
+        methods = section.integer("methods")
+        Self.readBuckets(section, context.resources)
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { MetricsInterceptor(self, on: worker) }
+}
+
+/// Counts one worker's calls.
+final class MetricsInterceptor: Interceptor {
+    private let methods: Int
+    private let counters: WorkerCounters
+
+    init(_ plan: MetricsPlan, on worker: WorkerServices) {
+        methods = plan.methods
+        counters = worker.counters
     }
 
     func requestHead(_ call: Call) -> Verdict {
         guard call.counted == nil else { return .next }
-        call.worker.counters.setMethodLimit(methods)
+        counters.setMethodLimit(methods)
         let request = call.request
-        call.counted = call.worker.counters.start(request.path, call.classification.rpcProtocol.callProtocol)
+        call.counted = counters.start(request.path, call.rpcProtocol.callProtocol)
         return .next
     }
 
     func finished(_ call: Call) {
         guard let counted = call.counted else { return }
         call.counted = nil
-        call.worker.counters.end(
+        counters.end(
             counted,
             route: call.generation.counter(ofRoute: call.routeNumber),
             code: call.record.code.rawValue,
@@ -61,7 +72,7 @@ final class MetricsInterceptor: Interceptor {
             messages: call.messageCounts
         )
         guard let upstream = call.route.upstream, call.record.stages.forwarded > .start else { return }
-        call.worker.counters.upstreamCall(
+        counters.upstreamCall(
             upstream.counter,
             code: call.record.code.rawValue,
             duration: call.record.stages.ended - call.record.stages.forwarded
@@ -69,12 +80,12 @@ final class MetricsInterceptor: Interceptor {
     }
 }
 
-extension MetricsInterceptor {
-    /// Gives the context the buckets that the file names; all interceptors of a file share one list.
-    private static func readBuckets(_ section: Section, _ context: CompileContext) {
+extension MetricsPlan {
+    /// Takes the buckets that the file names; all interceptors of a file share one list.
+    private static func readBuckets(_ section: Section, _ resources: BuildResources) {
         guard section.has("buckets"), let bounds = bounds(section) else { return }
         let mark = section.mark(of: "buckets")
-        if let other = context.buckets, other.bounds != bounds {
+        if let other = resources.buckets, other.bounds != bounds {
             let (first, second) = mark < other.mark ? (mark, other.mark) : (other.mark, mark)
             let problem = "\"buckets\" differs from the list on line \(first.line)"
             section.diagnostics.report(
@@ -82,7 +93,7 @@ extension MetricsInterceptor {
                 at: second
             )
         } else {
-            context.buckets = (bounds, mark)
+            resources.buckets = (bounds, mark)
         }
     }
 

@@ -6,7 +6,7 @@ internal import RPC
 internal import Time
 
 /// Lets calls go wrong, so that it can be tried how applications take it.
-final class FaultInterceptor: Interceptor {
+struct FaultPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "fault",
         summary: "Injects faults to test an application: delays, errors, resets, cut responses and slow messages.",
@@ -21,25 +21,16 @@ final class FaultInterceptor: Interceptor {
                 """
             )
         ],
-        make: { FaultInterceptor($0, $1) }
+        plan: { section, _ in FaultPlan(section) }
     )
-
-    private static let field = FieldName(Fault.field)
 
     let events: EventSet
     /// One message after the other, so that none waits for longer than its own time.
     let isSerial: Bool
-    private let name: String
-    private let standing: Fault
-    private let isFromHeader: Bool
-    /// What holds for the call.
-    private var fault: Fault?
-    private var requestPace: Pace?
-    private var responsePace: Pace?
-    private var messages = 0
+    let standing: Fault
+    let isFromHeader: Bool
 
-    init(_ section: Section, _ context: CompileContext) {
-        name = context.name
+    init(_ section: Section) {
         standing = Fault(section)
         isFromHeader = section.bool("from_header")
         if standing.isEmpty, !isFromHeader {
@@ -54,16 +45,32 @@ final class FaultInterceptor: Interceptor {
         self.events = events
     }
 
-    private init(forCallOf shared: FaultInterceptor) {
-        events = shared.events
-        isSerial = shared.isSerial
-        name = shared.name
-        standing = shared.standing
-        isFromHeader = shared.isFromHeader
+    func instance(on worker: WorkerServices) -> any Interceptor { FaultInterceptor(self, on: worker) }
+}
+
+/// Lets one worker's calls go wrong.
+final class FaultInterceptor: Interceptor {
+    /// What holds for a call.
+    struct CallState {
+        let fault: Fault
+        var requestPace: Pace?
+        var responsePace: Pace?
+        var messages = 0
+
+        fileprivate init(_ fault: Fault) {
+            self.fault = fault
+            requestPace = fault.throttle.map(Pace.init)
+            responsePace = requestPace
+        }
     }
 
-    func forCall() -> any Interceptor {
-        events == .requestHead ? self : FaultInterceptor(forCallOf: self)
+    private static let field = FieldName(Fault.field)
+
+    private let plan: FaultPlan
+    private let worker: WorkerServices
+
+    init(_ plan: FaultPlan, on worker: WorkerServices) {
+        (self.plan, self.worker) = (plan, worker)
     }
 
     // MARK: The request
@@ -71,26 +78,22 @@ final class FaultInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         let chosen: Fault
         do throws(Fault.Malformed) {
-            chosen = try asked(call.request) ?? standing
+            chosen = try asked(call.request) ?? plan.standing
         } catch {
             return .reject(RPCError(.invalidArgument, "\(Fault.field): \(error.text)"))
         }
-        guard Double.random(in: 0..<100, using: &call.worker.random) < chosen.percentage else { return .next }
-        if events != .requestHead {
-            fault = chosen
-            requestPace = chosen.throttle.map(Pace.init)
-            responsePace = requestPace
-        }
+        guard Double.random(in: 0..<100, using: &worker.random) < chosen.percentage else { return .next }
+        if plan.events != .requestHead { call[stateOf: self] = CallState(chosen) }
         return chosen.isOnResponse ? .next : head(of: chosen, call)
     }
 
     func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        slow(payload.count, \.requestPace, call)
+        slow(call[stateOf: self]?.requestPace?.wait(for: payload.count, at: call.now), call)
     }
 
     /// The fault that the caller asks for; the field goes no further.
     private func asked(_ request: HTTPHead) throws(Fault.Malformed) -> Fault? {
-        guard isFromHeader, let index = request.first(Self.field) else { return nil }
+        guard plan.isFromHeader, let index = request.first(Self.field) else { return nil }
         guard request.first(Self.field, from: index + 1) == nil else { throw Fault.Malformed(text: "it occurs twice") }
         let text = request.value(at: index).string
         request.remove(Self.field)
@@ -100,18 +103,20 @@ final class FaultInterceptor: Interceptor {
     // MARK: The response
 
     func responseHead(_ head: HTTPHead, _ call: Call) -> Verdict {
-        guard let fault, fault.isOnResponse else { return .next }
+        guard let fault = call[stateOf: self]?.fault, fault.isOnResponse else { return .next }
         return self.head(of: fault, call)
     }
 
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        if let ending = fault?.ending(after: messages) { return end(ending, after: .zero, call) }
-        messages += 1
-        return slow(payload.count, \.responsePace, call)
+        guard let state = call[stateOf: self] else { return .next }
+        if let ending = state.fault.ending(after: state.messages) { return end(ending, after: .zero, call) }
+        call[stateOf: self]?.messages += 1
+        return slow(call[stateOf: self]?.responsePace?.wait(for: payload.count, at: call.now), call)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
-        guard end.error == nil, let ending = fault?.ending(after: messages) else { return .next }
+        guard end.error == nil, let state = call[stateOf: self], let ending = state.fault.ending(after: state.messages)
+        else { return .next }
         if case .error(let error) = ending {
             end.error = error
             return .next
@@ -132,15 +137,14 @@ final class FaultInterceptor: Interceptor {
             return delay > .zero ? wait(delay, call) { $0.resume(.reject(error)) } : .reject(error)
         case .reset:
             // A reset takes back what has not left yet, and the messages before it are to arrive.
-            let delay = messages > 0 ? max(delay, .millisecond) : delay
+            let delay = call[stateOf: self]?.messages ?? 0 > 0 ? max(delay, .millisecond) : delay
             return delay > .zero ? wait(delay, call) { $0.resume(.reset) } : .reset
         }
     }
 
-    private func slow(_ bytes: Int, _ pace: ReferenceWritableKeyPath<FaultInterceptor, Pace?>, _ call: Call) -> Verdict
-    {
-        let time = self[keyPath: pace]?.wait(for: bytes, at: call.now) ?? .zero
-        return time > .zero ? wait(time, call) { $0.resume() } : .next
+    private func slow(_ time: Duration?, _ call: Call) -> Verdict {
+        guard let time, time > .zero else { return .next }
+        return wait(time, call) { $0.resume() }
     }
 
     /// Does `action` with what waits when the time has passed, unless the call is over before.

@@ -2,7 +2,7 @@ internal import Configuration
 public import RPC
 
 /// Ends every call with an error.
-final class RejectInterceptor: Interceptor {
+struct RejectPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "reject",
         summary: "Ends the call with an error in the caller's protocol. The call does not reach the upstream.",
@@ -23,7 +23,7 @@ final class RejectInterceptor: Interceptor {
                 "Fields to add to the headers, or to the trailers if the protocol has errors there."
             ),
         ],
-        make: { section, _ in RejectInterceptor(section) }
+        plan: { section, _ in RejectPlan(section) }
     )
 
     private static let detailOptions = [
@@ -54,6 +54,15 @@ final class RejectInterceptor: Interceptor {
             metadata: metadata
         )
     }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { RejectInterceptor(error) }
+}
+
+/// Rejects one worker's calls.
+final class RejectInterceptor: Interceptor {
+    private let error: RPCError
+
+    init(_ error: RPCError) { self.error = error }
 
     func requestHead(_ call: Call) -> Verdict {
         .reject(error)

@@ -4,7 +4,7 @@ internal import HTTP
 internal import RPC
 
 /// Gives requests another path, query or host.
-final class RewriteInterceptor: Interceptor {
+struct RewritePlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "rewrite",
         summary:
@@ -24,15 +24,13 @@ final class RewriteInterceptor: Interceptor {
                 "A template for the host, with an optional port."
             ),
         ],
-        make: { section, _ in RewriteInterceptor(section) }
+        plan: { section, _ in RewritePlan(section) }
     )
 
     let events: EventSet = .requestHead
-    private let path: PathRule?
-    private let query: QueryRules?
-    private let authority: Template?
-    private let newTarget = ByteQueue(keeping: 256)
-    private let newAuthority = ByteQueue(keeping: 64)
+    let path: PathRule?
+    let query: QueryRules?
+    let authority: Template?
 
     init(_ section: Section) {
         path = section.has("path") ? PathRule(section.section("path")) : nil
@@ -48,6 +46,21 @@ final class RewriteInterceptor: Interceptor {
                 at: "authority"
             )
         }
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { RewriteInterceptor(self) }
+}
+
+/// Changes the targets of one worker's calls.
+final class RewriteInterceptor: Interceptor {
+    private let path: PathRule?
+    private let query: QueryRules?
+    private let authority: Template?
+    private let newTarget = ByteQueue(keeping: 256)
+    private let newAuthority = ByteQueue(keeping: 64)
+
+    init(_ plan: RewritePlan) {
+        (path, query, authority) = (plan.path, plan.query, plan.authority)
     }
 
     func requestHead(_ call: Call) -> Verdict {

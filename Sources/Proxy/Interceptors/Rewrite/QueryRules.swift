@@ -6,14 +6,14 @@ internal import Protocols
 /// The rules for the parameters of a query; those that no rule names keep their bytes and their places.
 ///
 /// Parameters of the Connect protocol stay what they are in a call that is made by them.
-final class QueryRules {
+struct QueryRules: Sendable {
     static let options = [
         Option("set", .map, "Parameters to set. A parameter that exists is replaced."),
         Option("add", .map, "Parameters to append. A parameter that exists is kept."),
         Option("remove", .strings, "Parameters to remove."),
     ]
 
-    private struct Rule {
+    private struct Rule: Sendable {
         let name: [UInt8]
         let template: Template?
         /// Whether the protocol owns the parameter in calls of Connect by GET.
@@ -29,9 +29,6 @@ final class QueryRules {
     private let removed: [Rule]
     private let set: [Rule]
     private let added: [Rule]
-    /// Which of the parameters to set have been, in the query that is being made.
-    private var isSet: [Bool]
-    private let value = ByteQueue(keeping: 256)
 
     /// Compiles the rules; what is wrong with them is reported.
     init(_ section: Section) {
@@ -43,7 +40,6 @@ final class QueryRules {
         removed = section.strings("remove").map { Rule($0, nil) }
         set = rules("set")
         added = rules("add")
-        isSet = [Bool](repeating: false, count: set.count)
         guard removed.isEmpty, set.isEmpty, added.isEmpty else { return }
         let advice = "add \"set\", \"add\" or \"remove\""
         section.diagnostics.report("the rules do not change the query; \(advice)", at: section.mark)
@@ -54,7 +50,7 @@ final class QueryRules {
         let request = call.request
         let query = request.query
         let start = queue.count
-        for index in set.indices { isSet[index] = false }
+        var isSet = [Bool](repeating: false, count: set.count)
         var position = 0
         while let parameter = QueryParameter(in: query, at: &position) {
             let name = query.extracting(parameter.name)
@@ -87,10 +83,10 @@ final class QueryRules {
         separate(queue, after: start)
         queue.append(escaping: rule.name.span)
         queue.append(byte: UInt8(ascii: "="))
-        let value = value
+        let value = call.worker.acquireQueue()
         rule.template?.render(for: call, to: value)
         queue.append(escaping: value.readable)
-        value.removeAll()
+        call.worker.release(value)
     }
 
     private func separate(_ queue: ByteQueue, after start: Int) {

@@ -7,7 +7,7 @@ internal import RPC
 internal import Telemetry
 
 /// Writes one line of JSON for every call.
-final class LogInterceptor: Interceptor {
+struct LogPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "log",
         summary: "Writes one line of JSON for each call when it ends.",
@@ -32,18 +32,31 @@ final class LogInterceptor: Interceptor {
                 "Request headers to log, as they go to the upstream. Redacted headers are masked."
             ),
         ],
-        make: { LogInterceptor($0, $1) }
+        plan: { LogPlan($0, $1) }
     )
 
     let events: EventSet = .finished
-    private let sink: LineSink
-    private let headers: [FieldName]
+    let destination: LogDestination
+    let headers: [FieldName]
 
-    init(_ section: Section, _ context: CompileContext) {
-        sink = LineSink("to", mode: "mode", of: section, context)
+    init(_ section: Section, _ context: BuildContext) {
+        destination = LogDestination("to", mode: "mode", of: section, context)
         headers = section.markedStrings("headers").map {
             HeaderName.valid($0.text, at: $0.mark, into: section.diagnostics)
         }
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { LogInterceptor(self, on: worker) }
+}
+
+/// Writes the lines of one worker's calls.
+final class LogInterceptor: Interceptor {
+    private let sink: LineSink
+    private let headers: [FieldName]
+
+    init(_ plan: LogPlan, on worker: WorkerServices) {
+        sink = LineSink(plan.destination, on: worker)
+        headers = plan.headers
     }
 
     func finished(_ call: Call) {

@@ -3,7 +3,7 @@ internal import Documents
 internal import HTTP
 
 /// Keeps headers and parts of messages out of what people read; nothing of a call is changed.
-final class RedactInterceptor: Interceptor, Redacting {
+struct RedactPlan: InterceptorPlan, Redacting {
     static let kind = InterceptorKind(
         name: "redact",
         summary: """
@@ -23,7 +23,7 @@ final class RedactInterceptor: Interceptor, Redacting {
                 """
             ),
         ],
-        make: { section, _ in RedactInterceptor(section) }
+        plan: { section, _ in RedactPlan(section) }
     )
 
     let events: EventSet = []
@@ -45,4 +45,9 @@ final class RedactInterceptor: Interceptor, Redacting {
         }
         redactions = Redactions(headers: headers, pointers: pointers)
     }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { RedactInterceptor() }
 }
+
+/// Has no part in calls: what its plan says is done by those that show something.
+final class RedactInterceptor: Interceptor {}

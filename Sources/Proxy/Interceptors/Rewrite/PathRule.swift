@@ -4,7 +4,7 @@ internal import HTTP
 internal import Patterns
 
 /// How a path becomes another.
-final class PathRule {
+struct PathRule: Sendable {
     static let options = [
         Option("template", .string, oneOf: "rule", example: "/v2{path}", "A template for the whole path."),
         Option(
@@ -29,7 +29,7 @@ final class PathRule {
         ),
     ]
 
-    private enum Change {
+    private enum Change: Sendable {
         case template(Template)
         case prefix([UInt8], with: [UInt8])
         case pattern(Pattern, with: Replacement)

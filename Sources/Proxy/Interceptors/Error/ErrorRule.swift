@@ -2,7 +2,7 @@ internal import Configuration
 internal import RPC
 
 /// What becomes of some errors on their way to the caller.
-struct ErrorRule {
+struct ErrorRule: Sendable {
     static let options = [
         Option(
             "from",

@@ -4,7 +4,7 @@ internal import HTTP
 internal import Protocols
 
 /// Changes headers and trailers by rules.
-final class HeadersInterceptor: Interceptor {
+struct HeadersPlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "headers",
         summary:
@@ -14,27 +14,26 @@ final class HeadersInterceptor: Interceptor {
             """,
         rewrites: true,
         options: [
-            Option("request", .section(HeaderRules.options), "Rules for the request headers."),
-            Option("response", .section(HeaderRules.options), "Rules for the response headers."),
+            Option("request", .section(HeaderRulesPlan.options), "Rules for the request headers."),
+            Option("response", .section(HeaderRulesPlan.options), "Rules for the response headers."),
             Option(
                 "trailers",
-                .section(HeaderRules.options),
+                .section(HeaderRulesPlan.options),
                 "Rules for the response trailers. In unary Connect calls these are the `trailer-` headers."
             ),
         ],
-        make: { section, _ in HeadersInterceptor(section) }
+        plan: { section, _ in HeadersPlan(section) }
     )
 
     let events: EventSet
-    private let request: HeaderRules?
-    private let response: HeaderRules?
-    private let trailers: HeaderRules?
-    /// The rules for trailers as they read where trailers are headers with a prefix.
-    private let prefixedTrailers: HeaderRules?
+    let request: HeaderRulesPlan?
+    let response: HeaderRulesPlan?
+    let trailers: HeaderRulesPlan?
+    let prefixedTrailers: HeaderRulesPlan?
 
     init(_ section: Section) {
         let rules = { (key: String, prefix: String) in
-            section.has(key) ? HeaderRules(section.section(key), prefix: prefix) : nil
+            section.has(key) ? HeaderRulesPlan(section.section(key), prefix: prefix) : nil
         }
         request = rules("request", "")
         response = rules("response", "")
@@ -49,6 +48,24 @@ final class HeadersInterceptor: Interceptor {
         if response != nil { events.insert(.responseHead) }
         if trailers != nil { events.insert(.responseTrailers) }
         self.events = events
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { HeadersInterceptor(self) }
+}
+
+/// Changes the heads and trailers of one worker's calls.
+final class HeadersInterceptor: Interceptor {
+    private let request: HeaderRules?
+    private let response: HeaderRules?
+    private let trailers: HeaderRules?
+    /// The rules for trailers as they read where trailers are headers with a prefix.
+    private let prefixedTrailers: HeaderRules?
+
+    init(_ plan: HeadersPlan) {
+        request = plan.request.map(HeaderRules.init)
+        response = plan.response.map(HeaderRules.init)
+        trailers = plan.trailers.map(HeaderRules.init)
+        prefixedTrailers = plan.prefixedTrailers.map(HeaderRules.init)
     }
 
     func requestHead(_ call: Call) -> Verdict {

@@ -4,15 +4,28 @@ internal import Telemetry
 
 /// Writes messages where people can read them, one line of JSON each.
 final class MessageTee {
+    /// Where messages go, and how much of them.
+    struct Plan: Sendable {
+        fileprivate let destination: LogDestination
+        fileprivate let direction: StaticString
+        fileprivate let limit: Int
+
+        /// Takes the destination that the option `tee` names; `tee_limit` says how much of a message is written.
+        init(_ section: Section, direction: StaticString, _ context: BuildContext) {
+            destination = LogDestination("tee", of: section, context)
+            limit = section.size("tee_limit")
+            self.direction = direction
+        }
+    }
+
     private let sink: LineSink
     private let direction: StaticString
     private let limit: Int
 
-    /// Takes the place that the option `tee` names; `tee_limit` says how much of a message is written.
-    init(_ section: Section, direction: StaticString, _ context: CompileContext) {
-        sink = LineSink("tee", of: section, context)
-        limit = section.size("tee_limit")
-        self.direction = direction
+    /// Makes the tee of a worker.
+    init(_ plan: Plan, on worker: WorkerServices) {
+        sink = LineSink(plan.destination, on: worker)
+        (direction, limit) = (plan.direction, plan.limit)
     }
 
     /// Writes a message, without what is to be kept out.

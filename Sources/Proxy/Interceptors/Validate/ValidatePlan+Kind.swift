@@ -1,6 +1,6 @@
 internal import Configuration
 
-extension ValidateInterceptor {
+extension ValidatePlan {
     static let kind = InterceptorKind(
         name: "validate",
         summary: """
@@ -25,6 +25,6 @@ extension ValidateInterceptor {
                 "The default retry options of all rules."
             ),
         ],
-        make: { ValidateInterceptor($0, $1) }
+        plan: { ValidatePlan($0, $1) }
     )
 }

@@ -1,0 +1,55 @@
+public import Configuration
+internal import Telemetry
+
+/// What the options of one interceptor came to: all that is parsed, read or acquired for it.
+///
+/// It is made once, on the main thread, when a configuration is loaded, and all workers share it. It never changes. Each worker
+/// makes its interceptor of it.
+public protocol InterceptorPlan: Sendable {
+    /// The events that the chain calls hooks for; asked once.
+    var events: EventSet { get }
+    /// Whether what follows is handed to the interceptor only when what it has suspended has gone on.
+    var isSerial: Bool { get }
+    /// What is wrong with sending every call to this upstream; said once, when the configuration is loaded.
+    func rejection(of upstream: UpstreamSettings) -> String?
+    /// Makes the interceptor of one worker, on the worker's thread.
+    ///
+    /// Calls wait meanwhile: it may not read files, compile or parse.
+    func instance(on worker: WorkerServices) -> any Interceptor
+}
+
+extension InterceptorPlan {
+    public var isSerial: Bool { false }
+    public func rejection(of upstream: UpstreamSettings) -> String? { nil }
+}
+
+/// What a plan is made with, beside its options. Belongs to the main thread.
+public struct BuildContext {
+    /// The name of the interceptor.
+    public let name: String
+    /// What the interceptors of the configuration share.
+    let resources: BuildResources
+}
+
+/// What the interceptors of a configuration share while they are planned, and what they leave for others.
+///
+/// Belongs to the main thread.
+final class BuildResources {
+    /// The named calls.
+    let calls: NamedCalls
+    /// What has been read and made for the configuration.
+    let acquired: Acquired
+    /// The credentials that interceptors name, in the order of the file.
+    var credentials: [NamedCredential] = []
+    /// The permission bits that log files get, by path.
+    var logModes: [String: UInt32] = [:]
+    /// The files that logs go to, in the order of the configuration.
+    var logFiles: [MarkedString] = []
+    /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
+    var buckets: (bounds: HistogramBounds, mark: Mark)?
+
+    init(calls: NamedCalls = NamedCalls(), acquired: Acquired = Acquired()) {
+        self.calls = calls
+        self.acquired = acquired
+    }
+}
