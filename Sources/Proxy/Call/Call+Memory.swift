@@ -33,18 +33,14 @@ extension Call {
     static let usualWait = Duration.second
 
     package var heldBytes: Int {
-        let queues = [
-            outbox, retryBuffer, requestQuery, heldBody, bareMessage, requestRest?.bytes, responseRest?.bytes,
-        ]
-        let readers = (requestReader?.heldBytes ?? 0) + (responseReader?.heldBytes ?? 0)
-        let suspended = holdQueues.request.heldBySuspensions + holdQueues.response.heldBySuspensions
-        let waiting = holdQueues.request.bytes + holdQueues.response.bytes + suspended + (attempt?.heldBytes ?? 0)
-        return queues.reduce(Self.size + readers + waiting) { $0 + ($1?.capacity ?? 0) }
+        let queues = [outbox, retryBuffer, requestQuery, heldBody]
+        let flowing = flows.request.heldBytes + flows.response.heldBytes + (attempt?.heldBytes ?? 0)
+        return queues.reduce(Self.size + flowing) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Instant {
-        let peers = min(attempt?.waitsSince ?? .max, requestPieceCame, responsePieceCame, barePieceCame)
-        let martlet = min(holdQueues.request.waitsSince, holdQueues.response.waitsSince, connectingSince)
+        let peers = min(attempt?.waitsSince ?? .max, flows.request.pieceWaitsSince, responseWaitsSince)
+        let martlet = min(flows.request.queues.waitsSince, flows.response.queues.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
 
@@ -53,19 +49,9 @@ extension Call {
         isForwarded && acceptsRequest && attempt?.isConnected != true ? ledger.since : .max
     }
 
-    /// When the caller last sent some of what waits for the rest of it.
-    private var requestPieceCame: Instant {
-        requestReader?.heldBytes ?? 0 > 0 ? pieceCame.request : .max
-    }
-
-    /// When the upstream last sent some of what waits for the rest of it.
-    private var responsePieceCame: Instant {
-        responseReader?.heldBytes ?? 0 > 0 || heldBody != nil ? pieceCame.response : .max
-    }
-
-    /// When some last came of the bare message that is being put together, whoever sends it.
-    private var barePieceCame: Instant {
-        bareMessage == nil ? .max : max(pieceCame.request, pieceCame.response)
+    /// Since when a part of the response waits for the rest of it.
+    private var responseWaitsSince: Instant {
+        heldBody == nil ? flows.response.pieceWaitsSince : flows.response.pieceCame
     }
 
     package func releaseSpares() {

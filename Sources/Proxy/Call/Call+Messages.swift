@@ -57,7 +57,7 @@ extension Call {
         )
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
         // Unless somebody keeps it: a stream at rest does not hold its last message.
-        if message === requestMessage || message === responseMessage { message.release() }
+        if message === flows[direction].message { message.release() }
     }
 
     func decompress(_ payload: Span<UInt8>, _ direction: Direction, into queue: ByteQueue) -> RPCError? {
@@ -92,29 +92,24 @@ extension Call {
     }
 
     private func makeMessage(_ direction: Direction) -> Message {
-        let kept = direction == .request ? requestMessage : responseMessage
-        if let kept { return kept }
+        if let kept = flows[direction].message { return kept }
         let new = Message(isBare: !classification.rpcProtocol.hasEnvelopes, queues: worker.context.queues)
-        new.number = direction == .request ? heldMessages.request : heldMessages.response
-        if direction == .request { requestMessage = new } else { responseMessage = new }
+        new.number = flows[direction].keptMessages
+        flows[direction].message = new
         return new
     }
 
     /// A message is kept by somebody: the next one needs another place.
     func lostMessage(_ message: Message, _ direction: Direction) {
-        if requestMessage === message {
-            heldMessages.request = message.number
-            requestMessage = nil
-        } else if responseMessage === message {
-            heldMessages.response = message.number
-            responseMessage = nil
-        }
+        guard flows[direction].message === message else { return }
+        flows[direction].keptMessages = message.number
+        flows[direction].message = nil
     }
 
     /// Keeps bytes of a bare message until it is whole.
     func keepBare(_ body: Span<UInt8>, _ direction: Direction) {
-        let queue = bareMessage ?? worker.acquireQueue()
-        bareMessage = queue
+        let queue = flows[direction].bare ?? worker.acquireQueue()
+        flows[direction].bare = queue
         let limit = direction == .request ? listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
             if direction == .response, isPlainBody { return passPlain(queue, body) }
@@ -122,14 +117,13 @@ extension Call {
             return failBody(RPCError(.resourceExhausted, words), direction)
         }
         queue.append(body)
-        let now = worker.context.loop.now
-        if direction == .request { pieceCame.request = now } else { pieceCame.response = now }
+        flows[direction].pieceCame = worker.context.loop.now
     }
 
     /// A body that is no message and too large to be held passes as it comes.
     private func passPlain(_ kept: ByteQueue, _ body: Span<UInt8>) {
         let number = responses
-        (responseForm, isPlainBody, bareMessage) = (.bytes, false, nil)
+        (flows.response.form, isPlainBody, flows.response.bare) = (.bytes, false, nil)
         pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
         worker.release(kept)
         if isOpen(.response, number) { receiveResponse(body) }
@@ -140,11 +134,11 @@ extension Call {
         let isQuery = direction == .request && classification.rpcProtocol == .connectGet
         let body: ByteQueue?
         do throws(RPCError) {
-            body = isQuery ? try messageOfQuery() : bareMessage
+            body = isQuery ? try messageOfQuery() : flows[direction].bare
         } catch {
             return failBody(error, direction)
         }
-        bareMessage = nil
+        flows[direction].bare = nil
         let isCompressed = compression(direction) != .identity && body.map { !$0.isEmpty } ?? false
         guard let body else { return messageCame(0, Span(), direction) }
         messageCame(isCompressed ? Envelope.compressed : 0, body.readable, direction)

@@ -12,8 +12,8 @@ extension Call {
 
     /// Bytes of the body have come.
     func receiveRequest(_ body: Span<UInt8>) {
-        switch requestForm ?? chooseRequestForm() {
-        case .bytes where holdQueues.request.isEmpty: sendUpstream(body)
+        switch flows.request.form ?? chooseRequestForm() {
+        case .bytes where flows.request.queues.isEmpty: sendUpstream(body)
         case .bytes, .tailed: pass(.bytes, body, .request, from: 0)
         case .framed: readRequest(body)
         case .bare: keepBare(body, .request)
@@ -26,18 +26,18 @@ extension Call {
         let needsMessages =
             hasHeadLeft ? run.requestMeets(.requestMessages) : run.chain.mask(.requestMessages) != 0
         let form = BodyForm(needsMessages, classification.rpcProtocol)
-        if form == .framed { requestReader = makeReader(.request, needsMessages: true) }
-        requestForm = form
+        if form == .framed { flows.request.reader = makeReader(.request, needsMessages: true) }
+        flows.request.form = form
         return form
     }
 
     private func readRequest(_ body: Span<UInt8>) {
         // Not in the call's hands while hooks run, which may end the call.
-        guard var reader = requestReader else { return }
-        if let requestRest { return requestRest.bytes.append(body) }
-        requestReader = nil
+        guard var reader = flows.request.reader else { return }
+        if let rest = flows.request.rest { return rest.bytes.append(body) }
+        flows.request.reader = nil
         var position = 0
-        while acceptsRequest, !holdQueues.request.isPaused, let event = reader.next(in: body, from: &position) {
+        while acceptsRequest, !flows.request.queues.isPaused, let event = reader.next(in: body, from: &position) {
             switch event {
             case .message(let flags, let location): messageCame(flags, reader.bytes(at: location, in: body), .request)
             case .pass, .end: break
@@ -48,9 +48,9 @@ extension Call {
             requestSkipReason = .incomplete
             return
         }
-        requestReader = reader
-        pieceCame.request = worker.context.loop.now
-        if holdQueues.request.isPaused { keepRest(body.extracting(position..<body.count), .request) }
+        flows.request.reader = reader
+        flows.request.pieceCame = worker.context.loop.now
+        if flows.request.queues.isPaused { keepRest(body.extracting(position..<body.count), .request) }
     }
 
     func failRequest(_ error: RPCError) {
@@ -63,18 +63,18 @@ extension Call {
         if let trailers {
             let kept = worker.acquireHead()
             kept.copy(trailers)
-            requestTrailers = kept
+            flows.request.trailers = kept
         }
-        guard requestRest == nil else {
+        guard flows.request.rest == nil else {
             return endAfterRest(.request) { [unowned self] in requestIsWhole(trailers: nil) }
         }
-        let form = requestForm ?? chooseRequestForm()
+        let form = flows.request.form ?? chooseRequestForm()
         if form == .bare { bareMessageCame(.request) }
         guard acceptsRequest else { return }
-        if requestReader?.isBetweenMessages == false {
+        if flows.request.reader?.isBetweenMessages == false {
             return failRequest(RPCError(.invalidArgument, "the request ends in the middle of a message"))
         }
-        if holdQueues.request.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
+        if flows.request.queues.isEmpty, !run.requestMeets(.requestEnd), hasHeadLeft {
             requestEndLeaves()
         } else {
             pass(.requestEnd, .request, from: 0)
@@ -110,11 +110,11 @@ extension Call {
 
     /// How the body is looked at, or will be.
     var likelyRequestForm: BodyForm {
-        requestForm ?? BodyForm(run.requestMeets(.requestMessages), classification.rpcProtocol)
+        flows.request.form ?? BodyForm(run.requestMeets(.requestMessages), classification.rpcProtocol)
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
-        guard requestForm == .bare else {
+        guard flows.request.form == .bare else {
             return write(message, bytes, .request) { sendUpstream($0) }
         }
         let body = worker.acquireQueue()
@@ -141,7 +141,7 @@ extension Call {
     private func requestEndLeaves() {
         hasRequestLeft = true
         guard isForwarded else { return forward() }
-        if let attempt, attempt.isConnected { attempt.sendEnd(trailers: requestTrailers) }
+        if let attempt, attempt.isConnected { attempt.sendEnd(trailers: flows.request.trailers) }
     }
 
     /// Sends bytes of the body, or keeps them until there is a connection.

@@ -19,7 +19,7 @@ extension Call {
         responses += 1
         isResponseClosed = false
         isHeadLast = isLast
-        (responseForm, isPlainBody) = (.bytes, false)
+        (flows.response.form, isPlainBody) = (.bytes, false)
         holdsResponse = false
         isReleased = false
         head.notesEdits = true
@@ -41,39 +41,39 @@ extension Call {
         // What has no messages, such as the page of a proxy in between, can still become an error of the protocol.
         let isSmall = isLast || !reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
         holdsResponse = meetsEnd && (isSmall && rpcProtocol.hasEnvelopes || ownOutcome != nil)
-        if isLast, holdsResponse { responseTrailers = head }
+        if isLast, holdsResponse { flows.response.trailers = head }
         let needsMessages = run.responseMeets(.responseMessages)
         // How a response ends may be told in a frame of its body, and that may be compressed.
         let isFramed = needsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.errors))
-        if reader.hasMessages, !isLast { responseForm = BodyForm(isFramed, rpcProtocol) }
-        guard responseForm == .framed else { return }
+        if reader.hasMessages, !isLast { flows.response.form = BodyForm(isFramed, rpcProtocol) }
+        guard flows.response.form == .framed else { return }
         // What is looked at may change, and the length with it.
         head.contentLength = nil
         guard needsMessages || ownOutcome != nil || responseProtocol == .grpcWebText else {
-            responseForm = .tailed
+            flows.response.form = .tailed
             return
         }
-        responseReader = makeReader(.response, needsMessages: needsMessages)
+        flows.response.reader = makeReader(.response, needsMessages: needsMessages)
     }
 
     private func chooseUnaryForm(_ head: HTTPHead) {
         let isError = head.status != 200
         if !isError {
-            responseForm = BodyForm(run.responseMeets(.responseMessages), classification.rpcProtocol)
+            flows.response.form = BodyForm(run.responseMeets(.responseMessages), classification.rpcProtocol)
         } else if !isOwnError, canDecompressResponse, run.responseMeets(.plainBodies) {
-            (responseForm, isPlainBody) = (.bare, true)
+            (flows.response.form, isPlainBody) = (.bare, true)
         }
         holdsResponse =
-            responseForm == .bare || run.waitsForOutcome
+            flows.response.form == .bare || run.waitsForOutcome
             || run.responseMeets(isError ? [.responseEnd, .responseErrors, .errors] : .responseEnd)
-        if holdsResponse { responseTrailers = removeTrailers(outOf: head) }
+        if holdsResponse { flows.response.trailers = removeTrailers(outOf: head) }
     }
 
     /// A body in JSON is held until it is whole, and so is a response without a body.
     private func choosePlainForm(_ head: HTTPHead, isLast: Bool) {
         let isSmall = head.contentLength ?? 0 <= responseLimit
         isPlainBody = !isLast && isSmall && head.isJSON && canDecompressResponse
-        if isPlainBody { responseForm = .bare }
+        if isPlainBody { flows.response.form = .bare }
         holdsResponse = isLast || isPlainBody || ownOutcome != nil && run.responseMeets(.anyEnd)
     }
 
@@ -111,7 +111,7 @@ extension Call {
 
     /// Bytes of its body have come.
     func receiveResponse(_ body: Span<UInt8>) {
-        switch responseForm {
+        switch flows.response.form ?? .bytes {
         case .bytes: passBytes(body)
         case .tailed where reader.isOfMessages || reader.isWholeSuccess && !run.responseMeets(.anyEnd): passBytes(body)
         case .tailed: readTail(body)
@@ -122,14 +122,14 @@ extension Call {
 
     /// Nobody asks for bytes: they only wait behind what waits.
     private func passBytes(_ body: Span<UInt8>) {
-        guard !holdQueues.response.isEmpty else { return leaveForCaller(.bytes, body) }
+        guard !flows.response.queues.isEmpty else { return leaveForCaller(.bytes, body) }
         pass(.bytes, body, .response, from: run.chain.links.count - 1)
     }
 
     /// Something that is no message comes, or may do so: from there on the body is looked at.
     private func readTail(_ body: Span<UInt8>) {
-        responseForm = .framed
-        responseReader = makeReader(
+        flows.response.form = .framed
+        flows.response.reader = makeReader(
             .response,
             needsMessages: false,
             from: reader.start,
@@ -141,12 +141,12 @@ extension Call {
     }
 
     private func readResponse(_ body: Span<UInt8>) {
-        guard var reader = responseReader else { return }
-        if let responseRest { return responseRest.bytes.append(body) }
-        responseReader = nil
+        guard var reader = flows.response.reader else { return }
+        if let rest = flows.response.rest { return rest.bytes.append(body) }
+        flows.response.reader = nil
         let number = responses
         var position = 0
-        while isOpen(.response, number), !holdQueues.response.isPaused,
+        while isOpen(.response, number), !flows.response.queues.isPaused,
             let event = reader.next(in: body, from: &position)
         {
             switch event {
@@ -159,9 +159,9 @@ extension Call {
             }
         }
         guard isOpen(.response, number) else { return }
-        responseReader = reader
-        pieceCame.response = worker.context.loop.now
-        if holdQueues.response.isPaused { keepRest(body.extracting(position..<body.count), .response) }
+        flows.response.reader = reader
+        flows.response.pieceCame = worker.context.loop.now
+        if flows.response.queues.isPaused { keepRest(body.extracting(position..<body.count), .response) }
     }
 
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
@@ -191,19 +191,19 @@ extension Call {
     /// The response has come to its proper end.
     func responseIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
         guard !isResponseClosed else { return }
-        guard run.readsResponse || !holdQueues.response.isEmpty else {
+        guard run.readsResponse || !flows.response.queues.isEmpty else {
             sendEnd(trailers: trailers)
             return conclude(ownOutcome ?? Outcome(conclusion))
         }
         let number = responses
-        if responseForm == .bare { bareMessageCame(.response) }
+        if flows.response.form == .bare { bareMessageCame(.response) }
         guard isOpen(.response, number) else { return }
-        if responseReader?.isBetweenMessages == false || responseForm == .tailed && !reader.canEnd {
+        if flows.response.reader?.isBetweenMessages == false || flows.response.form == .tailed && !reader.canEnd {
             return failResponse(RPCError(.internal, "the response ends in the middle of a message"))
         }
         let outcome = ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
-        guard !holdQueues.response.isEmpty || holdsResponse || run.responseMeets(asked) else {
+        guard !flows.response.queues.isEmpty || holdsResponse || run.responseMeets(asked) else {
             sendHeldHead()
             if let responseEndFrame { send(responseEndFrame) }
             sendEnd(trailers: trailers)
@@ -225,7 +225,8 @@ extension Call {
         guard !isReleased else { return rpcProtocol.isUnaryConnect ? [] : .responseTrailers }
         var asked: EventSet = .responseEnd
         if outcome.code != .ok, rpcProtocol != .http || ownOutcome != nil { asked.insert(.responseErrors) }
-        let hasTrailers = rpcProtocol.isUnaryConnect ? responseTrailers != nil : rpcProtocol.hasEnvelopes || !isHeadLast
+        let hasTrailers =
+            rpcProtocol.isUnaryConnect ? flows.response.trailers != nil : rpcProtocol.hasEnvelopes || !isHeadLast
         if hasTrailers { asked.insert(.responseTrailers) }
         if outcome.code != .ok { asked.insert(.errors) }
         return asked
@@ -233,12 +234,12 @@ extension Call {
 
     /// The trailers as the chain sees them, wherever the protocol has them.
     private func responseTrailers(_ arrived: HTTPHead?) -> HTTPHead {
-        if let responseTrailers { return responseTrailers }
+        if let known = flows.response.trailers { return known }
         let trailers = worker.acquireHead()
         if let arrived { trailers.copy(arrived) }
         if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.rpcProtocol) }
         trailers.notesEdits = true
-        responseTrailers = trailers
+        flows.response.trailers = trailers
         return trailers
     }
 
@@ -249,7 +250,7 @@ extension Call {
         guard !isOver else { return }
         record.decider = .martlet
         guard hasResponse else { return respond(with: error, before: run.chain.links.count) }
-        guard responseRest == nil else {
+        guard flows.response.rest == nil else {
             hasUpstreamFailed = true
             releaseHeld(.request, from: 0)
             releaseRequest()
@@ -275,9 +276,9 @@ extension Call {
         attempt?.count(.canceled)
         attempt?.cancel()
         attempt = nil
-        let trailers = responseTrailers ?? worker.acquireHead()
+        let trailers = flows.response.trailers ?? worker.acquireHead()
         trailers.notesEdits = true
-        responseTrailers = trailers
+        flows.response.trailers = trailers
         let end = ResponseEnd(failing: error, trailers: trailers, classification.rpcProtocol)
         pass(.responseEnd(end), .response, from: index - 1)
     }
@@ -329,10 +330,10 @@ extension Call {
         guard heldHead != nil else { return sendBody(bytes) }
         let body = heldBody ?? worker.acquireQueue()
         heldBody = body
-        pieceCame.response = worker.context.loop.now
+        flows.response.pieceCame = worker.context.loop.now
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
-        if responseForm == .bytes, body.count > responseLimit { sendHeldResponse() }
+        if flows.response.form == .bytes, body.count > responseLimit { sendHeldResponse() }
     }
 
     /// Sends what is held of a response.
@@ -343,9 +344,9 @@ extension Call {
         holdsResponse = false
         // Nobody is asked about its end any more: that could not be told.
         isReleased = true
-        if classification.rpcProtocol.isUnaryConnect, let responseTrailers {
-            passFields(of: head, trailers: responseTrailers)
-            putBackTrailers(responseTrailers, into: head)
+        if classification.rpcProtocol.isUnaryConnect, let trailers = flows.response.trailers {
+            passFields(of: head, trailers: trailers)
+            putBackTrailers(trailers, into: head)
         } else {
             passFields(of: head, trailers: nil)
         }

@@ -28,7 +28,7 @@ extension Call {
             body.append(frame)
         }
         let trailers = trailers(behind: head, end)
-        if responseForm != .bytes || end.isReplaced {
+        if flows.response.form != .bytes || end.isReplaced {
             // HTTP/1.1 has trailers only behind chunks.
             head.contentLength = classification.rpcProtocol == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
         }
@@ -38,7 +38,7 @@ extension Call {
         let request = request
         let isWhole = body == nil && trailers == nil || request.method.equals("HEAD")
         sendHead(head, end: isWhole)
-        if end.trailers === responseTrailers, end.trailers === head { responseTrailers = nil }
+        if end.trailers === flows.response.trailers, end.trailers === head { flows.response.trailers = nil }
         if !isWhole {
             if let body { sendBody(body.readable) }
             caller.sendEnd(trailers: trailers)

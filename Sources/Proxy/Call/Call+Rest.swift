@@ -14,32 +14,34 @@ extension Call {
     func keepRest(_ bytes: Span<UInt8>, _ direction: Direction) {
         let queue = worker.acquireQueue()
         queue.append(bytes)
-        if direction == .request { requestRest = BodyRest(bytes: queue) } else { responseRest = BodyRest(bytes: queue) }
+        flows[direction].rest = BodyRest(bytes: queue)
     }
 
     /// Puts the end behind what is not looked at yet.
     func endAfterRest(_ direction: Direction, _ end: @escaping () -> Void) {
-        if direction == .request { requestRest?.end = end } else { responseRest?.end = end }
+        flows[direction].rest?.end = end
     }
 
     /// Looks at what was kept, now that less waits.
     func readRest(_ direction: Direction) {
-        guard let rest = direction == .request ? requestRest : responseRest else { return }
+        guard let rest = flows[direction].rest.take() else { return }
         let number = responses
-        if direction == .request {
-            requestRest = nil
-            receiveRequest(rest.bytes.readable)
-        } else {
-            responseRest = nil
-            receiveResponse(rest.bytes.readable)
+        switch direction {
+        case .request: receiveRequest(rest.bytes.readable)
+        case .response: receiveResponse(rest.bytes.readable)
         }
         worker.release(rest.bytes)
         guard isOpen(direction, number), let end = rest.end else { return }
-        if (direction == .request ? requestRest : responseRest) == nil { end() } else { endAfterRest(direction, end) }
+        if flows[direction].rest == nil { end() } else { endAfterRest(direction, end) }
+    }
+
+    /// Nobody will see the message that was being put together.
+    func releaseBare(_ direction: Direction) {
+        if let queue = flows[direction].bare.take() { worker.release(queue) }
     }
 
     /// Nobody will look at what was kept.
     func releaseRest(_ direction: Direction) {
-        if let rest = direction == .request ? requestRest.take() : responseRest.take() { worker.release(rest.bytes) }
+        if let rest = flows[direction].rest.take() { worker.release(rest.bytes) }
     }
 }

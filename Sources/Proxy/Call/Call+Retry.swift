@@ -66,7 +66,7 @@ extension Call {
         attempt = nil
         releaseHeld(.response, from: 0)
         // What has held the source back belongs to the response that is dropped.
-        holdQueues.response.isPaused = false
+        flows.response.queues.isPaused = false
         if case .responseHead(let head, _) = event { release(head) }
         releaseResponse()
         responses += 1
@@ -75,7 +75,7 @@ extension Call {
         isResponseClosed = false
         ownOutcome = nil
         error = nil
-        responseForm = .bytes
+        flows.response.form = .bytes
         record.decider = .upstream
         record.message = []
         reader = ResponseReader(
@@ -117,7 +117,7 @@ extension Call {
         guard holdsHead, headTimer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to a retry yet.
-            if holdQueues.response.isEmpty { sendHeldHead() } else { headTimer?.arm(after: Self.headPatience) }
+            if flows.response.queues.isEmpty { sendHeldHead() } else { headTimer?.arm(after: Self.headPatience) }
         }
         headTimer = timer
         timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)

@@ -50,8 +50,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var trace: DecisionTrace?
     /// Whether its hooks are timed.
     let isTimed: Bool
-    /// What waits in the chain.
-    var holdQueues = HoldQueues()
+    /// What is under way behind the heads, in both directions.
+    var flows = Flows()
     /// Hooks are running, this many within each other; suspensions that they have resumed are looked at after them.
     var hooksUnderWay = 0
     var resumedInHook: [(Direction, Int)] = []
@@ -72,12 +72,6 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var isRetry = false
     /// What the upstream adds to the head has been added once, and the mark is from before that.
     var hasMark = false
-    /// How the body is looked at, once that is known.
-    var requestForm: BodyForm?
-    var requestReader: MessageReader?
-    var requestMessage: Message?
-    var requestTrailers: HTTPHead?
-    var requestRest: BodyRest?
     /// What a Connect GET asks for, if that is other than what has come.
     var requestQuery: ByteQueue?
     /// What waits for a connection, or is retried, is being sent; and why the attempt has failed meanwhile.
@@ -102,16 +96,11 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var hasResponded = false
     /// What was decided here, if that is so.
     var ownOutcome: Outcome?
-    var responseForm = BodyForm.bytes
     /// What is held of the response as one message is none of RPC.
     var isPlainBody = false
-    var responseReader: MessageReader?
-    var responseMessage: Message?
     var responseCompression = Compression.identity
     /// The frame that has ended the body.
     var responseEndFrame: EndFrame?
-    var responseRest: BodyRest?
-    var responseTrailers: HTTPHead?
     /// The head is all that there is.
     var isHeadLast = false
     /// The upstream has failed behind a response that is still on its way: what comes of the request is nobody's.
@@ -138,12 +127,6 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var isClosing = false
     var isOver = false
 
-    /// The bare message of either body, as far as it has come; first that of the request, then that of the response.
-    var bareMessage: ByteQueue?
-    /// When a piece last came of what is held of each body until more of it comes.
-    var pieceCame = (request: Instant.min, response: Instant.min)
-    /// How many messages had come when one was kept by somebody.
-    var heldMessages = (request: 0, response: 0)
     /// What the counters know the call by, once an interceptor has counted it.
     var counted: StartedCall?
     var callTimer: Timer?

@@ -60,9 +60,10 @@ extension Call {
         attempt?.cancel()
         attempt = nil
         releaseHeld(.request, from: 0)
+        releaseBare(.request)
         releaseHeld(.response, from: index)
         // What has held the source back belongs to the response that is dropped.
-        holdQueues.response.isPaused = false
+        flows.response.queues.isPaused = false
         releaseResponse()
         hasResponded = true
         ownOutcome = outcome
@@ -86,23 +87,23 @@ extension Call {
 
     /// The head of a response, which may be its trailers as well, goes nowhere.
     func release(_ head: HTTPHead) {
-        if responseTrailers === head { responseTrailers = nil }
+        if flows.response.trailers === head { flows.response.trailers = nil }
         worker.release(head)
     }
 
     /// Nothing goes out of the response that has come.
     func releaseResponse() {
         // The head of a response may be its trailers as well.
-        if responseTrailers === heldHead { responseTrailers = nil }
-        if let head = responseTrailers.take() { worker.release(head) }
+        if flows.response.trailers === heldHead { flows.response.trailers = nil }
+        if let head = flows.response.trailers.take() { worker.release(head) }
         if let head = heldHead.take() { worker.release(head) }
         if let queue = heldBody.take() { worker.release(queue) }
-        if let queue = bareMessage.take() { worker.release(queue) }
+        releaseBare(.response)
         holdsHead = false
         headTimer.take()?.cancel()
         releaseRest(.response)
-        (responseReader, responseEndFrame, responseMessage, mayEndResponse) = (nil, nil, nil, nil)
-        heldMessages.response = 0
+        (flows.response.reader, responseEndFrame, flows.response.message, mayEndResponse) = (nil, nil, nil, nil)
+        flows.response.keptMessages = 0
     }
 
     /// An interceptor has rejected an event.
@@ -178,10 +179,10 @@ extension Call {
 
     /// Whether what the caller has got ends between two messages, and not with an end of the upstream's.
     var standsBetweenMessages: Bool {
-        if responseForm == .framed, run.responseMeets(.responseMessages) { return true }
+        if flows.response.form == .framed, run.responseMeets(.responseMessages) { return true }
         // A frame that was taken out of the body has not gone out.
         let lacksEnd = responseEndFrame == nil ? reader.lacksEnd : reader.canEnd
-        return !holdQueues.response.holdsBytes && (mayEndResponse ?? lacksEnd)
+        return !flows.response.queues.holdsBytes && (mayEndResponse ?? lacksEnd)
     }
 
     /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
@@ -241,8 +242,9 @@ extension Call {
         releaseRest(.request)
         if let queue = outbox.take() { worker.release(queue) }
         if let queue = requestQuery.take() { worker.release(queue) }
-        if let head = requestTrailers.take() { worker.release(head) }
-        (requestReader, requestMessage) = (nil, nil)
+        releaseBare(.request)
+        if let head = flows.request.trailers.take() { worker.release(head) }
+        (flows.request.reader, flows.request.message) = (nil, nil)
         if !timers.isEmpty {
             for timer in timers { timer.cancel() }
             timers = []

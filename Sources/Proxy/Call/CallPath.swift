@@ -100,7 +100,7 @@ extension Call {
         // The connection of the attempt before may have been crowded.
         if record.attempts > 1 { caller.resume(.slowPeer) }
         completeHead()
-        let isBare = kept == nil && waiting == nil && requestTrailers == nil
+        let isBare = kept == nil && waiting == nil && flows.request.trailers == nil
         attempt.send(head: request, end: hasRequestLeft && isBare)
         if let kept {
             attempt.send(body: kept.readable)
@@ -110,7 +110,7 @@ extension Call {
             if !isOver { sendUpstream(waiting.readable) }
             worker.release(waiting)
         }
-        if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: requestTrailers) }
+        if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: flows.request.trailers) }
         isSending = false
         if let error = errorWhileSending.take() { return attemptFailed(error) }
         caller.resume(.noUpstream)
@@ -156,7 +156,7 @@ extension Call {
 
     /// The response is complete.
     func respondedEnd(trailers: HTTPHead?) {
-        if responseRest != nil { return endResponseAfterRest(trailers) }
+        if flows.response.rest != nil { return endResponseAfterRest(trailers) }
         let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
         responseIsWhole(conclusion, trailers: trailers)
     }

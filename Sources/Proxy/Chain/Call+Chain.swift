@@ -61,7 +61,7 @@ extension Call {
         var ahead: UInt64 = direction == .request ? ~0 << UInt64(start) : ~0 >> UInt64(max(0, 63 - start))
         var asking = asking(event, direction)
         var late = lateHeads(event)
-        var stops = (asking | late | holdQueues.heldIndexes(direction)) & run.links(direction) & ahead
+        var stops = (asking | late | flows.heldIndexes(direction)) & run.links(direction) & ahead
         while stops != 0 {
             let index = direction == .request ? stops.trailingZeroBitCount : 63 - stops.leadingZeroBitCount
             let bit: UInt64 = 1 << UInt64(index)
@@ -72,7 +72,7 @@ extension Call {
             guard case .responseEnd(let end) = event, end.isReplaced else { continue }
             ahead = bit - 1
             (asking, late) = (self.asking(event, direction), lateHeads(event))
-            stops = (asking | late | holdQueues.heldIndexes(direction)) & run.links(direction) & ahead
+            stops = (asking | late | flows.heldIndexes(direction)) & run.links(direction) & ahead
         }
         return true
     }
@@ -93,8 +93,8 @@ extension Call {
         _ bytes: Span<UInt8>,
         _ direction: Direction
     ) -> Bool {
-        if holdQueues.heldIndexes(direction) & 1 << UInt64(index) != 0,
-            let queue = holdQueues[direction].queue(at: index),
+        if flows.heldIndexes(direction) & 1 << UInt64(index) != 0,
+            let queue = flows[direction].queues.queue(at: index),
             !queue.isDraining
         {
             guard asks, !run.chain.links[index].isSerial else {
@@ -105,7 +105,7 @@ extension Call {
         guard asks else { return true }
         let verdict = askNoting(index, event, bytes, direction)
         // What most return; nothing waits there.
-        if case .next = verdict, event.isHead, holdQueues.heldIndexes(direction) & 1 << UInt64(index) == 0 {
+        if case .next = verdict, event.isHead, flows.heldIndexes(direction) & 1 << UInt64(index) == 0 {
             return !isOver
         }
         return settle(verdict, index, event, bytes, direction)
@@ -231,8 +231,8 @@ extension Call {
             }
             guard !message.isDropped else { return false }
         }
-        guard holdQueues.heldIndexes(direction) & 1 << UInt64(index) != 0 else { return true }
-        guard let queue = holdQueues[direction].queue(at: index), !queue.isDraining else { return true }
+        guard flows.heldIndexes(direction) & 1 << UInt64(index) != 0 else { return true }
+        guard let queue = flows[direction].queues.queue(at: index), !queue.isDraining else { return true }
         hold(event, bytes, direction, at: index, .ready)
         return false
     }

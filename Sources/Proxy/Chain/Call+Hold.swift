@@ -67,9 +67,9 @@ extension Call {
         case .requestHead: measureWaitingRequest()
         default: break
         }
-        holdQueues[direction].hold(HoldQueue.HeldEvent(event: event, bytes: kept, state: state), at: index)
-        if holdQueues[direction].events > listener.heldEventLimit
-            || holdQueues[direction].bytes > listener.heldByteLimit
+        flows[direction].queues.hold(HoldQueue.HeldEvent(event: event, bytes: kept, state: state), at: index)
+        if flows[direction].queues.events > listener.heldEventLimit
+            || flows[direction].queues.bytes > listener.heldByteLimit
         {
             pauseSource(of: direction)
         }
@@ -91,7 +91,7 @@ extension Call {
 
     /// Lets go on what waits at an interceptor, in order, as far as it can.
     private func drain(_ direction: Direction, _ index: Int) {
-        guard let queue = holdQueues[direction].queue(at: index) else { return }
+        guard let queue = flows[direction].queues.queue(at: index) else { return }
         // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
         hooksUnderWay += 1
         queue.isDraining = true
@@ -103,7 +103,7 @@ extension Call {
                 guard suspension.isResumed else { break }
                 continue
             }
-            _ = holdQueues[direction].removeFirst(of: queue, at: worker.context.loop.now)
+            _ = flows[direction].queues.removeFirst(of: queue, at: worker.context.loop.now)
             let bytes = held.bytes
             if case .headSuspended = held.state {
                 headHasWaited(verdict, index, held.event)
@@ -115,7 +115,7 @@ extension Call {
             }
         }
         queue.isDraining = false
-        if queue.events.isEmpty { holdQueues[direction].remove(queue) }
+        if queue.events.isEmpty { flows[direction].queues.remove(queue) }
         leaveHook()
         if !isOver { resumeSource(of: direction) }
     }
@@ -155,10 +155,10 @@ extension Call {
 
     /// What waits at a link and at those behind it is nobody's any more.
     func releaseHeld(_ direction: Direction, from index: Int) {
-        guard !holdQueues[direction].isEmpty else { return }
+        guard !flows[direction].queues.isEmpty else { return }
         // What of the request has waited does not go with a retry.
         if direction == .request { discardRetryBuffer(.incomplete) }
-        for held in holdQueues[direction].removeAll(from: index) {
+        for held in flows[direction].queues.removeAll(from: index) {
             held.state.suspension?.cancel()
             if case .responseHead(let head, _) = held.event { release(head) }
             if let bytes = held.bytes { worker.release(bytes) }
@@ -177,19 +177,19 @@ extension Call {
 
     /// So much waits in the chain that no more is taken in.
     private func pauseSource(of direction: Direction) {
-        guard !holdQueues[direction].isPaused else { return }
-        holdQueues[direction].isPaused = true
+        guard !flows[direction].queues.isPaused else { return }
+        flows[direction].queues.isPaused = true
         direction == .request ? caller.pause(.held) : attempt?.pause(.held)
     }
 
     private func resumeSource(of direction: Direction) {
-        guard holdQueues[direction].isPaused else { return }
-        guard holdQueues[direction].events <= listener.heldEventLimit,
-            holdQueues[direction].bytes <= listener.heldByteLimit
+        guard flows[direction].queues.isPaused else { return }
+        guard flows[direction].queues.events <= listener.heldEventLimit,
+            flows[direction].queues.bytes <= listener.heldByteLimit
         else { return }
-        holdQueues[direction].isPaused = false
+        flows[direction].queues.isPaused = false
         readRest(direction)
-        guard !isOver, !holdQueues[direction].isPaused else { return }
+        guard !isOver, !flows[direction].queues.isPaused else { return }
         direction == .request ? caller.resume(.held) : attempt?.resume(.held)
     }
 }

@@ -130,25 +130,3 @@ struct DirectionQueues {
         return removed
     }
 }
-
-/// What is held in a chain in both directions of a call.
-struct HoldQueues {
-    var request = DirectionQueues()
-    var response = DirectionQueues()
-
-    /// One of them; not for the way of every call.
-    subscript(direction: Direction) -> DirectionQueues {
-        get { direction == .request ? request : response }
-        _modify {
-            switch direction {
-            case .request: yield &request
-            case .response: yield &response
-            }
-        }
-    }
-
-    /// The indexes in a direction at which something is held, a bit each.
-    func heldIndexes(_ direction: Direction) -> UInt64 {
-        direction == .request ? request.heldIndexes : response.heldIndexes
-    }
-}

@@ -27,7 +27,7 @@ struct ResponseFacts {
         phase = .head
         code = call.error == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
         isMessageKnown = call.error != nil
-        trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
+        trailers = call.rpcProtocol.isUnaryConnect ? call.flows.response.trailers : nil
     }
 
     /// The first message has come, which is all there is where messages are bare.
@@ -36,7 +36,7 @@ struct ResponseFacts {
         json = try? JSON.parse(message)
         isMessageKnown = true
         isEmpty = message.isEmpty
-        trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
+        trailers = call.rpcProtocol.isUnaryConnect ? call.flows.response.trailers : nil
         code = Self.code(status: status, call.rpcProtocol)
         guard code == nil, call.rpcProtocol.isUnaryConnect else { return }
         let name = json?["code"]?.string.flatMap { RPCCode(name: $0) }

@@ -65,7 +65,7 @@ final class Validation {
         }
         guard position < rules.count else { return .next }
         readWishes(end.trailers)
-        let isEmpty = isEmpty && (call.rpcProtocol.hasEnvelopes || call.responseForm == .bare || call.isHeadLast)
+        let isEmpty = isEmpty && (call.rpcProtocol.hasEnvelopes || call.flows.response.form == .bare || call.isHeadLast)
         return decide(ResponseFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
     }
 
