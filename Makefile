@@ -34,7 +34,7 @@ build: ## Install missing C libraries and build the release binary
 build-tests: build ## Build the tests and every program that they run
 	swift build --build-tests
 	@scripts/build-release --product chain-bench
-	swift build -j 2 --disable-build-manifest-caching --package-path Examples/OwnInterceptor
+	swift build -j 2 --disable-index-store --disable-build-manifest-caching --package-path Examples/OwnInterceptor
 
 test: test-unit test-e2e ## Run every test, installing what the tests need
 
@@ -95,12 +95,12 @@ soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory gr
 tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps
 	$(SANITIZED) TSAN_OPTIONS=halt_on_error=1 \
-		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
+		swift test --disable-xctest --disable-index-store --sanitize=thread --scratch-path .build/tsan
 
 asan: ## Run the unit tests under AddressSanitizer
 	@scripts/install-build-deps
 	# Scripted peers and their sessions hold each other for as long as the tests run; what Martlet holds has tests of its own.
-	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --disable-index-store --sanitize=address --scratch-path .build/asan
 
 fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS alone
 	@scripts/install-build-deps

@@ -1,16 +1,17 @@
+internal import Bytes
 internal import Protocols
 
 /// How far one call has come in its chain.
 ///
 /// The way itself is in Call+Chain.swift: a hook may end the call, so nothing may hold this value while one runs.
-struct ChainRun {
+struct ChainRun: ~Copyable {
     let chain: CompiledChain
     /// The links that the request has come to, a bit each.
     private(set) var entered: UInt64 = 0
     /// The links that are not to be gone through on the way back: the response was given before them.
     private var passedOver: UInt64 = 0
     /// What the links keep for the call.
-    private var states = CallStates()
+    private var states = ValueBlock()
     /// The first link that runs for each attempt of those that the request has come to: a further attempt begins there.
     private(set) var firstPerAttempt: Int?
     /// How far the request's head has come.

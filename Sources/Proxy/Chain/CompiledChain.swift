@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Configuration
 internal import Protocols
 internal import Telemetry
@@ -48,7 +49,7 @@ final class CompiledChain {
 
     let links: [Link]
     /// Where the interceptors keep what they know of a call.
-    let stateLayout: CallStateLayout
+    let stateLayout = ValueLayout()
     /// Whether some interceptor wants to know how many messages a call had.
     let countsMessages: Bool
     /// What is kept out of all that is shown of the calls.
@@ -70,7 +71,6 @@ final class CompiledChain {
     init(_ plan: ChainPlan, on worker: WorkerServices) {
         let links = plan.links.map { Link($0, on: worker) }
         self.links = links
-        stateLayout = CallStateLayout(links.map(\.interceptor))
         masks = (0..<EventSet.RawValue.bitWidth).map { bit in
             let event = EventSet(rawValue: 1 << EventSet.RawValue(bit))
             return Self.bits(links) { $0.events.contains(event) }
@@ -84,6 +84,11 @@ final class CompiledChain {
         countsMessages = links.contains { $0.events.contains(.messageCounts) }
         redactions = plan.redactions
         responseMask = mask([.responseMessages, .plainBodies, .anyEnd, .retries]) | codedHeads
+        for link in links { addState(of: link.interceptor) }
+    }
+
+    private func addState<Kind: Interceptor>(of interceptor: Kind) {
+        stateLayout.add(Kind.CallState.self)
     }
 
     private static func bits(_ links: [Link], _ test: (Link) -> Bool) -> UInt64 {
