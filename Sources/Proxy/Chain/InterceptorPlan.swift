@@ -23,7 +23,9 @@ extension InterceptorPlan {
     public func rejection(of upstream: UpstreamSettings) -> String? { nil }
 }
 
-/// What a plan is made with, beside its options. Belongs to the main thread.
+/// What a plan is made with, beside its options.
+///
+/// Belongs to the main thread.
 public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
