@@ -100,6 +100,9 @@ final class CachedCredential {
         if isAwaited, !isGood || view.isRejected { request() }
     }
 
+    /// Notes that states may have come that it has not been told.
+    func missedStates() { view.missedStates() }
+
     /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.
     func wait(_ action: @escaping () -> Void) -> Int {
         nextWaiting += 1

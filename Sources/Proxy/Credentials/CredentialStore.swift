@@ -27,9 +27,11 @@ final class CredentialStore {
         for credential in credentials.values { credential.naming.unname() }
     }
 
-    /// Somebody waits for a credential that was perhaps let go of, in a call from before.
+    /// A call from before is about to ask for a credential that the store has perhaps removed: it gets states again.
     func adopt(_ credential: CachedCredential) {
-        if credentials[credential.source] == nil { credentials[credential.source] = credential }
+        guard credentials[credential.source] == nil else { return }
+        credential.missedStates()
+        credentials[credential.source] = credential
     }
 
     /// The cached form of a credential that the configuration names.

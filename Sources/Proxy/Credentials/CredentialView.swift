@@ -67,6 +67,12 @@ struct CredentialView {
         return rejection
     }
 
+    /// Notes that states may have come that it has not seen: nothing that it has asked is pending any more.
+    mutating func missedStates() {
+        rejections = []
+        isRequested = false
+    }
+
     /// A state has come from the main thread.
     mutating func update(_ new: CredentialState) {
         isRequested = false
