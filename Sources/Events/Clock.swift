@@ -19,6 +19,14 @@ public enum Clock {
     /// The time of day.
     public static var wall: WallTime { WallTime(nanoseconds: read(CLOCK_REALTIME)) }
 
+    /// The time of day, which the hand of a test may have set.
+    public var wall: WallTime {
+        switch self {
+        case .system: Self.wall
+        case .manual(let clock): clock.wall ?? Self.wall
+        }
+    }
+
     /// The instant at which it is `time`, as long as nobody sets the system clock.
     public func instant(of time: WallTime) -> Instant {
         now.adding(saturating: time.duration(saturatingSince: Self.wall))
@@ -35,6 +43,8 @@ public enum Clock {
 public final class ManualClock {
     /// The time it shows.
     public var now: Instant
+    /// The time of day it shows; that of the system if nobody has set it.
+    public var wall: WallTime?
 
     /// Makes a clock that shows `now`.
     public init(now: Instant = .start + .second) {

@@ -175,10 +175,9 @@ package final class Worker {
         replaceGeneration(tokens: values)
     }
 
-    /// Takes the token that a file has now; nil if it has none.
-    package func updateToken(_ path: String, _ value: [UInt8]?) {
-        let state = value.map { CredentialState(Credential(value: $0, expiry: JWT.expiry(of: $0)), at: Clock.wall) }
-        services.credentials.update(.file(path), state ?? CredentialState())
+    /// Takes the token that a file has now, nil if it has none, and the rejections of the one before that this decides on.
+    package func updateToken(_ path: String, _ value: [UInt8]?, deciding rejections: [CredentialRejection] = []) {
+        services.credentials.update(file: path, value, deciding: rejections)
     }
 
     /// Takes what is known of a credential now.

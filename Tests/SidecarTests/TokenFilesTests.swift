@@ -13,18 +13,22 @@ import Testing
         defer { unsafe unlink(path) }
         write("one", to: path)
         var reported: [String] = []
+        var decided: [CredentialRejection] = []
+        let rejections = [CredentialRejection(by: "a"), CredentialRejection(by: "a")]
         let writers = LineWriters()
         let loop = EventLoop()
-        let files = TokenFiles(loop: loop, log: OperationalLog(writers, level: .error)) { path, token in
+        let files = TokenFiles(loop: loop, log: OperationalLog(writers, level: .error)) { path, token, rejections in
+            decided += rejections
             reported.append(token.map { String(decoding: $0, as: UTF8.self) } ?? "none")
         }
         #expect(files.use([path]).count == 1)
         write("another", to: path)
-        files.rejected(path, Array("one".utf8))
+        for rejection in rejections { files.rejected(path, Array("one".utf8), rejection) }
         // The file has changed, and is read once it has been left in peace for a moment.
         #expect(reported == [])
         #expect(files.use([]).isEmpty)
         #expect(reported == ["another"])
+        #expect(decided == rejections)
         writers.finish()
     }
 

@@ -19,7 +19,7 @@ final class CredentialFetch {
     private var secrets: [Secret: [UInt8]] = [:]
     private var process: Subprocess?
     private var fetch: Fetch?
-    private var began = WallTime.epoch
+    private var began = Instant.start
 
     /// Makes one; `done` is called once, unless it is cancelled, and maybe before `start` has returned.
     init(_ source: CredentialSource, with fetcher: Fetcher, on loop: EventLoop, done: @escaping Completion) {
@@ -34,9 +34,14 @@ final class CredentialFetch {
     }
 
     func start() {
-        began = Clock.wall
+        began = loop.now
         resolve(source.secrets[...])
     }
+
+    /// The time of day at which it began, by the system clock as it is set now.
+    ///
+    /// A lifetime counts from here. It is the same whenever somebody sets the clock, also if that is during the fetch.
+    private var beginning: WallTime { loop.clock.wall - (loop.now - began) }
 
     /// Ends it; nobody is told.
     func cancel() {
@@ -106,7 +111,7 @@ final class CredentialFetch {
         case .jwt(let source): sign(source)
         case .exec(let source):
             run(source.command, source.environment, timeout: source.timeout) { [unowned self] output in
-                read { now throws(CredentialResponseError) in try source.response.credential(in: output, at: now) }
+                read { start throws(CredentialResponseError) in try source.response.credential(in: output, at: start) }
             }
         case .http(let source): ask(source)
         }
@@ -130,7 +135,7 @@ final class CredentialFetch {
 
     private func signed(_ claims: JWTClaims, by source: SigningSource) throws(CredentialError) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
-        let members = claims.members(at: began, id: JWTClaims.makeID(using: &random))
+        let members = claims.members(at: beginning, id: JWTClaims.makeID(using: &random))
         do throws(TLSMaterialError) {
             let key = try SigningKey(pem: secrets[source.key] ?? [], algorithm: source.algorithm)
             return try JWT(keyID: source.keyID, claims: members).signed(by: key)
@@ -200,12 +205,12 @@ final class CredentialFetch {
     // MARK: What comes back
 
     private func read(_ response: FetchedResponse, _ source: HTTPSource) {
-        let now = Clock.wall
+        let now = loop.clock.wall
         let field = response.fields.first { $0.name == "retry-after" }
         let retryAfter = field.flatMap { RetryAfter.time($0.value.span, now: now) }
         do throws(CredentialResponseError) {
             let form = source.response
-            end(.success(try form.credential(status: response.status, body: response.body, at: began)))
+            end(.success(try form.credential(status: response.status, body: response.body, at: beginning)))
         } catch {
             let isRejection = 400..<500 ~= response.status && response.status != 408 && response.status != 429
             let text = "\(source.server.settings.url): \(error.text)"
@@ -215,7 +220,7 @@ final class CredentialFetch {
 
     private func read(_ reading: (WallTime) throws(CredentialResponseError) -> Credential) {
         do throws(CredentialResponseError) {
-            end(.success(try reading(began)))
+            end(.success(try reading(beginning)))
         } catch {
             // A program that writes something else will not do better soon.
             end(.failure(CredentialError(error.text, isRejection: error != .expired)))

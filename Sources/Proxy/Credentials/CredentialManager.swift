@@ -42,14 +42,13 @@ package final class CredentialManager {
     package func use(_ credentials: [NamedCredential]) {
         names = [:]
         for named in credentials where named.source.isFetched { names[named.source, default: []].append(named.name) }
-        for (source, credential) in kept { credential.isNamed = names[source] != nil }
-        // Secrets that are in no file any more; who still wants one orders it anew.
-        for (source, credential) in kept where credential.isRetired && !credential.isInUse { drop(source, credential) }
+        for (source, credential) in kept where names[source] == nil {
+            credential.unname()
+            // Its secrets are in no file any more; a call that still needs it requests it again.
+            if credential.machine.naming == .retired, !credential.machine.isInUse { drop(source, credential) }
+        }
         for named in credentials where named.source.isFetched {
-            let credential = keep(named.source)
-            credential?.isNamed = true
-            credential?.refreshAhead = named.refreshAhead
-            credential?.fetchIfNeeded()
+            keep(named.source)?.name(refreshAhead: named.refreshAhead)
         }
     }
 
@@ -63,8 +62,8 @@ package final class CredentialManager {
     package func handle(_ request: CredentialRequest) {
         switch request {
         case .fetch(let source) where source.isFetched: keep(source)?.request() ?? turnAway(source)
-        case .rejected(let source, let value, let upstream) where source.isFetched:
-            keep(source)?.rejected(value, by: upstream) ?? turnAway(source)
+        case .rejected(let source, let value, let rejection) where source.isFetched:
+            keep(source)?.rejected(value, rejection) ?? turnAway(source, deciding: [rejection])
         case .accepted(let source, let upstream): kept[source]?.accepted(by: upstream)
         case .fetch, .rejected: break
         }
@@ -76,6 +75,8 @@ package final class CredentialManager {
         package let source: CredentialSource
         /// What is known of it.
         package let state: CredentialState
+        /// Whether there is one that has not ended.
+        package let isValid: Bool
         /// Whether it is being fetched.
         package let isFetching: Bool
         /// How many fetches have brought one.
@@ -86,22 +87,24 @@ package final class CredentialManager {
 
     /// What is known of a credential that is fetched; nil for others.
     package func report(on source: CredentialSource) -> Report? {
-        kept[source].map {
-            Report(
-                source: source,
-                state: $0.state,
-                isFetching: $0.isFetching,
-                succeeded: $0.succeeded,
-                failed: $0.failed
-            )
-        }
+        guard let credential = kept[source] else { return nil }
+        let state = credential.machine.state
+        return Report(
+            source: source,
+            state: state,
+            isValid: state.credential != nil && loop.now < state.expiry,
+            isFetching: credential.machine.isFetching,
+            succeeded: credential.machine.succeeded,
+            failed: credential.machine.failed
+        )
     }
 
     /// There are too many to keep this one, too.
-    private func turnAway(_ source: CredentialSource) {
+    private func turnAway(_ source: CredentialSource, deciding rejections: [CredentialRejection] = []) {
         var state = CredentialState()
+        state.decided = rejections
         state.error = CredentialError("too many tokens are being fetched", isRejection: true)
-        state.retry = Clock.wall + .second
+        state.retry = loop.now + .second
         publish(source, state)
     }
 
@@ -111,12 +114,11 @@ package final class CredentialManager {
         let name = names[source]?.first ?? source.kind
         let credential = ManagedCredential(
             source,
-            refreshAhead: ManagedCredential.refreshAhead,
             loop: loop,
             fetcher: fetcher,
             random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },
             turns: source.kind == "exec" ? programs : fetches,
-            changed: { [unowned self] state, error in
+            onChange: { [unowned self] state, error in
                 publish(source, state)
                 guard let error else { return }
                 log(LogMessage(text: "no credential", fields: [("credential", name), ("reason", error.text)]))
@@ -128,8 +130,10 @@ package final class CredentialManager {
 
     /// Lets go of the one that nobody has wanted for the longest time; false if all are in use, or named.
     private func removeOldest() -> Bool {
-        let idle = kept.filter { names[$0.key] == nil && !$0.value.isInUse }
-        guard let oldest = idle.min(by: { $0.value.lastNeeded < $1.value.lastNeeded }) else { return false }
+        let idle = kept.filter { names[$0.key] == nil && !$0.value.machine.isInUse }
+        guard let oldest = idle.min(by: { $0.value.machine.lastNeeded < $1.value.machine.lastNeeded }) else {
+            return false
+        }
         drop(oldest.key, oldest.value)
         return true
     }

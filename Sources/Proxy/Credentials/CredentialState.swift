@@ -16,38 +16,46 @@ package struct CredentialError: Error, Equatable, Sendable {
     }
 }
 
-/// What is known of a credential; times are wall time.
+/// What is known of a credential: the one value that the main thread sends to the workers.
+///
+/// Its times are of the monotonic clock, which all threads share, so that nobody shortens a lifetime by setting the
+/// system clock. Only `credential.expiry` is wall time, for people.
 package struct CredentialState: Equatable, Sendable {
     /// The last one that was fetched, unless it is known to be good no more.
-    package var credential: Credential?
-    /// When that was.
-    package var fetched = WallTime.epoch
+    package private(set) var credential: Credential?
+    /// When the credential ends; the last instant if nobody has told.
+    package private(set) var expiry = Instant.max
+    /// Until when the credential is used, which is a little less.
+    private(set) var usableUntil = Instant.max
     /// From when on it should be fetched anew.
-    package var refresh: WallTime?
+    var refresh: Instant?
     /// When a fetch that has failed is retried.
-    package var retry: WallTime?
+    var retry: Instant?
     /// Why the last fetch has brought none, if that is so.
     package var error: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
-    package var isSuspect = false
+    var isSuspect = false
+    /// The rejections that are decided by this state: whatever it has is what there is after them.
+    var decided: [CredentialRejection] = []
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
     static let margin = 2 * Duration.second
 
-    /// Until when the credential is used; without an end if it has none.
-    var usableUntil: WallTime {
-        guard let expiry = credential?.expiry else { return .max }
-        let lifetime = fetched > .epoch ? expiry.duration(saturatingSince: fetched) : .max
-        return expiry.adding(saturating: -min(Self.margin, lifetime / 10))
-    }
-
     /// Nothing is known.
     package init() {}
 
-    /// A credential that has just come.
-    package init(_ credential: Credential, at time: WallTime) {
+    /// A credential that has just come, at a time that both clocks tell.
+    package init(_ credential: Credential, at now: Instant, _ wall: WallTime) {
         self.credential = credential
-        fetched = time
+        guard let end = credential.expiry else { return }
+        let lifetime = end.duration(saturatingSince: wall)
+        expiry = now.adding(saturating: lifetime)
+        usableUntil = expiry.adding(saturating: -min(Self.margin, lifetime / 10))
+    }
+
+    /// Removes the credential, which has ended; what else is known stays.
+    mutating func removeCredential() {
+        (credential, expiry, usableUntil) = (nil, .max, .max)
     }
 }
 
@@ -55,8 +63,8 @@ package struct CredentialState: Equatable, Sendable {
 package enum CredentialRequest: Sendable {
     /// A call needs it, or soon will.
     case fetch(CredentialSource)
-    /// The upstream of this name has rejected this value of it.
-    case rejected(CredentialSource, value: [UInt8], by: String)
+    /// An upstream has rejected this value of it.
+    case rejected(CredentialSource, value: [UInt8], CredentialRejection)
     /// The upstream of this name has accepted a value that was fetched since it rejected the one before.
     case accepted(CredentialSource, by: String)
 }

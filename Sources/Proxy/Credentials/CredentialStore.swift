@@ -4,7 +4,7 @@ internal import Events
 ///
 /// Belongs to the worker's thread.
 final class CredentialStore {
-    private let loop: EventLoop?
+    private let loop: EventLoop
     private let send: (CredentialRequest) -> Void
     private var credentials: [CredentialSource: CachedCredential] = [:]
     /// The most slots that are kept of credentials that nobody waits for.
@@ -13,8 +13,8 @@ final class CredentialStore {
     /// How many interceptors have named one.
     private var namedCount = 0
 
-    /// Makes a store; without a loop it is one where nothing is ordered.
-    init(on loop: EventLoop? = nil, send: @escaping (CredentialRequest) -> Void = { _ in }) {
+    /// Makes a store that knows nothing; `send` receives what the manager should do.
+    init(on loop: EventLoop, send: @escaping (CredentialRequest) -> Void) {
         self.loop = loop
         self.send = send
     }
@@ -23,24 +23,22 @@ final class CredentialStore {
     /// not name them any more.
     func begin() {
         namedCount = 0
-        credentials = credentials.filter { !$0.value.isRetired || $0.value.isAwaited }
-        for credential in credentials.values {
-            credential.isRetired = credential.isRetired || credential.isNamed
-            credential.isNamed = false
-        }
+        credentials = credentials.filter { $0.value.naming != .retired || $0.value.isAwaited }
+        for credential in credentials.values { credential.naming.unname() }
     }
 
-    /// Somebody waits for a credential that was perhaps let go of, in a call from before.
+    /// A call from before is about to ask for a credential that the store has perhaps removed: it gets states again.
     func adopt(_ credential: CachedCredential) {
-        if credentials[credential.source] == nil { credentials[credential.source] = credential }
+        guard credentials[credential.source] == nil else { return }
+        credential.missedStates()
+        credentials[credential.source] = credential
     }
 
     /// The cached form of a credential that the configuration names.
     func credential(named source: CredentialSource) -> CachedCredential {
         namedCount += 1
         let credential = credential(source)
-        credential.isNamed = true
-        credential.isRetired = false
+        credential.naming.name()
         return credential
     }
 
@@ -48,7 +46,7 @@ final class CredentialStore {
     func credential(_ source: CredentialSource) -> CachedCredential {
         if let known = credentials[source] { return known }
         if credentials.count >= Self.maxCredentials + namedCount {
-            credentials = credentials.filter { $0.value.isNamed || $0.value.isAwaited }
+            credentials = credentials.filter { $0.value.naming == .named || $0.value.isAwaited }
         }
         let credential = CachedCredential(source, on: loop, send: send)
         credentials[source] = credential
@@ -58,5 +56,16 @@ final class CredentialStore {
     /// Takes what is known of a credential now.
     func update(_ source: CredentialSource, _ state: CredentialState) {
         credentials[source]?.update(state)
+    }
+
+    /// Takes the token that a file has now, nil if it has none.
+    func update(file path: String, _ value: [UInt8]?, deciding rejections: [CredentialRejection]) {
+        var state = CredentialState()
+        if let value {
+            let credential = Credential(value: value, expiry: JWT.expiry(of: value))
+            state = CredentialState(credential, at: loop.now, loop.clock.wall)
+        }
+        state.decided = rejections
+        update(.file(path), state)
     }
 }

@@ -215,6 +215,6 @@ private final class OrdersInVain {
 
     func handle(_ order: CredentialRequest) {
         guard case .fetch(let source) = order else { return }
-        worker?.update(source, CredentialState(Credential(value: Array("***".utf8)), at: Clock.wall))
+        worker?.update(source, CredentialState(Credential(value: Array("***".utf8)), at: .start, .epoch))
     }
 }

@@ -40,9 +40,8 @@ struct CredentialReport {
         error = kept.state.error?.text
         succeeded = kept.succeeded
         failed = kept.failed
-        let isGood = kept.state.credential != nil && expiry ?? .max > Clock.wall
         let lacking: State = kept.state.error != nil ? .failed : kept.state.credential != nil ? .expired : .none
-        state = isGood ? .valid : kept.isFetching ? .fetching : lacking
+        state = kept.isValid ? .valid : kept.isFetching ? .fetching : lacking
     }
 
     /// One that is a file, or fixed.

@@ -139,8 +139,8 @@ final class Daemon {
         }
         memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         slot = MailSlot(mailbox, for: self, on: loop)
-        tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token in
-            workers?.post { $0.updateToken(path, token) }
+        tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token, rejections in
+            workers?.post { $0.updateToken(path, token, deciding: rejections) }
         }
         credentials = makeCredentialManager()
         startWorkers(count)
@@ -208,7 +208,7 @@ final class Daemon {
     /// Does what a worker asks for.
     func handle(_ request: CredentialRequest) {
         switch request {
-        case .rejected(.file(let path), let token, _): tokens?.rejected(path, token)
+        case .rejected(.file(let path), let token, let rejection): tokens?.rejected(path, token, rejection)
         case .fetch, .rejected, .accepted: credentials?.handle(request)
         }
     }

@@ -12,7 +12,7 @@ internal import Time
 final class TokenFiles {
     private let loop: EventLoop
     private let log: OperationalLog
-    private let changed: (_ path: String, _ token: [UInt8]?) -> Void
+    private let changed: (_ path: String, _ token: [UInt8]?, _ decided: [CredentialRejection]) -> Void
     /// The watched files and their tokens.
     private var tokens: [String: [UInt8]?] = [:]
     /// The wall times at which tokens end that say so.
@@ -21,13 +21,17 @@ final class TokenFiles {
     private var loggedExpiries: [String: WallTime] = [:]
     /// What was wrong with a file when it was read last.
     private var errors: [String: String] = [:]
-    /// Files that somebody waits to be told of, whether they have another token or not.
-    private var awaited: Set<String> = []
+    /// The rejections of tokens that are decided on when the file has been read, whether it has another token or not.
+    private var awaited: [String: [CredentialRejection]] = [:]
     private var files: SettledFiles?
     private var expiryTimer: Timer?
 
     /// Starts to watch; `changed` is told of every file that has another token, or has been asked about.
-    init(loop: EventLoop, log: OperationalLog, changed: @escaping (String, [UInt8]?) -> Void) {
+    init(
+        loop: EventLoop,
+        log: OperationalLog,
+        changed: @escaping (String, [UInt8]?, [CredentialRejection]) -> Void
+    ) {
         self.loop = loop
         self.log = log
         self.changed = changed
@@ -39,10 +43,11 @@ final class TokenFiles {
     ///
     /// - Returns: the token of each file, or nil where there is none.
     func use(_ paths: [String]) -> [String: [UInt8]?] {
-        let leaving = awaited.subtracting(paths)
-        awaited.subtract(leaving)
         // This is the last look at them, and somebody waits for it.
-        for path in leaving.sorted() { changed(path, read(path, before: tokens[path].flatMap { $0 })) }
+        for path in awaited.keys.filter({ !paths.contains($0) }).sorted() {
+            let rejections = awaited.removeValue(forKey: path) ?? []
+            changed(path, read(path, before: tokens[path].flatMap { $0 }), rejections)
+        }
         let new = files?.use(Set(paths)) ?? []
         tokens = tokens.filter { paths.contains($0.key) }
         errors = errors.filter { paths.contains($0.key) }
@@ -66,13 +71,13 @@ final class TokenFiles {
     func error(of path: String) -> String? { errors[path] }
 
     /// An upstream has rejected the token of a file: looks whether that has changed, and tells what it has.
-    func rejected(_ path: String, _ token: [UInt8]) {
+    func rejected(_ path: String, _ token: [UInt8], _ rejection: CredentialRejection) {
         // Of a file that is watched no more, nothing else is known.
-        guard let known = tokens[path] else { return changed(path, token) }
+        guard let known = tokens[path] else { return changed(path, token, [rejection]) }
         if known == token, files?.check(at: path) == true {
-            awaited.insert(path)
+            awaited[path, default: []].append(rejection)
         } else {
-            changed(path, known)
+            changed(path, known, [rejection])
         }
     }
 
@@ -80,10 +85,11 @@ final class TokenFiles {
         for path in paths {
             guard let before = tokens[path] else { continue }
             let token = read(path, before: before)
-            guard awaited.remove(path) != nil || token != before else { continue }
+            let rejections = awaited.removeValue(forKey: path) ?? []
+            guard !rejections.isEmpty || token != before else { continue }
             tokens.updateValue(token, forKey: path)
             if token != nil, token != before { log.log(.info, "token changed", ("file", path)) }
-            changed(path, token)
+            changed(path, token, rejections)
         }
         logExpiries()
     }

@@ -1,4 +1,5 @@
 import Bytes
+import Documents
 import Events
 import RPC
 import Testing
@@ -15,19 +16,25 @@ import Time
         let file = TemporaryFile([])
         var reported: [(state: CredentialState, error: CredentialError?)] = []
         private(set) var kept: ManagedCredential!
+        private let isNamed: Bool
 
         init(isNamed: Bool = true, _ content: String = "") {
+            self.isNamed = isNamed
+            clock.wall = Clock.wall
             loop = EventLoop(clock: .manual(clock))
             write(content)
             kept = ManagedCredential(
                 .file(file.path),
-                refreshAhead: 30 * .second,
                 loop: loop,
                 fetcher: Fetcher(loop: loop),
                 random: { 0 },
-                changed: { [unowned self] in reported.append(($0, $1)) }
+                onChange: { [unowned self] in reported.append(($0, $1)) }
             )
-            kept.isNamed = isNamed
+        }
+
+        /// Has it fetched for the first time, as a configuration or a call does.
+        func begin() {
+            isNamed ? kept.name(refreshAhead: 30 * .second) : kept.request()
         }
 
         func write(_ content: String) { file.write(Array(content.utf8)) }
@@ -39,7 +46,9 @@ import Time
             let end = clock.now + time
             while clock.now < end {
                 let before = kept.failed
-                clock.now += min(5 * .millisecond, end - clock.now)
+                let step = min(5 * .millisecond, end - clock.now)
+                clock.now += step
+                clock.wall = clock.wall.map { $0 + step }
                 loop.turn(waiting: false)
                 if kept.failed > before { errors.append(clock.now) }
             }
@@ -59,7 +68,7 @@ import Time
 
     @Test func `pauses between errors grow, and wants in between change nothing`() {
         let stand = Stand()
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         #expect(stand.kept.failed == 1)
         for _ in 1...3 { stand.kept.request() }
         #expect(stand.kept.failed == 1)
@@ -92,7 +101,7 @@ import Time
     @Test func `the last good one is kept while others cannot be had`() {
         let stand = Stand(jwt(endingIn: 100))
         let first = jwt(endingIn: 100)
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         #expect(stand.value == first)
         stand.write("")
         #expect(stand.pass(69 * .second) == [])
@@ -108,7 +117,7 @@ import Time
 
     @Test func `one that has ended is kept no longer`() {
         let stand = Stand(jwt(endingIn: -5))
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         stand.write("")
         stand.pass(.second)
         #expect(stand.value == nil)
@@ -118,7 +127,7 @@ import Time
 
     @Test func `a rejected value is fetched anew, and another is not`() {
         let stand = Stand("one")
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         stand.write("two")
         stand.kept.rejected(Array("zero".utf8))
         #expect(stand.value == "one")
@@ -129,7 +138,7 @@ import Time
 
     @Test func `rejections of an upstream are believed five times, and then once in ten seconds`() {
         let stand = Stand("one")
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         for _ in 1...20 { stand.kept.rejected(Array("one".utf8)) }
         #expect(stand.kept.succeeded == 6)
         // Whoever does not believe says what there is.
@@ -148,7 +157,7 @@ import Time
 
     @Test func `an upstream that rejects everything takes nothing from another`() {
         let stand = Stand("one")
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         for _ in 1...20 { stand.kept.rejected(Array("one".utf8), by: "bad") }
         #expect(stand.kept.succeeded == 6)
         for _ in 1...5 { stand.kept.rejected(Array("one".utf8), by: "good") }
@@ -159,7 +168,7 @@ import Time
 
     @Test func `an upstream that accepts what was fetched is believed again, once in a second`() {
         let stand = Stand("one")
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         for _ in 1...100 {
             stand.kept.rejected(Array("one".utf8))
             stand.kept.accepted(by: "")
@@ -194,12 +203,12 @@ import Time
         keeper.handle(.fetch(source))
         while reported.isEmpty { loop.turn() }
         gate.write([])
-        keeper.handle(.rejected(source, value: Array("one".utf8), by: "bad"))
+        keeper.handle(.rejected(source, value: Array("one".utf8), CredentialRejection(by: "bad")))
         #expect(keeper.report(on: source)?.isFetching == true)
         #expect(keeper.report(on: source)?.state.credential?.value == Array("one".utf8))
         #expect(keeper.report(on: source)?.state.isSuspect == true)
         // Whoever asks meanwhile is told when the fetch is over, and not before: workers ask again whenever they are told.
-        keeper.handle(.rejected(source, value: Array("one".utf8), by: "worse"))
+        keeper.handle(.rejected(source, value: Array("one".utf8), CredentialRejection(by: "worse")))
         keeper.handle(.fetch(source))
         #expect(reported.count == 1)
         gate.write(Array("two".utf8))
@@ -211,7 +220,7 @@ import Time
     @Test(arguments: [true, false])
     func `a rejected value stays if no other can be had, and that is retried`(_ isNamed: Bool) {
         let stand = Stand(isNamed: isNamed, "one")
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         stand.write("")
         stand.kept.rejected(Array("one".utf8))
         #expect(stand.value == "one")
@@ -227,12 +236,12 @@ import Time
 
     @Test func `a rejected value that has ended does not come back`() {
         let stand = Stand(jwt(endingIn: 2))
-        stand.kept.fetchIfNeeded()
+        stand.begin()
         let value = Array(stand.value!.utf8)
         stand.write("")
         stand.kept.rejected(value)
         #expect(stand.value != nil)
-        while stand.kept.state.credential?.expiry ?? .epoch > Clock.wall { stand.pass(100 * .millisecond) }
+        while stand.kept.state.credential?.expiry ?? .epoch > stand.clock.wall! { stand.pass(100 * .millisecond) }
         stand.kept.request()
         stand.pass(RefreshSchedule.maxBackOff)
         #expect(stand.value == nil)
@@ -240,8 +249,8 @@ import Time
 
     @Test func `whoever wants one that is no good is reported when there is another`() {
         let stand = Stand(jwt(endingIn: 1))
-        stand.kept.fetchIfNeeded()
-        while stand.kept.state.usableUntil > Clock.wall { stand.pass(.millisecond) }
+        stand.begin()
+        while stand.kept.state.usableUntil > stand.clock.now { stand.pass(.millisecond) }
         stand.write("")
         let reported = stand.reported.count
         // Who waits asks again whenever it is told: a response to each would never end.
@@ -290,6 +299,50 @@ import Time
         #expect(keeper.report(on: source)?.failed == 1)
     }
 
+    @Test(arguments: [-2 * 3600, 2 * 3600])
+    func `somebody sets the system clock during a fetch: the lifetime counts all the same`(_ seconds: Int) throws {
+        let clock = ManualClock(now: .start + 1000 * .second)
+        let start = WallTime(secondsSince1970: 1_700_000_000)
+        clock.wall = start
+        let loop = EventLoop(clock: .manual(clock))
+        let gate = TemporaryFile([])
+        let count = TemporaryFile([])
+        var reported: [CredentialState] = []
+        let keeper = CredentialManager(loop: loop, fetcher: Fetcher(loop: loop)) {
+            reported.append($1)
+        } log: { _ in
+        }
+        let script = """
+            echo x >> \(count.path); while [ ! -s \(gate.path) ]; do sleep 0.01; done
+            echo '{"token": "one", "expires_in": 3600}'
+            """
+        let fields = CredentialFields(value: JSONPointer("/token")!, expiresIn: JSONPointer("/expires_in")!)
+        let source = CredentialSource.exec(
+            ExecSource(command: ["/bin/sh", "-c", script], environment: [:], response: .json(fields), timeout: nil)
+        )
+        keeper.use([NamedCredential(name: "auth", source: source, refreshAhead: 30 * .second)])
+        let step = Duration.seconds(seconds)
+        clock.now += 10 * .second
+        clock.wall = start + 10 * .second + step
+        gate.write(Array("go".utf8))
+        while reported.isEmpty { loop.turn() }
+        let state = try #require(reported.last)
+        #expect(state.expiry == .start + 4600 * .second)
+        #expect(state.credential?.expiry == start + 3600 * .second + step)
+        #expect(state.refresh.map { $0 > clock.now + 3500 * .second } == true)
+        // And afterwards.
+        clock.wall = start - step
+        for _ in 1...3500 {
+            clock.now += .second
+            loop.turn(waiting: false)
+        }
+        keeper.handle(.fetch(source))
+        #expect(keeper.report(on: source)?.isFetching == false)
+        #expect(keeper.report(on: source)?.isValid == true)
+        #expect(reported.count == 2)
+        #expect(try SmallFile.read(count.path, limit: 100).get().count == 2)
+    }
+
     @Test func `what cannot be fetched is not fetched, and nobody is reported`() {
         let loop = EventLoop()
         var reported: [CredentialState] = []
@@ -304,6 +357,12 @@ import Time
 }
 
 extension ManagedCredential {
-    /// The only upstream there is has rejected a value.
-    fileprivate func rejected(_ value: [UInt8]) { rejected(value, by: "") }
+    fileprivate var state: CredentialState { machine.state }
+    fileprivate var succeeded: Int { machine.succeeded }
+    fileprivate var failed: Int { machine.failed }
+
+    /// An upstream has rejected a value, which is the only one there is if it has no name.
+    fileprivate func rejected(_ value: [UInt8], by upstream: String = "") {
+        rejected(value, CredentialRejection(by: upstream))
+    }
 }

@@ -137,6 +137,24 @@ import Time
         }
     }
 
+    @Test(arguments: [true, false])
+    func `what was sent before a rejection was known does not decide on it`(_ isValueNew: Bool) {
+        runCall(Self.token()) { call in
+            reject(call)
+            #expect(call.harness.credentialRequests.drain() == ["rejected oauth2 one"])
+            // Another worker has asked for the token a moment ago.
+            for _ in 1...2 { call.harness.deliver("one", isLate: true) }
+            call.callerReceives()
+            #expect(call.harness.skippedRetries("credential") == 0)
+            call.harness.deliver(isValueNew ? "two" : "one")
+            guard isValueNew else { return call.callerSeesRejection() }
+            call.askedAgain()
+            #expect(authorization(call) == "Bearer two")
+            call.settleWell()
+            #expect(call.harness.retries("unauthenticated") == 1)
+        }
+    }
+
     @Test func `all who wait do so for one order`() {
         runCall(Self.token(), in: Style.streams) { call in
             let other = CallScript(call.harness, call.style, of: call.caller, stream: 3)

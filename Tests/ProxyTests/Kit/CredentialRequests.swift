@@ -9,14 +9,17 @@ final class CredentialRequests: @unchecked Sendable {
     private var lines: [String] = []
     /// The source that was ordered last.
     private(set) var source: CredentialSource?
+    /// The rejections that the test has not decided on.
+    private var rejections: [CredentialRejection] = []
 
     func note(_ order: CredentialRequest) {
         switch order {
         case .fetch(let source):
             self.source = source
             lines.append("fetch \(source.kind)")
-        case .rejected(let source, let value, _):
+        case .rejected(let source, let value, let rejection):
             self.source = source
+            rejections.append(rejection)
             lines.append("rejected \(source.kind) \(value.span.string)")
         case .accepted(let source, let upstream): lines.append("accepted \(source.kind) \(upstream)")
         }
@@ -26,6 +29,12 @@ final class CredentialRequests: @unchecked Sendable {
     func drain() -> [String] {
         defer { lines = [] }
         return lines
+    }
+
+    /// The rejections until now, which are decided on by that.
+    func decideRejections() -> [CredentialRejection] {
+        defer { rejections = [] }
+        return rejections
     }
 }
 
@@ -38,20 +47,23 @@ extension ProxyHarness {
     ///   - refresh: when it is to be fetched anew, from now on.
     ///   - error: why the last fetch has brought none.
     ///   - isSuspect: whether an upstream has rejected it and another is being fetched.
+    ///   - isLate: whether it was sent before the manager knew of the rejections.
     func deliver(
         _ value: String?,
         lifetime: Duration? = nil,
         refresh: Duration? = nil,
         error: CredentialError? = nil,
-        isSuspect: Bool = false
+        isSuspect: Bool = false,
+        isLate: Bool = false
     ) {
         var state = CredentialState()
-        let now = Clock.wall
+        let wall = Clock.wall
         if let value {
-            let credential = Credential(value: Array(value.utf8), expiry: lifetime.map { now + $0 })
-            state = CredentialState(credential, at: now)
+            let credential = Credential(value: Array(value.utf8), expiry: lifetime.map { wall + $0 })
+            state = CredentialState(credential, at: clock.now, wall)
         }
-        state.refresh = refresh.map { now + $0 }
+        state.refresh = refresh.map { clock.now + $0 }
+        if !isSuspect, !isLate { state.decided = credentialRequests.decideRejections() }
         state.error = error
         state.isSuspect = isSuspect
         if let source = credentialRequests.source { worker.update(source, state) }

@@ -138,6 +138,7 @@ final class TokenInterceptor: Interceptor {
         // What the caller has sent itself is its own business.
         guard let used = format.token(in: call.request, header), credential.hasBeen(used) else { return .next }
         let upstream = call.route.upstream
+        credentials.adopt(credential)
         credential.rejected(used, by: upstream)
         if let skipReason = call.retrySkipReason {
             call.skipRetry(.unauthenticated, skipReason)
