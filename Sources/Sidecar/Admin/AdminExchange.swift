@@ -4,8 +4,6 @@ internal import Proxy
 
 /// One request to the admin socket; its body is read away.
 final class AdminExchange: HTTPStreamUser {
-    private static let linesType = "application/x-ndjson"
-
     private let stream: any HTTPStream
     private let heads: HTTPHeadPool
     private let streams: AdminStreams
@@ -41,28 +39,32 @@ final class AdminExchange: HTTPStreamUser {
     }
 
     private func send(_ whole: AdminResponse.Whole) {
-        if isHead { return send(head: whole.status, whole.contentType, allow: whole.allow, end: true) }
-        var fields = [(name: Array("content-type".utf8), value: Array(whole.contentType.utf8))]
-        if let allow = whole.allow { fields.append((Array("allow".utf8), Array(allow.utf8))) }
-        stream.sendWhole(status: whole.status, fields: fields, body: whole.body, heads: heads)
+        let head = head(whole.status, whole.contentType)
+        head.contentLength = whole.body.count
+        if let allow = whole.allow { head.add(name: Array("allow".utf8).span, value: Array(allow.utf8).span) }
+        stream.send(head: head, end: isHead)
+        heads.release(head)
+        guard !isHead else { return }
+        stream.send(body: whole.body.span)
+        stream.sendEnd(trailers: nil)
     }
 
     private func begin(_ start: (LineStream) -> Void) {
-        guard !isHead else { return send(head: 200, Self.linesType, end: true) }
+        let head = head(200, "application/x-ndjson")
+        defer { heads.release(head) }
+        guard !isHead else { return stream.send(head: head, end: true) }
         let lines = streams.begin(on: stream)
         self.lines = lines
-        send(head: 200, Self.linesType, end: false)
+        stream.send(head: head, end: false)
         // Unless the reader is gone already.
         if self.lines != nil { start(lines) }
     }
 
-    private func send(head status: Int, _ contentType: String, allow: String? = nil, end: Bool) {
+    private func head(_ status: Int, _ contentType: String) -> HTTPHead {
         let head = heads.acquire()
         head.status = status
         head.add(name: Array("content-type".utf8).span, value: Array(contentType.utf8).span)
-        if let allow { head.add(name: Array("allow".utf8).span, value: Array(allow.utf8).span) }
-        stream.send(head: head, end: end)
-        heads.release(head)
+        return head
     }
 
     func wasReset(_ reason: HTTPReset) {

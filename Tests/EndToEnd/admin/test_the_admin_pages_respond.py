@@ -23,6 +23,13 @@ def test_pages(proxy):
     assert proxy.admin("/none").status_code == 404
 
 
+def test_head_is_get_without_the_body(proxy):
+    head, page = proxy.admin("/config", "HEAD"), proxy.admin("/config")
+    assert (head.status_code, head.text) == (200, "")
+    for name in ["content-type", "content-length"]:
+        assert head.headers[name] == page.headers[name]
+
+
 def test_the_configuration_without_its_secrets(proxy):
     page = proxy.admin("/config")
     assert page.headers["content-type"] == "application/json"

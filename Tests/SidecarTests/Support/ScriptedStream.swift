@@ -7,6 +7,7 @@ final class ScriptedStream: HTTPStream {
     let version = HTTPVersion.http2
     private(set) var status: Int?
     private(set) var contentType: String?
+    private(set) var contentLength: Int?
     /// What has been sent of the body, taken or not.
     private(set) var body: [UInt8] = []
     private(set) var hasEnded = false
@@ -22,6 +23,7 @@ final class ScriptedStream: HTTPStream {
 
     func send(head: HTTPHead, end: Bool) {
         status = head.status
+        contentLength = head.contentLength
         contentType = head.first(FieldName("content-type")).map { head.value(at: $0).string }
         hasEnded = end
     }
