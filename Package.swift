@@ -97,7 +97,10 @@ let testTargets: [Target] = [
             "RPC", "Telemetry", "Time", "Bytes",
         ]
     ),
-    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "Configuration", "Time"]),
+    tests(
+        "SidecarTests",
+        ["Sidecar", "Proxy", "Documents", "Events", "HTTP", "Configuration", "Telemetry", "Time", "Bytes"]
+    ),
 ]
 
 // What `make bench-chain` measures: Martlet with one kind more.

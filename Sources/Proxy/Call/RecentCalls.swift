@@ -15,15 +15,23 @@ final class RecentCalls {
     private var others = Ring(maxCount: 16, maxPerSecond: 5)
     private let formatter = TimestampFormatter()
     private let queue = ByteQueue()
+    /// Hands each line that is kept to those who follow.
+    let publisher = Publisher()
 
     /// Takes a call that is over, if it is one to be kept.
     func note(_ call: Call) {
         let now = call.record.stages.ended
-        if call.record.code == .ok {
-            others.add(at: now) { describe(call) }
-        } else {
-            failed.add(at: now) { describe(call) }
-        }
+        let line =
+            call.record.code == .ok
+            ? others.add(at: now) { describe(call) }
+            : failed.add(at: now) { describe(call) }
+        if let line { publisher.publish(line) }
+    }
+
+    /// Hands over the lines that are kept, oldest first, and from now on each new one.
+    func subscribe(_ handover: LineHandover) {
+        for line in all.sorted(by: { $0.time < $1.time }) { handover.append(line.text) }
+        publisher.add(handover)
     }
 
     private func describe(_ call: Call) -> [UInt8] {
@@ -54,14 +62,15 @@ final class RecentCalls {
             self.maxPerSecond = maxPerSecond
         }
 
-        /// Adds a line at this monotonic time, if there were not too many in this second.
-        mutating func add(at now: Instant, _ text: () -> [UInt8]) {
+        /// Adds a line at this monotonic time, and returns it; nil if there were too many in this second.
+        mutating func add(at now: Instant, _ text: () -> [UInt8]) -> [UInt8]? {
             if now - second >= .second { (second, taken) = (now, 0) }
-            guard taken < maxPerSecond else { return }
+            guard taken < maxPerSecond else { return nil }
             taken += 1
             let line = (Clock.wall, text())
             if lines.count < maxCount { lines.append(line) } else { lines[next] = line }
             next = (next + 1) % maxCount
+            return line.1
         }
     }
 }

@@ -7,9 +7,7 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// The pages of the admin socket.
-///
-/// GET changes nothing; what changes something is POST.
+/// The pages of the admin socket: what `AdminRoute.all` lists.
 final class AdminPages {
     private let daemon: Daemon
     /// Those that are served.
@@ -25,67 +23,65 @@ final class AdminPages {
         guard !request.isFromBrowser else {
             return respond(.text("requests from web pages are not allowed", status: 403))
         }
-        if request.path == "/" { return respond(.text(index)) }
-        guard let page = AdminPage(path: request.path), pages.contains(page) else {
-            return respond(.text("page not found; GET / lists the pages", status: 404))
-        }
-        let method = page.changesSomething ? "POST" : "GET"
-        guard request.method == method || request.method == "HEAD" && method == "GET" else {
-            var rejection = AdminResponse.text("\(request.path) requires \(method)", status: 405)
-            rejection.allow = method
-            return respond(rejection)
-        }
-        switch page {
-        case .healthz: healthz(respond)
-        case .readyz: readyz(respond)
-        case .metrics: metrics(respond)
-        case .status: status(respond)
-        case .config: config(respond)
-        case .calls: recentCalls(respond)
-        case .credentials: credentials(respond)
-        case .reload: reload(respond)
-        case .drain: drain(respond)
+        do throws(AdminRoute.Rejection) {
+            try AdminRoute.route(request, among: pages).handle(self, request, respond)
+        } catch {
+            respond(.whole(error.response))
         }
     }
 
-    /// The pages that there are, a line each.
-    private var index: String {
-        AdminPage.allCases.filter(pages.contains).map { "\($0.changesSomething ? "POST" : "GET ") \($0.path)" }
-            .joined(separator: "\n")
+    func index(_ respond: (AdminResponse) -> Void) {
+        respond(.text(AdminRoute.index(pages)))
     }
 
-    private func healthz(_ respond: (AdminResponse) -> Void) {
+    func healthz(_ respond: (AdminResponse) -> Void) {
         if let problem = daemon.healthProblem { return respond(.text(problem, status: 503)) }
         respond(.text("ok"))
     }
 
-    private func readyz(_ respond: (AdminResponse) -> Void) {
+    func readyz(_ respond: (AdminResponse) -> Void) {
         let readiness = daemon.readiness
         respond(.text(readiness.text, status: readiness.isReady ? 200 : 503))
     }
 
-    private func metrics(_ respond: @escaping (AdminResponse) -> Void) {
+    func metrics(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.ask { [daemon] report in
             let queue = ByteQueue()
             let text = PrometheusText(to: queue)
             text.append(report.counters.families(codeNames: RPCCode.allCases.map(\.name)))
             text.append(Self.families(of: daemon, report))
             text.append(ProcessMetrics.families)
-            respond(AdminResponse(contentType: "\(PrometheusText.contentType)", body: queue.readable.array))
+            respond(.whole(.init(contentType: "\(PrometheusText.contentType)", body: queue.readable.array)))
         }
     }
 
-    /// The calls that ended last, whichever worker had them, newest first.
-    private func recentCalls(_ respond: @escaping (AdminResponse) -> Void) {
+    /// The calls that ended last, whichever worker had them, newest first; or those and all that follow, as a stream.
+    func recentCalls(_ request: AdminRequest, _ respond: @escaping (AdminResponse) -> Void) {
+        switch request.query?["follow"] ?? "false" {
+        case "true": respond(.stream(follow))
+        case "false": respondWithRecentCalls(respond)
+        case let value:
+            let advice = "write follow=true or follow=false"
+            respond(.text("\(Diagnostic.quote(value)) is not true or false; \(advice)", status: 400))
+        }
+    }
+
+    private func follow(_ lines: LineStream) {
+        guard let workers = daemon.workers else { return lines.end() }
+        lines.onEnd = workers.subscribe(to: .recentCalls) { [unowned lines] in lines.append($0) }
+    }
+
+    private func respondWithRecentCalls(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.workers?.ask({ $0.recentCalls }) { calls in
             let queue = ByteQueue()
-            queue.append("{\"calls\":[")
-            for (index, call) in calls.values.flatMap({ $0 }).sorted(by: { $0.time > $1.time }).enumerated() {
-                queue.append(index == 0 ? "\n" : ",\n")
+            var json = JSONWriter(to: queue)
+            json.beginArray("calls")
+            for call in calls.values.flatMap({ $0 }).sorted(by: { $0.time > $1.time }) {
                 // Each is a line.
-                queue.append(call.text.span.extracting(0..<call.text.count - 1))
+                json.item(json: call.text.span.extracting(0..<call.text.count - 1), onNewLine: true)
             }
-            queue.append("]}")
+            json.endArray()
+            json.end()
             respond(.json(queue))
         }
     }
@@ -121,46 +117,48 @@ final class AdminPages {
         ]
     }
 
-    private func credentials(_ respond: (AdminResponse) -> Void) {
+    func credentials(_ respond: (AdminResponse) -> Void) {
         let queue = ByteQueue()
-        queue.append("{\"credentials\":[")
-        for (index, report) in daemon.credentialReports.enumerated() {
-            queue.append(index == 0 ? "\n" : ",\n")
-            report.append(to: queue)
+        var json = JSONWriter(to: queue)
+        json.beginArray("credentials")
+        for report in daemon.credentialReports {
+            json.beginItem(onNewLine: true)
+            report.write(to: &json)
+            json.endObject()
         }
-        queue.append("]}")
+        json.endArray()
+        json.end()
         respond(.json(queue))
     }
 
-    private func config(_ respond: (AdminResponse) -> Void) {
+    func config(_ respond: (AdminResponse) -> Void) {
         let queue = ByteQueue()
-        queue.append("{\"generation\":")
-        queue.append(decimal: daemon.reloads.generation)
-        queue.append(",\"file\":")
-        queue.append(json: daemon.file.name)
-        queue.append(",\"config\":")
-        if let settings = daemon.settings { queue.append(json: settings.rendered) } else { queue.append("null") }
-        queue.append("}")
+        var json = JSONWriter(to: queue)
+        json.field("generation", number: daemon.reloads.generation)
+        json.field("file", string: daemon.file.name)
+        if let settings = daemon.settings {
+            json.field("config") { $0.append(json: settings.rendered) }
+        } else {
+            json.null("config")
+        }
+        json.end()
         respond(.json(queue))
     }
 
-    private func status(_ respond: @escaping (AdminResponse) -> Void) {
+    func status(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.ask { [daemon] report in respond(.text(StatusPage(daemon, report).text)) }
     }
 
-    private func reload(_ respond: @escaping (AdminResponse) -> Void) {
+    func reload(_ respond: @escaping (AdminResponse) -> Void) {
         daemon.reload { [daemon] result in
             switch result {
             case .success(let generation):
                 let queue = ByteQueue()
-                queue.append("{\"generation\":")
-                queue.append(decimal: generation)
+                var json = JSONWriter(to: queue)
+                json.field("generation", number: generation)
                 let keys = daemon.reloads.needsRestart
-                for (index, key) in keys.enumerated() {
-                    queue.append(index == 0 ? ",\"needs_restart\":[" : ",")
-                    queue.append(json: key)
-                }
-                queue.append(keys.isEmpty ? "}" : "]}")
+                if !keys.isEmpty { json.field("needs_restart", texts: keys.map { Array($0.utf8) }) }
+                json.end()
                 respond(.json(queue))
             case .failure(let rejection):
                 respond(.text(rejection.lines.joined(separator: "\n"), status: 422))
@@ -168,7 +166,7 @@ final class AdminPages {
         }
     }
 
-    private func drain(_ respond: (AdminResponse) -> Void) {
+    func drain(_ respond: (AdminResponse) -> Void) {
         respond(.text("draining", status: 202))
         daemon.drain()
     }

@@ -6,13 +6,22 @@ internal import HTTP
 struct AdminRequest {
     let method: String
     let path: String
+    /// The parameters of the query; nil if an escape in it is not valid.
+    let query: AdminQuery?
     /// Whether a web page may be behind it: a browser says where the page is from, and one that was given another name
     /// for this address (DNS rebinding) says that name.
     let isFromBrowser: Bool
 
+    /// Whether only the head of the response is asked for.
+    var isHead: Bool { method == "HEAD" }
+}
+
+extension AdminRequest {
+    /// Reads a request; with `checksHost` it must name this machine.
     init(_ head: HTTPHead, checksHost: Bool) {
         method = head.method.string
         path = head.path.string
+        query = AdminQuery(head.query)
         let isForeign = checksHost && !Self.isLoopback(head.authority.string)
         isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
     }
@@ -22,21 +31,5 @@ struct AdminRequest {
         let end = isBracketed ? authority.firstIndex(of: "]") : authority.lastIndex(of: ":")
         let host = authority[..<(end ?? authority.endIndex)].drop { $0 == "[" }
         return host == "localhost" || IPAddress(String(host))?.isLoopback == true
-    }
-}
-
-/// What the admin socket sends back.
-struct AdminResponse {
-    var status = 200
-    var contentType = "text/plain; charset=utf-8"
-    var body: [UInt8] = []
-    var allow: String?
-
-    static func text(_ text: String, status: Int = 200) -> AdminResponse {
-        AdminResponse(status: status, body: Array((text + "\n").utf8))
-    }
-
-    static func json(_ queue: ByteQueue) -> AdminResponse {
-        AdminResponse(contentType: "application/json", body: queue.readable.array + [UInt8(ascii: "\n")])
     }
 }

@@ -18,6 +18,7 @@ final class AdminServer: ConnectionService {
     private let sockets: [ListenSocket]
     private let context: WireContext
     private let pages: AdminPages
+    private let streams: AdminStreams
     /// Whether a request must name this machine: DNS rebinding lets a web page name another for a loopback address.
     private let checksHost: Bool
     private var acceptors: [Acceptor] = []
@@ -29,6 +30,7 @@ final class AdminServer: ConnectionService {
         context = WireContext(loop: daemon.loop)
         checksHost = if case .tcp = settings.address { settings.address.isLocal } else { false }
         pages = AdminPages(daemon, settings.pages)
+        streams = daemon.adminStreams
         for socket in sockets {
             acceptors.append(Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in })
             daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))
@@ -47,7 +49,7 @@ final class AdminServer: ConnectionService {
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
         let request = AdminRequest(head, checksHost: checksHost)
         context.heads.release(head)
-        let exchange = AdminExchange(stream, heads: context.heads)
+        let exchange = AdminExchange(stream, isHead: request.isHead, heads: context.heads, streams: streams)
         pages.respond(to: request) { exchange.send($0) }
         return exchange
     }
@@ -59,34 +61,4 @@ final class AdminServer: ConnectionService {
     func reject(_ stream: any HTTPStream, _ error: HTTPError, head: HTTPHead?) {
         stream.reject(error, heads: context.heads)
     }
-}
-
-/// One request to the admin socket; it is answered at once, and its body is read away.
-private final class AdminExchange: HTTPStreamUser {
-    private let stream: any HTTPStream
-    private let heads: HTTPHeadPool
-    private var isOver = false
-
-    init(_ stream: any HTTPStream, heads: HTTPHeadPool) {
-        self.stream = stream
-        self.heads = heads
-    }
-
-    func send(_ response: AdminResponse) {
-        guard !isOver else { return }
-        isOver = true
-        var fields = [(name: Array("content-type".utf8), value: Array(response.contentType.utf8))]
-        if let allow = response.allow { fields.append((Array("allow".utf8), Array(allow.utf8))) }
-        stream.sendWhole(status: response.status, fields: fields, body: response.body, heads: heads)
-    }
-
-    func wasReset(_ reason: HTTPReset) {
-        isOver = true
-    }
-
-    func received(body: Span<UInt8>) {}
-    func receivedEnd(trailers: HTTPHead?) {}
-    func received(informational head: HTTPHead) {}
-    func received(head: HTTPHead, end: Bool) {}
-    func drained() {}
 }

@@ -1,4 +1,3 @@
-internal import Bytes
 internal import Events
 internal import Proxy
 internal import Telemetry
@@ -57,21 +56,13 @@ struct CredentialReport {
     /// When it ends, or has ended, for people.
     var expiryText: String? { expiry.map { TimestampFormatter.text($0) } }
 
-    /// Appends it as a JSON object.
-    func append(to queue: ByteQueue) {
-        queue.append("{\"name\":")
-        queue.append(json: name)
-        queue.append(",\"kind\":")
-        queue.append(json: kind)
-        queue.append(",\"state\":")
-        queue.append(json: state.rawValue)
-        if let expiryText {
-            queue.append(",\"expires_at\":")
-            queue.append(json: expiryText)
-        }
-        queue.append(",\"last_error\":")
-        if let error { queue.append(json: error) } else { queue.append("null") }
-        queue.append("}")
+    /// Adds its fields to a JSON object.
+    func write(to json: inout JSONWriter) {
+        json.field("name", string: name)
+        json.field("kind", string: kind)
+        json.field("state", string: state.rawValue)
+        if let expiryText { json.field("expires_at", string: expiryText) }
+        if let error { json.field("last_error", string: error) } else { json.null("last_error") }
     }
 }
 

@@ -37,6 +37,8 @@ final class Daemon {
     /// What was asked for at the start; a socket that nobody has asked for may not be among those that are open.
     var adminSettings: [AdminSettings] = []
     private var admin: [AdminServer] = []
+    /// The streams that admin pages serve.
+    let adminStreams = AdminStreams()
     private var memory: MemoryKeeper?
     private var relief: MemoryRelief?
     private var health: WorkerHealth?
@@ -321,6 +323,8 @@ final class Daemon {
     private func stop(_ exit: Exit) {
         self.exit = exit
         isOver = true
+        adminStreams.endAll()
+        // After this turn, in which the ends of the streams go out.
         loop.stop()
     }
 

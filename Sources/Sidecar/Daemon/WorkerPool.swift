@@ -1,5 +1,6 @@
 internal import Events
 internal import Proxy
+internal import Telemetry
 internal import Time
 
 /// The workers, each on a thread of its own, reached by letters.
@@ -13,6 +14,8 @@ final class WorkerPool {
     private let loop: EventLoop
     private var asked: [Int: Gathering] = [:]
     private var nextQuestion = 0
+    private var subscriptions: [Int: Subscription] = [:]
+    private var nextSubscription = 0
 
     /// Responses on their way, by the indices of the workers.
     private struct Gathering {
@@ -138,6 +141,37 @@ final class WorkerPool {
             loop.keep(timer)
         }
         gathering.then(gathering.responses)
+    }
+
+    // MARK: What workers publish
+
+    /// Calls `onItem` on the control thread with what all workers publish on a topic.
+    ///
+    /// The lines of one worker come in order. If the control thread is stuck, a worker holds a bounded number of bytes and
+    /// counts the lines that it drops.
+    ///
+    /// - Returns: what ends the subscription: after it nothing is delivered.
+    func subscribe(to topic: Topic, onItem: @escaping (LineBuffer.Item) -> Void) -> () -> Void {
+        let number = nextSubscription
+        nextSubscription += 1
+        let control = control
+        let handovers = mailboxes.indices.map { index in
+            LineHandover { control.post { $0.workers?.deliver(number, from: index) } }
+        }
+        subscriptions[number] = Subscription(to: topic, handovers, onItem: onItem)
+        post(each: { index in { $0.subscribe(handovers[index], to: topic) } })
+        return { [unowned self] in unsubscribe(number) }
+    }
+
+    private func deliver(_ number: Int, from index: Int) {
+        subscriptions[number]?.deliver(from: index)
+    }
+
+    private func unsubscribe(_ number: Int) {
+        guard let subscription = subscriptions.removeValue(forKey: number) else { return }
+        subscription.cancel()
+        let (topic, handovers) = (subscription.topic, subscription.handovers)
+        post(each: { index in { $0.unsubscribe(handovers[index], from: topic) } })
     }
 
     /// Ends the calls that are left and all loops, and waits for the threads, but not for long.

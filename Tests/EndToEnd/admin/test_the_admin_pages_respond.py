@@ -23,6 +23,13 @@ def test_pages(proxy):
     assert proxy.admin("/none").status_code == 404
 
 
+def test_head_is_get_without_the_body(proxy):
+    head, page = proxy.admin("/config", "HEAD"), proxy.admin("/config")
+    assert (head.status_code, head.text) == (200, "")
+    for name in ["content-type", "content-length"]:
+        assert head.headers[name] == page.headers[name]
+
+
 def test_the_configuration_without_its_secrets(proxy):
     page = proxy.admin("/config")
     assert page.headers["content-type"] == "application/json"
@@ -40,6 +47,8 @@ def test_the_configuration_without_its_secrets(proxy):
         ("DELETE", "/config", "GET"),
         ("GET", "/reload", "POST"),
         ("GET", "/drain", "POST"),
+        ("HEAD", "/drain", "POST"),
+        ("POST", "/", "GET"),
     ],
 )
 def test_wrong_method(proxy, method, path, allowed):
@@ -93,8 +102,8 @@ def test_the_group_of_its_socket(martlet, tmp_path):
 
 
 def test_the_list_of_pages(proxy):
-    pages = proxy.admin("/").text.split("\n")
-    assert "GET  /metrics" in pages and "POST /drain" in pages
+    pages = [line.split()[:2] for line in proxy.admin("/").text.splitlines()]
+    assert ["GET", "/metrics"] in pages and ["POST", "/drain"] in pages
 
 
 def test_a_few_pages_for_other_machines(martlet):
@@ -111,7 +120,7 @@ admin:
     # As a scraper names the machine: by an address that is none of loopback.
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"host": "pod.example"}, trust_env=False) as client:
         assert client.get("/metrics").status_code == client.get("/readyz").status_code == 200
-        assert client.get("/").text == "GET  /healthz\nGET  /readyz\nGET  /metrics\n"
+        assert [line.split()[1] for line in client.get("/").text.splitlines()] == ["/healthz", "/readyz", "/metrics"]
         for method, path in [("GET", "/config"), ("GET", "/status"), ("POST", "/drain"), ("POST", "/reload")]:
             assert client.request(method, path).status_code == 404
 

@@ -1,0 +1,37 @@
+internal import Configuration
+
+extension AdminRoute {
+    /// All pages, in the order in which `GET /` lists them.
+    static let all = [
+        AdminRoute(.get, "/", page: nil, "Lists the pages.") { $0.index($2) },
+        AdminRoute(.get, "/healthz", "/live", page: .healthz, "Says ok, or 503 and the worker that is stuck.") {
+            $0.healthz($2)
+        },
+        AdminRoute(.get, "/readyz", "/ready", page: .readyz, "Says ready, or 503 and the reason.") { $0.readyz($2) },
+        AdminRoute(.get, "/metrics", page: .metrics, "Shows the metrics in Prometheus's text format.") {
+            $0.metrics($2)
+        },
+        AdminRoute(.get, "/status", page: .status, "Shows what martlet status prints.") { $0.status($2) },
+        AdminRoute(.get, "/config", page: .config, "Shows the configuration in use, as JSON.") { $0.config($2) },
+        AdminRoute(
+            .get,
+            "/calls/recent",
+            page: .calls,
+            parameters: ["follow"],
+            "Shows the calls that ended last, with their traces; ?follow=true streams them.",
+            { $0.recentCalls($1, $2) }
+        ),
+        AdminRoute(.get, "/credentials", page: .credentials, "Shows the state of every token, as JSON.") {
+            $0.credentials($2)
+        },
+        AdminRoute(
+            .post,
+            "/reload",
+            page: .reload,
+            "Loads the file: 200 and the new generation, or 422 and the errors."
+        ) {
+            $0.reload($2)
+        },
+        AdminRoute(.post, "/drain", page: .drain, "Responds 202 and does what SIGTERM does.") { $0.drain($2) },
+    ]
+}

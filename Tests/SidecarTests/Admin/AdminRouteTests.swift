@@ -1,0 +1,121 @@
+import Bytes
+import Configuration
+import Testing
+
+@testable import Sidecar
+
+/// The table of the admin pages.
+@Suite struct AdminRouteTests {
+    private static func request(_ method: String, _ path: String, _ query: String = "") -> AdminRequest {
+        AdminRequest(method: method, path: path, query: AdminQuery(Array(query.utf8).span), isFromBrowser: false)
+    }
+
+    private static func route(
+        _ method: String,
+        _ path: String,
+        _ query: String = "",
+        among pages: Set<AdminPage> = Set(AdminPage.allCases)
+    ) -> Result<AdminRoute, AdminRoute.Rejection> {
+        Result { () throws(AdminRoute.Rejection) in
+            try AdminRoute.route(request(method, path, query), among: pages)
+        }
+    }
+
+    private static func rejection(
+        _ method: String,
+        _ path: String,
+        _ query: String = "",
+        among pages: Set<AdminPage> = Set(AdminPage.allCases)
+    ) -> AdminResponse.Whole? {
+        guard case .failure(let rejection) = route(method, path, query, among: pages) else { return nil }
+        return rejection.response
+    }
+
+    @Test func `each page is there once`() {
+        let pages = AdminRoute.all.compactMap(\.page)
+        #expect(Set(pages) == Set(AdminPage.allCases) && pages.count == AdminPage.allCases.count)
+        let paths = AdminRoute.all.flatMap(\.paths)
+        #expect(Set(paths).count == paths.count)
+        #expect(AdminRoute.all.allSatisfy { $0.summary.hasSuffix(".") })
+    }
+
+    @Test func `what other machines may reach changes nothing`() {
+        #expect(AdminRoute.all.filter(\.isForOthers).allSatisfy { $0.method == .get })
+    }
+
+    @Test(arguments: AdminRoute.all.map(\.paths[0]))
+    func `a page has one method, and HEAD beside GET`(path: String) throws {
+        let method = try #require(AdminRoute.all.first { $0.paths[0] == path }).method
+        for other in ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "get"] {
+            let isRight = other == method.rawValue || other == "HEAD" && method == .get
+            let rejection = Self.rejection(other, path)
+            #expect((rejection == nil) == isRight)
+            guard let rejection else { continue }
+            #expect((rejection.status, rejection.allow) == (405, method.rawValue))
+        }
+    }
+
+    @Test(arguments: ["/none", "", "/healthz/", "//healthz", "/calls"])
+    func `another path is not found`(path: String) {
+        #expect(Self.rejection("GET", path) == .init(status: 404, text: "page not found; GET / lists the pages"))
+    }
+
+    @Test func `a page that the address does not serve is not found`() {
+        #expect(Self.rejection("GET", "/config", among: [.metrics])?.status == 404)
+        #expect(Self.rejection("POST", "/metrics", among: [.metrics])?.status == 405)
+        #expect(Self.rejection("GET", "/live", among: [.healthz]) == nil)
+        #expect(Self.rejection("GET", "/", among: [.metrics]) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("folow=true", "unknown parameter \"folow\"; did you mean \"follow\"?"),
+            ("follow=true&x", "unknown parameter \"x\"; expected one of: follow"),
+            ("follow=%zz", "the query has an escape that is not valid; write a percent sign as %25"),
+            ("%4=", "the query has an escape that is not valid; write a percent sign as %25"),
+        ]
+    )
+    func `a query that is not understood is rejected`(query: String, text: String) {
+        #expect(Self.rejection("GET", "/calls/recent", query) == .init(status: 400, text: text))
+    }
+
+    @Test func `a page without parameters rejects them`() {
+        let text = "unknown parameter \"a\"; /status has no parameters"
+        #expect(Self.rejection("GET", "/status", "a=b") == .init(status: 400, text: text))
+        #expect(Self.rejection("GET", "/status", "&&") == nil)
+    }
+
+    @Test func `the list of pages names those that an address serves`() {
+        let index = AdminRoute.index([.metrics, .drain])
+        #expect(
+            index.split(separator: "\n") == [
+                "GET  /metrics       Shows the metrics in Prometheus's text format.",
+                "POST /drain         Responds 202 and does what SIGTERM does.",
+            ]
+        )
+    }
+}
+
+/// The parameters of a query.
+@Suite struct AdminQueryTests {
+    private static func query(_ text: String) -> AdminQuery? { AdminQuery(Array(text.utf8).span) }
+
+    @Test func `names and values are decoded, and the first of a name counts`() throws {
+        let query = try #require(Self.query("a=1&b%20c=d+e%2B%e2%82%ac&a=2&f&&g=x=y"))
+        #expect(query.names == ["a", "b c", "a", "f", "g"])
+        #expect(query["a"] == "1")
+        #expect(query["b c"] == "d e+\u{20ac}")
+        #expect(query["f"] == "")
+        #expect(query["g"] == "x=y")
+        #expect(query["h"] == nil)
+    }
+
+    @Test(arguments: ["%", "a=%4", "a=%g0", "%0", "a=b&c=%"])
+    func `an escape that is broken makes no query`(text: String) {
+        #expect(Self.query(text) == nil)
+    }
+
+    @Test func `there may be no query`() {
+        #expect(Self.query("")?.names == [])
+    }
+}
