@@ -1,3 +1,4 @@
+internal import Policy
 package import Time
 
 /// Why a credential could not be fetched; it never holds one, or what it was to be made of.
@@ -32,7 +33,7 @@ package struct CredentialState: Equatable, Sendable {
     package var isSuspect = false
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
-    static let margin = 2 * Duration.second
+    static let margin = RefreshSchedule.margin
 
     /// Until when the credential is used; without an end if it has none.
     var usableUntil: WallTime {

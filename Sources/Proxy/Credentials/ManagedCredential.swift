@@ -1,4 +1,5 @@
 internal import Events
+internal import Policy
 internal import Time
 
 /// One credential as its manager has it: at most one fetch is under way, and it has its time.

@@ -2,13 +2,15 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Policy
+internal import PublicSuffixes
 internal import Time
 
 /// The cookie jar of one upstream and one worker, between the heads of its calls.
 ///
 /// Belongs to its worker's thread. It lives as long as the upstream: a reload that changes that empties it.
 final class CookieStore {
-    private var jar = CookieJar()
+    private var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
     private let isExposed: Bool
     private let isSecure: Bool
     private let line = ByteQueue(keeping: 256)

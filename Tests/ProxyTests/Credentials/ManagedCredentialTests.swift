@@ -1,5 +1,6 @@
 import Bytes
 import Events
+import Policy
 import RPC
 import Testing
 import Time

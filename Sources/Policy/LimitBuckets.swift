@@ -1,14 +1,13 @@
 internal import Bytes
-internal import Events
-internal import Time
+package import Time
 
 /// Counts the calls of a limit, for each value of its key apart.
 ///
 /// Pure: time comes from outside, and may stand or go back a little.
-struct LimitBuckets {
+package struct LimitBuckets {
     /// What is said to a call.
-    struct Admission: Equatable {
-        enum Decision: Equatable {
+    package struct Admission: Equatable {
+        package enum Decision: Equatable {
             case admitted
             /// As many calls are under way as may be.
             case tooMany
@@ -16,17 +15,24 @@ struct LimitBuckets {
             case tooFast(wait: Duration)
         }
 
-        let decision: Decision
+        package let decision: Decision
         /// What `leave` is to be told.
-        let slot: Int
+        package let slot: Int
         /// Whether the call had to be counted with others, because there is no room for its key.
-        let isCrowded: Bool
+        package let isCrowded: Bool
+
+        /// Makes what is said to a call.
+        package init(decision: Decision, slot: Int, isCrowded: Bool) {
+            self.decision = decision
+            self.slot = slot
+            self.isCrowded = isCrowded
+        }
     }
 
     /// A key that is longer, in bytes, is not remembered.
-    static let maxKey = 256
+    package static let maxKey = 256
     /// How often all buckets are looked through for those that can go, at most.
-    static let sweepPause: Duration = 10 * .millisecond
+    package static let sweepPause: Duration = 10 * .millisecond
 
     private struct Bucket {
         var key: [UInt8]
@@ -47,7 +53,8 @@ struct LimitBuckets {
     private var free: [Int] = []
     private var nextSweep = Instant.start
 
-    init(_ settings: LimitSettings) {
+    /// Makes the buckets of a limit, all full.
+    package init(_ settings: LimitSettings) {
         self.settings = settings
         price = settings.rate?.period.nanoseconds ?? 0
         // At most a million hours: that fits.
@@ -56,13 +63,13 @@ struct LimitBuckets {
     }
 
     /// Lets a call in that counts for `key`, or for all if that is nil.
-    mutating func enter(_ key: Span<UInt8>?, at now: Instant) -> Admission {
+    package mutating func enter(_ key: Span<UInt8>?, at now: Instant) -> Admission {
         let slot = if let key { slot(of: key, at: now) } else { 0 }
         return Admission(decision: admit(slot, at: now), slot: slot, isCrowded: key != nil && slot == 0)
     }
 
     /// A call is over that was let in.
-    mutating func leave(_ slot: Int) {
+    package mutating func leave(_ slot: Int) {
         buckets[slot].calls -= 1
     }
 

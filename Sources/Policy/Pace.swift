@@ -1,10 +1,9 @@
-internal import Events
-internal import Time
+package import Time
 
 /// Lets bytes go on at a rate.
 ///
 /// Pure: whoever asks says what time it is.
-struct Pace {
+package struct Pace {
     /// Timers are no finer; what is less adds up until it is worth one.
     private static let minPause = 10 * Duration.millisecond
 
@@ -12,12 +11,13 @@ struct Pace {
     /// When all that has been asked for until now has gone on.
     private var free = Instant.start
 
-    init(bytesPerSecond: Int) {
+    /// Makes a pace at which nothing waits yet.
+    package init(bytesPerSecond: Int) {
         self.bytesPerSecond = bytesPerSecond
     }
 
     /// How long so many bytes wait that come at `now`.
-    mutating func wait(for bytes: Int, at now: Instant) -> Duration {
+    package mutating func wait(for bytes: Int, at now: Instant) -> Duration {
         let (seconds, rest) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
         let part = Duration.second.scaled(by: Double(rest) / Double(bytesPerSecond))
         free = max(free, now) + seconds * .second + part

@@ -1,18 +1,17 @@
-internal import Events
-internal import Time
+package import Time
 
 /// How many rejections of a credential lead to a fetch, counted for each upstream.
 ///
 /// A fetch that mends a call costs nothing; one that is in vain counts. So an upstream that revokes tokens early is served,
 /// one that rejects every token does not have the identity provider asked for each call, and neither takes anything from
 /// the others. Pure: the time comes from outside.
-struct RejectionBudget {
+package struct RejectionBudget {
     /// How many fetches in vain an upstream may cause at once.
-    static let burst = 5
+    package static let burst = 5
     /// How long it takes until it may cause one more.
-    static let pause = 10 * Duration.second
+    package static let pause = 10 * Duration.second
     /// How often an upstream's count may begin again, so that one whose replicas disagree is bounded, too.
-    static let mendPause = Duration.second
+    package static let mendPause = Duration.second
 
     private struct Count {
         var rejections = 0
@@ -32,8 +31,11 @@ struct RejectionBudget {
     /// How many upstreams are counted before those are looked for that no longer matter.
     private static let many = 64
 
+    /// Makes a budget of which nothing is spent.
+    package init() {}
+
     /// Whether a rejection by an upstream leads to a fetch, which it pays for.
-    mutating func spend(_ upstream: String, at now: Instant) -> Bool {
+    package mutating func spend(_ upstream: String, at now: Instant) -> Bool {
         if counts.count >= Self.many, counts[upstream] == nil { removeSettled(at: now) }
         var count = counts[upstream] ?? Count()
         count.settle(at: now)
@@ -44,7 +46,7 @@ struct RejectionBudget {
     }
 
     /// An upstream has accepted the credential that was fetched since it rejected the one before.
-    mutating func mended(_ upstream: String, at now: Instant) {
+    package mutating func mended(_ upstream: String, at now: Instant) {
         guard var count = counts[upstream], now - (count.mended ?? now - Self.mendPause) >= Self.mendPause else {
             return
         }
