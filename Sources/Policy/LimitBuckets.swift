@@ -36,17 +36,16 @@ package struct LimitBuckets {
 
     private struct Bucket {
         var key: [UInt8]
+        var calls = 0
+        /// What is left for calls; nil if there is no rate.
+        var tokens: TokenBucket?
         /// Whether it waits for another key.
         var isFree = false
-        /// What is left for calls, in the `count`s of the rate times nanoseconds: so nothing is ever rounded.
-        var level: Int64
-        var filledAt = Instant.start
-        var calls = 0
     }
 
     private let settings: LimitSettings
-    private let price: Int64
-    private let fullLevel: Int64
+    /// What a new key has.
+    private let fullTokens: TokenBucket?
     /// The first is shared by all calls without a key and by those whose keys have no room.
     private var buckets: [Bucket]
     private var slots: [[UInt8]: Int] = [:]
@@ -56,10 +55,8 @@ package struct LimitBuckets {
     /// Makes the buckets of a limit, all full.
     package init(_ settings: LimitSettings) {
         self.settings = settings
-        price = settings.rate?.period.nanoseconds ?? 0
-        // At most a million hours: that fits.
-        fullLevel = price * Int64(settings.burst)
-        buckets = [Bucket(key: [], level: fullLevel)]
+        fullTokens = settings.rate.map { TokenBucket($0.count, per: $0.period, burst: settings.burst) }
+        buckets = [Bucket(key: [], tokens: fullTokens)]
     }
 
     /// Lets a call in that counts for `key`, or for all if that is nil.
@@ -75,26 +72,11 @@ package struct LimitBuckets {
 
     private mutating func admit(_ slot: Int, at now: Instant) -> Admission.Decision {
         if let maxCalls = settings.concurrency, buckets[slot].calls >= maxCalls { return .tooMany }
-        if let rate = settings.rate {
-            fill(slot, at: now)
-            let missing = price - buckets[slot].level
-            if missing > 0 {
-                return .tooFast(wait: .nanoseconds((missing + Int64(rate.count) - 1) / Int64(rate.count)))
-            }
-            buckets[slot].level -= price
+        if buckets[slot].tokens?.spend(at: now) == false {
+            return .tooFast(wait: buckets[slot].tokens?.wait(for: 1) ?? .zero)
         }
         if settings.concurrency != nil { buckets[slot].calls += 1 }
         return .admitted
-    }
-
-    /// Adds what has come in since the last time.
-    private mutating func fill(_ slot: Int, at now: Instant) {
-        let elapsed = now - buckets[slot].filledAt
-        guard let rate = settings.rate, elapsed > .zero else { return }
-        buckets[slot].filledAt = now
-        let (more, isTooMuch) = elapsed.nanoseconds.multipliedReportingOverflow(by: Int64(rate.count))
-        let room = fullLevel - buckets[slot].level
-        buckets[slot].level += isTooMuch ? room : min(more, room)
     }
 
     // MARK: Keys
@@ -105,7 +87,7 @@ package struct LimitBuckets {
         if let known = slots[key] { return known }
         if slots.count >= settings.keys { sweep(at: now) }
         guard slots.count < settings.keys else { return 0 }
-        let new = Bucket(key: key, level: fullLevel, filledAt: now)
+        let new = Bucket(key: key, tokens: fullTokens)
         let slot = free.popLast() ?? buckets.count
         if slot < buckets.count { buckets[slot] = new } else { buckets.append(new) }
         slots[key] = slot
@@ -119,8 +101,8 @@ package struct LimitBuckets {
         guard now >= nextSweep else { return }
         nextSweep = now + Self.sweepPause
         for slot in 1..<buckets.count where !buckets[slot].isFree {
-            fill(slot, at: now)
-            guard buckets[slot].calls == 0, buckets[slot].level == fullLevel else { continue }
+            buckets[slot].tokens?.refill(at: now)
+            guard buckets[slot].calls == 0, buckets[slot].tokens?.isFull != false else { continue }
             slots[buckets[slot].key] = nil
             buckets[slot].key = []
             buckets[slot].isFree = true

@@ -7,20 +7,18 @@ package struct Pace {
     /// Timers are no finer; what is less adds up until it is worth one.
     private static let minPause = 10 * Duration.millisecond
 
-    private let bytesPerSecond: Int
-    /// When all that has been asked for until now has gone on.
-    private var free = Instant.start
+    /// It holds nothing: all bytes go on loan, and wait until that is paid back.
+    private var bucket: TokenBucket
 
     /// Makes a pace at which nothing waits yet.
     package init(bytesPerSecond: Int) {
-        self.bytesPerSecond = bytesPerSecond
+        bucket = TokenBucket(bytesPerSecond, per: .second, burst: 0)
     }
 
     /// How long so many bytes wait that come at `now`.
     package mutating func wait(for bytes: Int, at now: Instant) -> Duration {
-        let (seconds, rest) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
-        let part = Duration.second.scaled(by: Double(rest) / Double(bytesPerSecond))
-        free = max(free, now) + seconds * .second + part
-        return free - now < Self.minPause ? .zero : free - now
+        bucket.lend(bytes, at: now)
+        let wait = bucket.wait(for: 0)
+        return wait < Self.minPause ? .zero : wait
     }
 }

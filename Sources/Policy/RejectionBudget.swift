@@ -13,22 +13,13 @@ package struct RejectionBudget {
     /// How often an upstream's count may begin again, so that one whose replicas disagree is bounded, too.
     package static let mendPause = Duration.second
 
-    private struct Count {
-        var rejections = 0
-        /// Up to when `rejections` is counted.
-        var counted = Instant.start
-        var mended: Instant?
-
-        /// Whole pauses alone count: rejections that never cease do not keep the next from being believed.
-        mutating func settle(at now: Instant) {
-            let pauses = (now - counted) / RejectionBudget.pause
-            rejections = max(0, rejections - pauses)
-            counted = rejections == 0 ? now : counted + pauses * RejectionBudget.pause
-        }
+    private struct Allowance {
+        var fetches = TokenBucket(1, per: RejectionBudget.pause, burst: RejectionBudget.burst)
+        var mends = TokenBucket(1, per: RejectionBudget.mendPause, burst: 1)
     }
 
-    private var counts: [String: Count] = [:]
-    /// How many upstreams are counted before those are looked for that no longer matter.
+    private var allowances: [String: Allowance] = [:]
+    /// How many upstreams are remembered before those are looked for that no longer matter.
     private static let many = 64
 
     /// Makes a budget of which nothing is spent.
@@ -36,30 +27,22 @@ package struct RejectionBudget {
 
     /// Whether a rejection by an upstream leads to a fetch, which it pays for.
     package mutating func spend(_ upstream: String, at now: Instant) -> Bool {
-        if counts.count >= Self.many, counts[upstream] == nil { removeSettled(at: now) }
-        var count = counts[upstream] ?? Count()
-        count.settle(at: now)
-        let isAllowed = count.rejections < Self.burst
-        if isAllowed { count.rejections += 1 }
-        counts[upstream] = count
-        return isAllowed
+        if allowances.count >= Self.many, allowances[upstream] == nil { removeFull(at: now) }
+        return allowances[upstream, default: Allowance()].fetches.spend(at: now)
     }
 
     /// An upstream has accepted the credential that was fetched since it rejected the one before.
     package mutating func mended(_ upstream: String, at now: Instant) {
-        guard var count = counts[upstream], now - (count.mended ?? now - Self.mendPause) >= Self.mendPause else {
-            return
-        }
-        count.rejections = 0
-        count.mended = now
-        counts[upstream] = count
+        guard var allowance = allowances[upstream], allowance.mends.spend(at: now) else { return }
+        allowance.fetches.fill()
+        allowances[upstream] = allowance
     }
 
-    private mutating func removeSettled(at now: Instant) {
-        counts = counts.filter {
-            var count = $0.value
-            count.settle(at: now)
-            return count.rejections > 0
+    private mutating func removeFull(at now: Instant) {
+        allowances = allowances.filter {
+            var fetches = $0.value.fetches
+            fetches.refill(at: now)
+            return !fetches.isFull
         }
     }
 }

@@ -45,7 +45,7 @@ import Time
     }
 
     @Test(arguments: 1...20) func `no ten seconds ever have more`(_ seed: UInt64) throws {
-        var random = Xoshiro256(state: (seed, 1, 2, 3))
+        var random = Xoshiro256(seed: seed)
         var budget = RetryBudget(perThousand: 500, minimumPerSecond: 2)
         var calls: [Instant] = []
         var retries: [Instant] = []
