@@ -99,7 +99,7 @@ let testTargets: [Target] = [
             "RPC", "Policy", "Telemetry", "Time", "Bytes",
         ]
     ),
-    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "Configuration", "Time"]),
+    tests("SidecarTests", ["Sidecar", "Proxy", "Documents", "Events", "HTTP", "Configuration", "Time"]),
 ]
 
 // What `make bench-chain` measures: Martlet with one kind more.

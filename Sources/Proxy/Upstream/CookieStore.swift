@@ -54,20 +54,9 @@ final class CookieStore {
 
     private func origin(of request: HTTPHead) -> CookieJar.Origin {
         CookieJar.Origin(
-            host: request.authority.withoutPort.array.map(\.lowercasedASCII),
+            host: Host.withoutPort(request.authority).array.map(\.lowercasedASCII),
             path: request.path.array,
             isSecure: isSecure
         )
-    }
-}
-
-extension Span<UInt8> {
-    /// The host of an authority, with the brackets of an IPv6 address.
-    fileprivate var withoutPort: Span<UInt8> {
-        @_lifetime(copy self)
-        get {
-            let start = firstIndex(of: UInt8(ascii: "]")) ?? 0
-            return extracting(0..<(firstIndex(of: UInt8(ascii: ":"), from: start) ?? count))
-        }
     }
 }
