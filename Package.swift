@@ -39,6 +39,7 @@ let floor0: [Target] = [
 let floor1: [Target] = [
     library("Bytes"),
     library("Time", ["Bytes"]),
+    library("Policy", ["Time", "Bytes"]),
     library("RPC", ["Time", "Bytes"]),
     library("Protocols", ["RPC", "Bytes"]),
     library("Configuration", ["Time", "Bytes"]),
@@ -48,7 +49,7 @@ let floor1: [Target] = [
 let floor2: [Target] = [
     library("Events", ["CLibevent", "CLinux", "Configuration", "Time", "Bytes"]),
     library("TLS", ["COpenSSL", "Bytes"]),
-    library("HTTP", ["CNghttp2", "Time", "Bytes"]),
+    library("HTTP", ["CNghttp2", "Policy", "Time", "Bytes"]),
     library("Resolver", ["CAres", "Bytes"]),
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),
@@ -61,7 +62,7 @@ let floor3: [Target] = [
         "Proxy",
         [
             "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols", "RPC",
-            "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
+            "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
         ]
     )
 ]
@@ -80,6 +81,7 @@ let floor4: [Target] = [
 let testTargets: [Target] = [
     tests("BytesTests", ["Bytes"]),
     tests("TimeTests", ["Time", "Bytes"]),
+    tests("PolicyTests", ["Policy", "PublicSuffixes", "Time", "Bytes"]),
     tests("ProtocolsTests", ["Protocols", "RPC", "Time", "Bytes"]),
     tests("ConfigurationTests", ["Configuration", "Documents", "Time"]),
     tests("TelemetryTests", ["Telemetry", "RPC", "Time", "Bytes"]),
@@ -94,7 +96,7 @@ let testTargets: [Target] = [
         "ProxyTests",
         [
             "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Protocols",
-            "RPC", "Telemetry", "Time", "Bytes",
+            "RPC", "Policy", "Telemetry", "Time", "Bytes",
         ]
     ),
     tests(
@@ -130,7 +132,8 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Configuration", "Events", "Time", "Bytes",
+                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Policy", "PublicSuffixes",
+                "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: strict

@@ -1,4 +1,5 @@
 internal import Events
+internal import Policy
 internal import Time
 
 /// Something that a person who runs the proxy should know, for the log of the daemon.
@@ -16,9 +17,15 @@ final class LogLimiter {
     /// The most subjects that are remembered.
     private static let maxSubjects = 256
 
+    private struct Subject {
+        var tokens = TokenBucket(1, per: LogLimiter.pause, burst: 1)
+        /// How often it could not be told since the last time.
+        var more = 0
+    }
+
     private let loop: EventLoop
     private let log: @Sendable (LogMessage) -> Void
-    private var logged: [String: (until: Instant, more: Int)] = [:]
+    private var logged: [String: Subject] = [:]
 
     init(loop: EventLoop, log: @escaping @Sendable (LogMessage) -> Void) {
         self.loop = loop
@@ -28,15 +35,18 @@ final class LogLimiter {
     /// Passes a notice on, unless one like it about `subject` has just been.
     func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
         let key = "\(text) \(subject)"
-        let last = logged[key]
-        if let last, loop.now < last.until {
-            logged[key] = (last.until, last.more + 1)
+        var subject = logged[key] ?? Subject()
+        guard subject.tokens.spend(at: loop.now) else {
+            subject.more += 1
+            logged[key] = subject
             return
         }
+        let more = subject.more
+        subject.more = 0
         if logged.count >= Self.maxSubjects { logged.removeAll() }
-        logged[key] = (loop.now + Self.pause, 0)
+        logged[key] = subject
         var fields = fields
-        if let more = last?.more, more > 0 { fields.append(("more", "\(more)")) }
+        if more > 0 { fields.append(("more", "\(more)")) }
         log(LogMessage(text: text, fields: fields))
     }
 }

@@ -1,4 +1,5 @@
 internal import Events
+internal import Policy
 internal import Telemetry
 
 /// What the interceptors of a worker use beside the call: its counters, its log, what it shares with other workers.

@@ -1,15 +1,14 @@
 internal import Bytes
-internal import HTTP
+internal import Policy
+internal import PublicSuffixes
 internal import Time
-
-@testable internal import Proxy
 
 /// `Set-Cookie` fields, one in a line, and the dates in them and in `Retry-After`.
 enum Cookies {
     private static let now = WallTime(secondsSince1970: 1_700_000_000)
 
     static func run(_ input: Span<UInt8>) {
-        var jar = CookieJar()
+        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
         let here = CookieJar.Origin(host: Array("a.example.org".utf8), path: Array("/x/y".utf8), isSecure: true)
         let sets = input.array.split(separator: 0x0a).prefix(400)
         for set in sets { jar.store(Array(set).span, from: here, at: now) }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Documents
 internal import Events
+internal import Policy
 internal import Time
 
 @testable internal import Proxy

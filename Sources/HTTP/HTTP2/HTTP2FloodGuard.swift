@@ -1,56 +1,35 @@
+internal import Policy
 internal import Time
 
 /// Counts the frames of one connection that cost us something and the peer next to nothing.
 ///
 /// Each kind has a bucket: full at first, emptied by one for each frame, and filled again as time passes. A pure value.
 struct HTTP2FloodGuard {
-    private struct Bucket {
-        var level: Double
-        let burst: Double
-        let perSecond: Double
-        var filled = Instant.start
-
-        init(burst: Int, perSecond: Int) {
-            level = Double(burst)
-            self.burst = Double(burst)
-            self.perSecond = Double(perSecond)
-        }
-
-        /// Takes one out; false if there is none.
-        mutating func consume(_ now: Instant) -> Bool {
-            if filled > .start { level = min(burst, level + (now - filled).fractionalSeconds * perSecond) }
-            filled = now
-            guard level >= 1 else { return false }
-            level -= 1
-            return true
-        }
-    }
-
-    private var resets: Bucket
-    private var settings = Bucket(burst: 100, perSecond: 5)
-    private var pings = Bucket(burst: 1000, perSecond: 50)
-    private var emptyData = Bucket(burst: 1000, perSecond: 100)
-    private var priorities = Bucket(burst: 2000, perSecond: 200)
-    private var windows = Bucket(burst: 10_000, perSecond: 1000)
+    private var resets: TokenBucket
+    private var settings = TokenBucket(5, per: .second, burst: 100)
+    private var pings = TokenBucket(50, per: .second, burst: 1000)
+    private var emptyData = TokenBucket(100, per: .second, burst: 1000)
+    private var priorities = TokenBucket(200, per: .second, burst: 2000)
+    private var windows = TokenBucket(1000, per: .second, burst: 10_000)
     private var continuations = 0
 
     /// The most CONTINUATION frames of one head.
     private static let maxContinuations = 8
 
     init(resets: Int) {
-        self.resets = Bucket(burst: resets, perSecond: max(1, resets / 30))
+        self.resets = TokenBucket(max(1, resets / 30), per: .second, burst: resets)
     }
 
     /// Counts one frame of a kind; the limit, if that was one too many.
     mutating func count(_ limit: HTTP2Limit, now: Instant) -> HTTP2Limit? {
         let isAllowed =
             switch limit {
-            case .rapidReset, .madeYouReset: resets.consume(now)
-            case .settings: settings.consume(now)
-            case .ping: pings.consume(now)
-            case .emptyData: emptyData.consume(now)
-            case .priority: priorities.consume(now)
-            case .window: windows.consume(now)
+            case .rapidReset, .madeYouReset: resets.spend(at: now)
+            case .settings: settings.spend(at: now)
+            case .ping: pings.spend(at: now)
+            case .emptyData: emptyData.spend(at: now)
+            case .priority: priorities.spend(at: now)
+            case .window: windows.spend(at: now)
             default: true
             }
         return isAllowed ? nil : limit
@@ -69,7 +48,7 @@ struct HTTP2FloodGuard {
 
     /// DATA of ours went out, for which the peer may open windows, and send a PING to see how fast it comes.
     mutating func sentData() {
-        windows.level = min(windows.burst, windows.level + 4)
-        pings.level = min(pings.burst, pings.level + 1)
+        windows.add(4)
+        pings.add(1)
     }
 }

@@ -1,6 +1,7 @@
 internal import Bytes
 public import Events
 public import HTTP
+internal import Policy
 internal import Protocols
 internal import RPC
 internal import Telemetry

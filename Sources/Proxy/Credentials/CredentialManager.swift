@@ -1,4 +1,5 @@
 package import Events
+internal import Policy
 internal import Time
 
 /// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
@@ -116,7 +117,7 @@ package final class CredentialManager {
             source,
             loop: loop,
             fetcher: fetcher,
-            random: { [unowned self] in Double(random.next() >> 11) * 0x1p-53 },
+            random: { [unowned self] in random.nextFraction() },
             turns: source.kind == "exec" ? programs : fetches,
             onChange: { [unowned self] state, error in
                 publish(source, state)

@@ -1,3 +1,4 @@
+internal import Policy
 package import Time
 
 /// Why a credential could not be fetched; it never holds one, or what it was to be made of.
@@ -39,7 +40,7 @@ package struct CredentialState: Equatable, Sendable {
     var decided: [CredentialRejection] = []
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
-    static let margin = 2 * Duration.second
+    static let margin = RefreshSchedule.margin
 
     /// Nothing is known.
     package init() {}

@@ -1,4 +1,5 @@
 internal import Events
+internal import Policy
 internal import Time
 
 /// One credential on the main thread: does what its `CredentialMachine` says.

@@ -1,4 +1,5 @@
 internal import Events
+internal import Policy
 internal import Time
 
 /// The limits that are kept for the whole process: shared by its workers, and kept through reloads.

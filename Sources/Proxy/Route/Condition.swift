@@ -102,23 +102,3 @@ final class Condition: Sendable {
             && (units.isEmpty || peer.unitName.map(units.contains) ?? false)
     }
 }
-
-/// Hosts as they stand in an authority.
-enum Host {
-    /// The host of an authority without its port, and without the dot at the end that the root of all names may have.
-    @_lifetime(copy authority)
-    static func withoutPort(_ authority: Span<UInt8>) -> Span<UInt8> {
-        var end = authority.count
-        while end > 0, authority[end - 1] &- UInt8(ascii: "0") < 10 { end -= 1 }
-        end = end > 0 && authority[end - 1] == UInt8(ascii: ":") ? end - 1 : authority.count
-        if end > 1, authority[end - 1] == UInt8(ascii: ".") { end -= 1 }
-        return authority.extracting(0..<end)
-    }
-
-    /// Whether `host` is `wanted`, which is in small letters.
-    static func equal(_ host: Span<UInt8>, _ expected: Span<UInt8>) -> Bool {
-        guard host.count == expected.count else { return false }
-        for index in 0..<host.count where host[index].lowercasedASCII != expected[index] { return false }
-        return true
-    }
-}

@@ -2,13 +2,15 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Policy
+internal import PublicSuffixes
 internal import Time
 
 /// The cookie jar of one upstream and one worker, between the heads of its calls.
 ///
 /// Belongs to its worker's thread. It lives as long as the upstream: a reload that changes that empties it.
 final class CookieStore {
-    private var jar = CookieJar()
+    private var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
     private let isExposed: Bool
     private let isSecure: Bool
     private let line = ByteQueue(keeping: 256)
@@ -52,20 +54,9 @@ final class CookieStore {
 
     private func origin(of request: HTTPHead) -> CookieJar.Origin {
         CookieJar.Origin(
-            host: request.authority.withoutPort.array.map(\.lowercasedASCII),
+            host: Host.withoutPort(request.authority).array.map(\.lowercasedASCII),
             path: request.path.array,
             isSecure: isSecure
         )
-    }
-}
-
-extension Span<UInt8> {
-    /// The host of an authority, with the brackets of an IPv6 address.
-    fileprivate var withoutPort: Span<UInt8> {
-        @_lifetime(copy self)
-        get {
-            let start = firstIndex(of: UInt8(ascii: "]")) ?? 0
-            return extracting(0..<(firstIndex(of: UInt8(ascii: ":"), from: start) ?? count))
-        }
     }
 }

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Policy
 internal import TLS
 internal import Time
 
@@ -29,7 +30,7 @@ final class Pool: UpstreamConnection.Owner {
     private static let rest = Duration.second
 
     /// None could be connected to of late; only where calls wait for that.
-    private var backoff: ConnectBackoff?
+    private var backoff: (pauses: ConnectBackoff, error: UpstreamError)?
     private var retryTimer: Timer?
     private var waitTimer: Timer?
 
@@ -107,7 +108,7 @@ final class Pool: UpstreamConnection.Owner {
     private var mayDial: Bool {
         open + dials.count < upstream.settings.limits.connections
             && (open == 0 || upstream.context.loop.now >= restUntil)
-            && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.retryAt } ?? true)
+            && (backoff.map { dials.isEmpty && upstream.context.loop.now >= $0.pauses.retryAt } ?? true)
     }
 
     private func dialIfNeeded() {
@@ -176,13 +177,14 @@ final class Pool: UpstreamConnection.Owner {
     private func waitForConnectivity(_ error: UpstreamError) {
         let now = upstream.context.loop.now
         if backoff == nil {
-            backoff = ConnectBackoff(after: error, at: now)
+            backoff = (ConnectBackoff(at: now), error)
         } else {
-            backoff?.failed(error, at: now)
+            backoff?.pauses.failed(at: now)
+            backoff?.error = error
         }
         let timer = retryTimer ?? Timer(on: upstream.context.loop.timers) { [unowned self] in dialIfNeeded() }
         retryTimer = timer
-        if let backoff { timer.arm(at: backoff.retryAt) }
+        if let backoff { timer.arm(at: backoff.pauses.retryAt) }
         let maxWaiting = upstream.settings.limits.waiting + dials.count * callsPerDial
         let excess = waiting.suffix(max(0, waiting.count - maxWaiting))
         waiting.removeLast(excess.count)

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Policy
 internal import Protocols
 internal import RPC
 internal import TLS
@@ -94,7 +95,10 @@ final class Upstream {
         connectWait = settings.connectWait
         self.defaults = defaults
         cookies = CookieStore(settings)
-        budget = RetryBudget(settings.retryBudget)
+        budget = RetryBudget(
+            perThousand: settings.retryBudget.perThousand,
+            minimumPerSecond: settings.retryBudget.minimumPerSecond
+        )
         isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
         fixed =

@@ -22,14 +22,14 @@ extension AdminRequest {
         method = head.method.string
         path = head.path.string
         query = AdminQuery(head.query)
-        let isForeign = checksHost && !Self.isLoopback(head.authority.string)
+        let isForeign = checksHost && !Self.isLoopback(head.authority)
         isFromBrowser = isForeign || ["origin", "sec-fetch-site"].contains { head.first(FieldName($0)) != nil }
     }
 
-    private static func isLoopback(_ authority: String) -> Bool {
-        let isBracketed = authority.hasPrefix("[")
-        let end = isBracketed ? authority.firstIndex(of: "]") : authority.lastIndex(of: ":")
-        let host = authority[..<(end ?? authority.endIndex)].drop { $0 == "[" }
-        return host == "localhost" || IPAddress(String(host))?.isLoopback == true
+    private static func isLoopback(_ authority: Span<UInt8>) -> Bool {
+        let host = Host.withoutPort(authority).string
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let address = isBracketed ? String(host.dropFirst().dropLast()) : host
+        return host == "localhost" || IPAddress(address)?.isLoopback == true
     }
 }

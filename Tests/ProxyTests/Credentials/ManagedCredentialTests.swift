@@ -1,6 +1,7 @@
 import Bytes
 import Documents
 import Events
+import Policy
 import RPC
 import Testing
 import Time

@@ -228,12 +228,4 @@ import Time
             caller.expect(fine)
         }
     }
-
-    @Test func `pauses double only for connections that were begun behind them`() {
-        var backoff = ConnectBackoff(after: .connectTimeout, at: .start)
-        backoff.failed(.lost, at: .start + 10 * .millisecond)
-        #expect(backoff.retryAt == .start + 50 * .millisecond)
-        backoff.failed(.lost, at: .start + 60 * .millisecond)
-        #expect(backoff.retryAt == .start + 160 * .millisecond)
-    }
 }

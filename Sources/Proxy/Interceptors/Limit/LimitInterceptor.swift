@@ -2,6 +2,7 @@ internal import Bytes
 internal import Configuration
 internal import Events
 internal import HTTP
+internal import Policy
 internal import RPC
 internal import Telemetry
 internal import Time

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Documents
 internal import Events
 internal import HTTP
+internal import Policy
 internal import Protocols
 internal import RPC
 internal import Time

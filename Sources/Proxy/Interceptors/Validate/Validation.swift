@@ -3,6 +3,7 @@ internal import Configuration
 internal import Documents
 internal import Events
 internal import HTTP
+internal import Policy
 internal import Protocols
 internal import RPC
 internal import Telemetry
@@ -178,7 +179,7 @@ final class Validation {
         if call.error?.endsCall == true { return (.zero, .deadline) }
         let status = call.error == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }
-        let chance = Double(worker.random.next() >> 11) * 0x1p-53
+        let chance = worker.random.nextFraction()
         var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
         switch pushback {
         case .never: return (.zero, .pushback)

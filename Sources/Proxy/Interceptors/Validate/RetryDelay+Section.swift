@@ -1,11 +1,9 @@
 internal import Configuration
-internal import Events
+internal import Policy
 internal import Time
 
-/// How long a request waits before it is retried, as the configuration says.
-///
-/// Pure: whoever asks brings the number of retries and chance.
-struct RetryDelay: Equatable, Sendable {
+/// The options of a delay, as the configuration writes them.
+extension RetryDelay {
     static let options =
         [
             Option("immediate", .section([]), oneOf: group, "Retries the request at once."),
@@ -34,33 +32,14 @@ struct RetryDelay: Equatable, Sendable {
         ),
     ]
 
-    /// How the time grows.
-    let strategy: RetryStrategy
-    /// What it is counted in.
-    let unit: Duration
-    /// The longest time; nil for none.
-    let cap: Duration?
-    /// The share of the time that is up to chance, 0 to 1.
-    let jitter: Double
-
-    init(
-        _ strategy: RetryStrategy,
-        unit: Duration = .second,
-        cap: Duration? = nil,
-        jitter: Double = 0
-    ) {
-        self.strategy = strategy
-        self.unit = unit
-        self.cap = cap
-        self.jitter = jitter
-    }
-
     /// Reads the options above and reports what is wrong with them; what is wrong is as if it were not given.
     init(_ section: Section) {
-        strategy = Self.strategy(section)
-        unit = Self.finite("unit", section) ?? .second
-        cap = section.duration("cap")
-        jitter = Self.number("jitter", in: 0...1, section, such: "0.5") ?? 0
+        self.init(
+            Self.strategy(section),
+            unit: Self.finite("unit", section) ?? .second,
+            cap: section.duration("cap"),
+            jitter: Self.number("jitter", in: 0...1, section, such: "0.5") ?? 0
+        )
     }
 
     private static func strategy(_ section: Section) -> RetryStrategy {
@@ -92,17 +71,5 @@ struct RetryDelay: Equatable, Sendable {
         let problem = "\"\(key)\" cannot be \(Diagnostic.quote(text))"
         section.report("\(problem); write a number from \(bounds), such as \(example)", at: key)
         return nil
-    }
-
-    /// Says how long to wait before the request is retried.
-    ///
-    /// - Parameters:
-    ///   - retries: how often it has been retried already, 0 for the first time.
-    ///   - chance: a random number from 0 to 1; it takes off that share of what `jitter` leaves to it.
-    /// - Returns: the time; never negative.
-    func time(after retries: Int, chance: Double) -> Duration {
-        let time = max(.zero, min(strategy.delay(after: retries, unit: unit), cap ?? .max))
-        let share = min(1, max(0, jitter)) * min(1, max(0, chance))
-        return share > 0 ? time.scaled(by: 1 - share) : time
     }
 }

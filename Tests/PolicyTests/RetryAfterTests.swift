@@ -1,9 +1,7 @@
 import Bytes
-import Events
+import Policy
 import Testing
 import Time
-
-@testable import Proxy
 
 /// What a server says of the time at which it wants to be asked again.
 @Suite struct RetryAfterTests {

@@ -1,8 +1,7 @@
-internal import Events
-internal import Time
+package import Time
 
 /// How the time before a request is retried grows with the number of times it has been.
-enum RetryStrategy: Equatable, Sendable {
+package enum RetryStrategy: Equatable, Sendable {
     /// At once.
     case immediate
     /// After the same time always.
@@ -13,7 +12,7 @@ enum RetryStrategy: Equatable, Sendable {
     case fibonacci
 
     /// The time after so many retries, 0 before the first; never negative, and the longest there is where it is too long.
-    func delay(after retries: Int, unit: Duration) -> Duration {
+    package func delay(after retries: Int, unit: Duration) -> Duration {
         let retries = max(0, retries)
         let unit = max(.zero, unit)
         switch self {

@@ -1,18 +1,17 @@
-internal import Events
-internal import Time
+package import Time
 
 /// So many calls in a second, a minute or an hour, as the configuration writes it: `100/s`.
-struct Rate: Hashable, Sendable {
+package struct Rate: Hashable, Sendable {
     /// The highest number that a rate may have.
-    static let maxCount = 1_000_000
+    package static let maxCount = 1_000_000
 
     /// How many.
-    let count: Int
+    package let count: Int
     /// In what time.
-    let period: Duration
+    package let period: Duration
 
     /// Reads `100/s`, `30/m` or `5/h`.
-    init?(text: String) {
+    package init?(text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
             let count = Int(parts[0]), 1...Self.maxCount ~= count, let seconds = Self.seconds[String(parts[1])]

@@ -1,8 +1,6 @@
-import Events
+import Policy
 import Testing
 import Time
-
-@testable import Proxy
 
 /// When a credential is fetched anew.
 @Suite struct RefreshScheduleTests {

@@ -1,27 +1,35 @@
-internal import Bytes
-internal import PublicSuffixes
-internal import Time
+package import Bytes
+package import Time
 
 /// The cookies of an upstream: what its responses have set, for the requests that they are for (RFC 6265 §5.3 and §5.4).
 ///
-/// Pure: the time comes from outside, in seconds since 1970-01-01T00:00:00Z.
-struct CookieJar {
+/// Pure: the time and the list of public suffixes come from outside.
+package struct CookieJar {
     /// What a request is for, or a response comes from.
-    struct Origin {
+    package struct Origin {
         /// The host in small letters, without a port.
-        let host: [UInt8]
+        package let host: [UInt8]
         /// The path of the request, without the query.
-        let path: [UInt8]
+        package let path: [UInt8]
         /// Whether nobody on the way can read what goes there.
-        let isSecure: Bool
+        package let isSecure: Bool
+
+        /// Makes an origin of its three parts.
+        package init(host: [UInt8], path: [UInt8], isSecure: Bool) {
+            self.host = host
+            self.path = path
+            self.isSecure = isSecure
+        }
     }
 
     /// A field that is longer, in bytes, is not kept.
-    static let maxLength = 4096
-    static let maxPerDomain = 50
-    static let maxCookies = 300
+    package static let maxLength = 4096
+    /// How many cookies of one domain are kept.
+    package static let maxPerDomain = 50
+    /// How many cookies are kept.
+    package static let maxCookies = 300
     /// The most bytes of cookies that go with one request.
-    static let maxBytesSent = 8 * 1024
+    package static let maxBytesSent = 8 * 1024
 
     private struct Cookie {
         let name: [UInt8]
@@ -48,19 +56,28 @@ struct CookieJar {
     private var cookies: [Cookie] = []
     /// Counts the uses, to tell which was the last.
     private var uses = 0
+    private let isPublicSuffix: ([UInt8]) -> Bool
+
+    /// Makes an empty jar.
+    ///
+    /// - Parameter isPublicSuffix: says whether strangers may register names below a domain in small letters; no cookie
+    ///   is for all of them.
+    package init(isPublicSuffix: @escaping ([UInt8]) -> Bool) {
+        self.isPublicSuffix = isPublicSuffix
+    }
 
     /// How many cookies are kept, those included that are over and have not been looked at since.
-    var count: Int { cookies.count }
+    package var count: Int { cookies.count }
 
     // MARK: Storing
 
     /// Keeps what the value of a `Set-Cookie` field says, or forgets a cookie that it ends.
-    mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: WallTime) {
+    package mutating func store(_ field: Span<UInt8>, from origin: Origin, at now: WallTime) {
         guard field.count <= Self.maxLength, let set = SetCookie(field) else { return }
         var domain = origin.host
         var isHostOnly = true
         if let expected = set.domain, !expected.isEmpty {
-            if !PublicSuffixes.contains(expected) {
+            if !isPublicSuffix(expected) {
                 guard Self.matches(origin.host, domain: expected) else { return }
                 (domain, isHostOnly) = (expected, false)
             } else if expected != origin.host {
@@ -114,7 +131,7 @@ struct CookieJar {
     /// Appends the cookies that a caller has sent, without those whose names the jar has for the request.
     ///
     /// A caller that sees what the jar keeps sends it back, and what it has may be older.
-    func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: WallTime) {
+    package func append(others sent: Span<UInt8>, to queue: ByteQueue, for origin: Origin, at now: WallTime) {
         var start = 0
         var isFirst = true
         while start < sent.count {
@@ -134,7 +151,7 @@ struct CookieJar {
     }
 
     /// Appends the cookies for a request, `a=1; b=2`, behind `; ` if the queue is not empty; nothing if there are none.
-    mutating func append(to queue: ByteQueue, for origin: Origin, at now: WallTime) {
+    package mutating func append(to queue: ByteQueue, for origin: Origin, at now: WallTime) {
         uses += 1
         var hasExpired = false
         for index in cookies.indices where cookies[index].isFor(origin) {
@@ -174,7 +191,7 @@ struct CookieJar {
     }
 
     /// The path of a cookie that says none: the folder of the request (§5.1.4).
-    static func defaultPath(of path: [UInt8]) -> [UInt8] {
+    package static func defaultPath(of path: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         guard path.first == slash, let last = path.lastIndex(of: slash), last > 0 else { return [slash] }
         return Array(path[..<last])

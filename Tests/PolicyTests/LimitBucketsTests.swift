@@ -1,9 +1,7 @@
 import Bytes
-import Events
+import Policy
 import Testing
 import Time
-
-@testable import Proxy
 
 /// How the calls of a limit are counted, with a clock that the test turns.
 @Suite struct LimitBucketsTests {

@@ -11,6 +11,8 @@ package struct RefreshSchedule: Equatable, Sendable {
 
     /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
     package static let shortLifetime: Duration = 300 * .second
+    /// A credential is used no more when so much of its time is left: it could end on its way.
+    package static let margin: Duration = 2 * .second
     /// The shortest time between two fetches that succeed.
     package static let minPause: Duration = 100 * .millisecond
     /// What the first failed fetch is followed by; doubled by each that follows, up to `maxBackOff`.
@@ -41,7 +43,7 @@ package struct RefreshSchedule: Equatable, Sendable {
         var lead = min(ahead, lifetime / 2)
         if lifetime <= Self.shortLifetime { lead = max(lead, lifetime / 5) }
         // Nobody uses it that long before its end any more.
-        lead = max(lead, min(CredentialState.margin, lifetime / 10))
+        lead = max(lead, min(Self.margin, lifetime / 10))
         return max(Self.minPause, lifetime - lead - lead.scaled(by: 0.1 * random))
     }
 

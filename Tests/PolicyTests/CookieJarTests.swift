@@ -1,8 +1,8 @@
 import Bytes
+import Policy
+import PublicSuffixes
 import Testing
 import Time
-
-@testable import Proxy
 
 /// What a jar keeps and sends (RFC 6265 §5.2 to §5.4).
 @Suite struct CookieJarTests {
@@ -19,7 +19,7 @@ import Time
 
     /// What a jar sends to one URL that has been told all this by another.
     private func sent(_ fields: [String], _ from: String, to: String? = nil, after seconds: Int = 0) -> String {
-        var jar = CookieJar()
+        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
         for field in fields { jar.store(Array(field.utf8).span, from: Self.origin(from), at: Self.now) }
         return sent(by: &jar, to ?? from, at: Self.now + seconds * .second)
     }
@@ -133,7 +133,7 @@ import Time
     }
 
     @Test func `of a domain those go that were not used for the longest time`() {
-        var jar = CookieJar()
+        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
         let (from, most) = (Self.origin("http://a.example/"), CookieJar.maxPerDomain)
         for index in 0..<most {
             jar.store(Array("c\(index)=; Path=/\(index)".utf8).span, from: from, at: Self.now)
@@ -147,7 +147,7 @@ import Time
     }
 
     @Test func `those that are over go before others`() {
-        var jar = CookieJar()
+        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
         let from = Self.origin("http://a.example/")
         for index in 0..<CookieJar.maxPerDomain {
             let life = index == 7 ? "; Max-Age=1" : ""
@@ -159,7 +159,7 @@ import Time
     }
 
     @Test func `a jar has 300 cookies at most`() {
-        var jar = CookieJar()
+        var jar = CookieJar(isPublicSuffix: PublicSuffixes.contains)
         for index in 0...CookieJar.maxCookies {
             jar.store(Array("c=\(index)".utf8).span, from: Self.origin("http://\(index).example/"), at: Self.now)
         }
