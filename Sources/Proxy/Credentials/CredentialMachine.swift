@@ -1,3 +1,4 @@
+internal import Policy
 internal import Time
 
 /// When a credential is fetched, and what is known of it meanwhile.
