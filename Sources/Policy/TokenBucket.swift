@@ -5,7 +5,9 @@ package import Time
 /// All arithmetic is on integers, so no part of a token is rounded, however often the bucket is asked. Pure: time comes
 /// from outside. If it stands or goes back, it adds nothing, and counts again only when it is past the latest time.
 package struct TokenBucket: Equatable, Sendable {
-    /// What is left. One token is `period`, and each nanosecond adds `count`. It is below zero after a loan.
+    /// What is left.
+    ///
+    /// One token is `period`, and each nanosecond adds `count`. It is below zero after a loan.
     private var level: Int64
     private var refilledAt: Instant
     private let count: Int64
