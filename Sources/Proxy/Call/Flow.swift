@@ -44,12 +44,8 @@ struct Flows {
 
     /// One of them.
     subscript(direction: Direction) -> Flow {
-        _read {
-            switch direction {
-            case .request: yield request
-            case .response: yield response
-            }
-        }
+        // Not `_read`, which would allocate a frame that has room for a flow; inlined, this loads what is asked for alone.
+        @inline(__always) get { direction == .request ? request : response }
         _modify {
             switch direction {
             case .request: yield &request

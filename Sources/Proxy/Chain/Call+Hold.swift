@@ -155,7 +155,7 @@ extension Call {
 
     /// What waits at a link and at those behind it is nobody's any more.
     func releaseHeld(_ direction: Direction, from index: Int) {
-        guard !flows[direction].queues.isEmpty else { return }
+        guard flows.heldIndexes(direction) != 0 else { return }
         // What of the request has waited does not go with a retry.
         if direction == .request { discardRetryBuffer(.incomplete) }
         for held in flows[direction].queues.removeAll(from: index) {
