@@ -95,12 +95,12 @@ soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory gr
 tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps
 	$(SANITIZED) TSAN_OPTIONS=halt_on_error=1 \
-		swift test --disable-xctest --disable-index-store --sanitize=thread --scratch-path .build/tsan
+		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 
 asan: ## Run the unit tests under AddressSanitizer
 	@scripts/install-build-deps
 	# Scripted peers and their sessions hold each other for as long as the tests run; what Martlet holds has tests of its own.
-	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --disable-index-store --sanitize=address --scratch-path .build/asan
+	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
 fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS alone
 	@scripts/install-build-deps
