@@ -27,11 +27,6 @@ public enum Clock {
         }
     }
 
-    /// The instant at which it is `time`, as long as nobody sets the system clock.
-    public func instant(of time: WallTime) -> Instant {
-        now.adding(saturating: time.duration(saturatingSince: Self.wall))
-    }
-
     private static func read(_ id: clockid_t) -> Int64 {
         var time = timespec()
         unsafe clock_gettime(id, &time)

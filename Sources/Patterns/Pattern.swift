@@ -3,8 +3,9 @@ internal import CPCRE2
 
 /// A regular expression of PCRE2, over bytes; `\G` and `(*UTF)` are not supported.
 ///
-/// Compiled once, with JIT where the system lets it, and then used on any thread; a match allocates nothing but the first one of
-/// a thread. What goes beyond the limits does not match: a search ends after 20 ms and the starting points under way.
+/// Compiled once, with JIT where the system lets it, and then used on any thread. What a match needs is allocated at the
+/// thread's first one, and when a pattern has more groups than any before it. What goes beyond the limits does not match: a
+/// search ends after 20 ms and the starting points under way.
 @safe
 public final class Pattern: @unchecked Sendable {
     /// The longest subject that is looked at, in bytes: as much as a head may have by default.

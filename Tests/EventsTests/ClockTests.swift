@@ -21,11 +21,4 @@ import Time
     @Test func `the time of day is after this was written`() {
         #expect(Clock.wall > WallTime(secondsSince1970: 1_700_000_000))
     }
-
-    @Test func `a time of day is an instant by how the clocks stand`() {
-        let clock = Clock.manual(ManualClock(now: .start + 100 * .second))
-        let soon = clock.instant(of: Clock.wall + 60 * .second) - clock.now
-        #expect(soon > 59 * .second && soon <= 60 * .second)
-        #expect(clock.instant(of: Clock.wall - 60 * .second) < clock.now)
-    }
 }

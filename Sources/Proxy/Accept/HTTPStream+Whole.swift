@@ -4,7 +4,7 @@ internal import RPC
 
 extension HTTPStream {
     /// Sends a response whose body is at hand, and ends the exchange.
-    package func sendWhole(
+    private func sendWhole(
         status: Int,
         fields: [(name: [UInt8], value: [UInt8])],
         body: [UInt8],

@@ -7,9 +7,9 @@ public import HTTP
 /// finished ← responseEnd ← responseMessage … ← responseHead ←
 /// ```
 ///
-/// Each hook is called if the `events` of its plan ask for it. All of a call runs on one thread, its worker's, one hook at a time. Request
-/// hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has to wait returns
-/// `suspend`. What follows is still handed to the same interceptor at once, and leaves it in order.
+/// Each hook is called if the `events` of its plan ask for it. All of a call runs on one thread, its worker's, one hook at
+/// a time. Request hooks run first to last, response hooks and `finished` last to first. Hooks must be quick: one that has
+/// to wait returns `suspend`. What follows is still handed to the same interceptor at once, and leaves it in order.
 ///
 /// An interceptor that rejects a request is the last one that sees it. `finished` runs exactly once for every call that
 /// came to the interceptor, whatever became of it.

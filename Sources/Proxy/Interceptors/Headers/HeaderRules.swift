@@ -4,8 +4,7 @@ internal import Patterns
 
 /// The rules for one head, as one worker applies them.
 ///
-/// It has copies of its own of what every call needs: counts of references that the threads share would cost more than what is
-/// done with them.
+/// It has its own copies of what every call needs, so that the workers' threads do not change the same counts of references.
 final class HeaderRules {
     /// A class, so that going through values holds on to one thing for each and not to three.
     private final class Value {

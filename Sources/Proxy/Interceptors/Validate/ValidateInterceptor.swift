@@ -7,15 +7,18 @@ final class ValidateInterceptor: Interceptor {
     typealias CallState = Validation
 
     private let plan: ValidatePlan
+    /// The rules for heads, by the rules that have them.
+    private let headerRules: [HeaderRules?]
     private let worker: WorkerServices
 
     init(_ plan: ValidatePlan, on worker: WorkerServices) {
         (self.plan, self.worker) = (plan, worker)
+        headerRules = plan.rules.map { $0.headers.map(HeaderRules.init) }
     }
 
     private func validation(of call: Call) -> Validation {
         if let known = call[stateOf: self] { return known }
-        let new = Validation(plan, on: worker)
+        let new = Validation(plan, headerRules, on: worker)
         call[stateOf: self] = new
         return new
     }

@@ -22,6 +22,11 @@ struct ValidateRule: Sendable {
     let condition: ResponseCondition
     let outcome: Outcome
 
+    /// The rules for the head of the response, if it changes that.
+    var headers: HeaderRulesPlan? {
+        if case .replace(let replacement, _) = outcome { replacement.headers } else { nil }
+    }
+
     /// Whether it can be applied only when the message has come.
     var needsMessage: Bool {
         switch outcome {
@@ -183,7 +188,7 @@ struct ValidateReplacement: Sendable {
 
     let body: [UInt8]?
     private let status: Int?
-    private let headers: HeaderRulesPlan?
+    let headers: HeaderRulesPlan?
 
     init(_ section: Section) {
         status = section.integer(ifGiven: "status")
@@ -194,13 +199,13 @@ struct ValidateReplacement: Sendable {
         section.diagnostics.report("the rule changes nothing; \(advice)", at: section.mark)
     }
 
-    /// Changes the head; the status of RPC is not free.
-    func apply(to head: HTTPHead, _ call: Call) {
+    /// Changes the head by `rules`, which a worker has made of `headers`; the status of RPC is not free.
+    func apply(_ rules: HeaderRules?, to head: HTTPHead, _ call: Call) {
         if let status, call.rpcProtocol == .http {
             head.status = status
             head.setReason(Span())
         }
-        headers.map(HeaderRules.init)?.apply(to: head, for: call)
+        rules?.apply(to: head, for: call)
     }
 }
 

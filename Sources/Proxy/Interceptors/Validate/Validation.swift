@@ -12,6 +12,7 @@ internal import Time
 /// What the rules say of the responses to one call.
 final class Validation {
     private let rules: [ValidateRule]
+    private let headerRules: [HeaderRules?]
     private let maxRetries: Int
     private let worker: WorkerServices
     /// The rule to be asked next; past the last when that is over.
@@ -28,8 +29,9 @@ final class Validation {
     private var headers: [(name: FieldName, value: [UInt8])] = []
     private var wait: RetryWait?
 
-    init(_ plan: ValidatePlan, on worker: WorkerServices) {
+    init(_ plan: ValidatePlan, _ headerRules: [HeaderRules?], on worker: WorkerServices) {
         (rules, maxRetries, self.worker) = (plan.rules, plan.maxRetries, worker)
+        self.headerRules = headerRules
     }
 
     // MARK: Events
@@ -113,9 +115,10 @@ final class Validation {
             }
             if rule.condition.holds(for: facts) == nil { return .next }
             if rule.needsMessage, !facts.isMessageKnown { return .next }
+            let headerRules = headerRules[position]
             position += 1
             if case .replace(let replacement, true) = rule.outcome {
-                replace(replacement, head, message, call)
+                replace(replacement, headerRules, head, message, call)
                 if let body = replacement.body, message != nil { json = try? JSON.parse(body) }
                 if facts.phase == .head { findCandidates(from: position, head, call) }
                 var facts = facts
@@ -130,7 +133,7 @@ final class Validation {
                 let json = facts.json.map(call.run.chain.redactions.masked)
                 return .failing(error.error(status: status, json: json), end)
             case .replace(let replacement, _):
-                replace(replacement, head, message, call)
+                replace(replacement, headerRules, head, message, call)
                 return .next
             case .retry(let plan): return retry(plan, facts.code, call, end)
             }
@@ -138,8 +141,14 @@ final class Validation {
         return .next
     }
 
-    private func replace(_ replacement: ValidateReplacement, _ head: HTTPHead?, _ message: Message?, _ call: Call) {
-        if let head { replacement.apply(to: head, call) }
+    private func replace(
+        _ replacement: ValidateReplacement,
+        _ headerRules: HeaderRules?,
+        _ head: HTTPHead?,
+        _ message: Message?,
+        _ call: Call
+    ) {
+        if let head { replacement.apply(headerRules, to: head, call) }
         if let body = replacement.body, let message { message.replace(with: body.span) }
     }
 
