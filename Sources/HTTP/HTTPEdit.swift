@@ -22,9 +22,17 @@ package struct HTTPEdit: BitwiseCopyable, Sendable {
     static let authority = Array(":authority".utf8)
 }
 
+/// Where the target of a head lies.
+struct TargetPlace: BitwiseCopyable {
+    var range = ByteRange.empty
+    /// The length without the query.
+    var pathCount = 0
+}
+
 /// A head as it was; its bytes stay where they are.
 struct HTTPHeadMark: ~Copyable {
+    var isSet = false
     var fields = OwnedList<HTTPHead.Field>(capacity: 1)
-    var targetRange = ByteRange.empty
+    var target = TargetPlace()
     var authorityRange = ByteRange.empty
 }

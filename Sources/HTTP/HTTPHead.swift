@@ -20,19 +20,12 @@ public final class HTTPHead {
     /// A bit for each known field that has been added, whether or not it is still there.
     private var known: UInt32 = 0
     private(set) var methodRange = ByteRange.empty
-    private(set) var targetRange = ByteRange.empty {
-        didSet {
-            targetVersion &+= 1
-            pathCount = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        }
+    private var place = TargetPlace() {
+        didSet { targetVersion &+= 1 }
     }
-    /// The length of the target without its query.
-    private var pathCount = 0
     /// Counts the changes of the target, so that what was read out of it is known to be old.
     public private(set) var targetVersion = 0
     private(set) var authorityRange = ByteRange.empty
-    /// What the authority was before anybody changed it; nil until it is kept.
-    private var receivedAuthorityRange: ByteRange?
     private var reasonRange = ByteRange.empty
     /// What has been changed since the changes began to be noted.
     private var edits = OwnedList<HTTPEdit>(capacity: 1)
@@ -49,6 +42,9 @@ public final class HTTPHead {
     /// Whether `te: trailers` is sent with the head.
     public package(set) var acceptsTrailers = false
 
+    /// Where the target lies.
+    var targetRange: ByteRange { place.range }
+
     /// Makes an empty head.
     public init() {}
 
@@ -58,28 +54,29 @@ public final class HTTPHead {
         fields.removeAll()
         known = 0
         methodRange = .empty
-        targetRange = .empty
+        place = TargetPlace()
         authorityRange = .empty
-        receivedAuthorityRange = nil
         reasonRange = .empty
         status = 0
         contentLength = nil
         expectsContinue = false
         acceptsTrailers = false
         notesEdits = false
+        mark.isSet = false
         edits.removeAll()
     }
 
     /// Becomes a copy of `other`.
+    ///
+    /// - Precondition: it is empty.
     public func copy(_ other: HTTPHead) {
-        removeAll()
+        precondition(arena.count == 0)
         _ = arena.add(other.bytes(ByteRange(offset: 0, count: other.arena.count)))
         fields.copy(other.fields)
         known = other.known
         methodRange = other.methodRange
-        targetRange = other.targetRange
+        place = other.place
         authorityRange = other.authorityRange
-        receivedAuthorityRange = other.receivedAuthorityRange
         reasonRange = other.reasonRange
         status = other.status
         contentLength = other.contentLength
@@ -116,34 +113,23 @@ public final class HTTPHead {
     /// The path without the query.
     public var path: Span<UInt8> {
         @_lifetime(borrow self)
-        get { bytes(ByteRange(offset: Int(targetRange.offset), count: pathCount)) }
+        get { bytes(ByteRange(offset: Int(targetRange.offset), count: place.pathCount)) }
     }
 
     /// The query without its `?`; empty if there is none.
     public var query: Span<UInt8> {
         @_lifetime(borrow self)
         get {
-            let start = min(pathCount + 1, Int(targetRange.count))
+            let start = min(place.pathCount + 1, Int(targetRange.count))
             return bytes(ByteRange(offset: Int(targetRange.offset) + start, count: Int(targetRange.count) - start))
         }
     }
 
     /// The host, and the port if the caller named one; empty without a host.
-    ///
-    /// In a call it is the upstream's from the route on, unless the upstream keeps the caller's; see `receivedAuthority`.
     public var authority: Span<UInt8> {
         @_lifetime(borrow self)
         get { bytes(authorityRange) }
     }
-
-    /// The host that the caller named, with the port if it named one, whatever `authority` has become.
-    public var receivedAuthority: Span<UInt8> {
-        @_lifetime(borrow self)
-        get { bytes(receivedAuthorityRange ?? authorityRange) }
-    }
-
-    /// Keeps the authority as `receivedAuthority`; its bytes stay in the arena, so nothing is copied.
-    package func keepReceivedAuthority() { receivedAuthorityRange = authorityRange }
 
     /// The reason phrase of an HTTP/1 response; empty if there was none.
     public var reason: Span<UInt8> {
@@ -155,7 +141,8 @@ public final class HTTPHead {
     public func setMethod(_ bytes: Span<UInt8>) { methodRange = arena.add(bytes) }
     /// Sets the path with the query.
     public func setTarget(_ bytes: Span<UInt8>) {
-        targetRange = arena.add(bytes)
+        let range = arena.add(bytes)
+        place = TargetPlace(range: range, pathCount: bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count)
         note(.set, .path)
     }
     /// Sets the host and the port.
@@ -329,16 +316,22 @@ public final class HTTPHead {
 
     /// Remembers the head as it is now.
     package func setMark() {
+        mark.isSet = true
         mark.fields.copy(fields)
-        mark.targetRange = targetRange
+        mark.target = place
         mark.authorityRange = authorityRange
     }
 
     /// Becomes again what it was at the mark.
     package func returnToMark() {
         fields.copy(mark.fields)
-        targetRange = mark.targetRange
+        place = mark.target
         authorityRange = mark.authorityRange
+    }
+
+    /// Becomes again what it was at the mark; without one, sets it.
+    package func returnToMarkOrSet() {
+        if mark.isSet { returnToMark() } else { setMark() }
     }
 
     private func append(_ field: Field) {

@@ -7,7 +7,7 @@ public struct Classification: Equatable, Sendable {
     /// How the caller's messages are written; `other` for plain HTTP.
     public let codec: Codec
     /// The service and the method, where the path names them; in plain HTTP only with a package.
-    public private(set) var procedure: Procedure?
+    public let procedure: Procedure?
     /// What makes the request none that a server of RPC can respond to, if it is meant as RPC.
     public let malformedRPC: MalformedRPC?
 
@@ -48,12 +48,6 @@ public struct Classification: Equatable, Sendable {
             isProcedure: isQualified
         )
         self.procedure = rpcProtocol == .http && !isQualified ? nil : procedure
-    }
-
-    /// Reads the procedure anew, because the path is another one now; what the caller speaks stays what it was.
-    public mutating func update(path: Span<UInt8>) {
-        let procedure = Procedure(path: path)
-        self.procedure = rpcProtocol == .http && procedure?.isQualified != true ? nil : procedure
     }
 
     private static func recognize(

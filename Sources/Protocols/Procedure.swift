@@ -28,6 +28,12 @@ public struct Procedure: Equatable, Sendable {
         isQualified = dots > 0
     }
 
+    /// Reads the path of a call: in plain HTTP hardly anything without a package is a procedure.
+    public init?(path: Span<UInt8>, in rpcProtocol: RPCProtocol) {
+        self.init(path: path)
+        guard rpcProtocol != .http || isQualified else { return nil }
+    }
+
     /// The Protobuf identifier that ends before `index`, which is moved to its start.
     private static func name(in path: Span<UInt8>, endingAt index: inout Int) -> Range<Int>? {
         let end = index

@@ -34,6 +34,7 @@ final class Generation {
     ///   - table: its routes.
     ///   - upstreams: its upstreams, by their names.
     ///   - counters: where its calls are counted.
+    ///   - destination: where requests for an upstream go.
     ///   - discard: gets what the generation leaves when no call goes by it any more.
     init(
         _ plan: Plan,
@@ -42,6 +43,7 @@ final class Generation {
         routes table: RouteTable,
         upstreams: [String: Upstream],
         counters: WorkerCounters,
+        destination: (Upstream) -> Destination,
         discard: @escaping (RouteTable, Plan) -> Void
     ) {
         self.number = number
@@ -56,10 +58,10 @@ final class Generation {
         let targets = table.targets.map { target in
             Route(
                 chain: target.chain.flatMap { named[$0] } ?? chains[0],
-                upstream: target.upstream.flatMap { upstreams[$0] }
+                destination: target.upstream.flatMap { upstreams[$0] }.map(destination) ?? .none
             )
         }
-        routes = targets + [Route(chain: chains[0], upstream: nil)]
+        routes = targets + [Route(chain: chains[0], destination: .none)]
     }
 
     deinit {

@@ -27,9 +27,14 @@ final class GenerationBuilder {
     ///
     /// - Parameters:
     ///   - upstreams: its upstreams, by their names.
+    ///   - destination: where requests for an upstream go.
     ///   - discard: gets what it leaves when no call goes by it any more.
     /// - Returns: the generation, of which the worker is to make use.
-    func finish(upstreams: [String: Upstream], discard: @escaping (RouteTable, Plan) -> Void) -> Generation {
+    func finish(
+        upstreams: [String: Upstream],
+        destination: (Upstream) -> Destination,
+        discard: @escaping (RouteTable, Plan) -> Void
+    ) -> Generation {
         while chains.count < plan.chains.count { step() }
         services.counters.setBuckets(plan.buckets)
         return Generation(
@@ -39,6 +44,7 @@ final class GenerationBuilder {
             routes: table,
             upstreams: upstreams,
             counters: services.counters,
+            destination: destination,
             discard: discard
         )
     }

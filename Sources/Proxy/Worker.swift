@@ -18,8 +18,6 @@ package final class Worker {
     /// What its interceptors use.
     let services: WorkerServices
 
-    /// Whether calls go to their upstreams; where they are only to be explained, they stop there.
-    var forwards = true
     private(set) var generation: Generation
     /// The calls that ended last.
     let recent = RecentCalls()
@@ -29,6 +27,7 @@ package final class Worker {
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
     private let network: any Network
+    private let destination: (Upstream) -> Destination
     private let names: NameService
     private let discard: (RouteTable, Plan) -> Void
     private var upstreams: [String: Upstream] = [:]
@@ -79,7 +78,7 @@ package final class Worker {
         )
     }
 
-    /// Makes a worker that connects to upstreams by `network`.
+    /// Makes a worker that connects to upstreams by `network`, if requests for an upstream go to it: `destination` tells.
     init(
         loop: EventLoop,
         lineWriters: LineWriters?,
@@ -87,6 +86,7 @@ package final class Worker {
         descriptors: DescriptorBudget? = nil,
         memory: MemoryBudget = MemoryBudget(),
         network: any Network,
+        destination: @escaping (Upstream) -> Destination = Destination.upstream,
         credentialRequests: @escaping (CredentialRequest) -> Void = { _ in },
         discard: @escaping (RouteTable, Plan) -> Void = { _, _ in },
         report: @escaping @Sendable (LogMessage) -> Void = { _ in },
@@ -97,6 +97,7 @@ package final class Worker {
         let keeper = descriptors.map { DescriptorKeeper($0, loop: loop, askOthers: askForDescriptors) }
         context = WireContext(loop: loop, memory: memory, descriptors: keeper)
         self.network = network
+        self.destination = destination
         names = NameService(loop: loop)
         services = WorkerServices(
             context: context,
@@ -161,7 +162,7 @@ package final class Worker {
         for upstream in coming.plan.settings.upstreams {
             next[upstream.name] = kept(upstream) ?? make(upstream, coming.plan.defaults[upstream.name])
         }
-        let new = coming.finish(upstreams: next, discard: discard)
+        let new = coming.finish(upstreams: next, destination: destination, discard: discard)
         for (path, value) in values { updateToken(path, value) }
         retire(generation)
         generation = new
@@ -290,7 +291,7 @@ package final class Worker {
     /// a hook.
     func measuresTime() -> Bool {
         calls &+= 1
-        return calls & 15 == 1 || !forwards
+        return calls & 15 == 1
     }
 
     /// What the worker has counted until now.
@@ -319,6 +320,6 @@ extension Generation {
     fileprivate static func none(on services: WorkerServices) -> Generation {
         let plan = Plan(nil, kinds: Registry(kinds: []), into: Diagnostics())
         let builder = GenerationBuilder(plan, number: 0, routes: RouteTable([]), services: services)
-        return builder.finish(upstreams: [:]) { _, _ in }
+        return builder.finish(upstreams: [:], destination: Destination.upstream) { _, _ in }
     }
 }

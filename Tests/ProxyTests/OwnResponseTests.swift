@@ -56,6 +56,18 @@ import Testing
         expect("application/connect+json", reject(Self.failing), head: head, body: body)
     }
 
+    @Test(arguments: ["application/grpc+proto", "application/grpc-web+proto", "application/connect+json"])
+    func `a call is answered in its own content type, whatever goes upstream`(_ type: String) {
+        let chain = "[{headers: {request: {set: {content-type: text/plain}}}}, {reject: {\(Self.failing)}}]"
+        runProxy("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { harness in
+            let caller = harness.caller()
+            caller.send(
+                "POST /pkg.Service/Say HTTP/1.1\r\nhost: a\r\ncontent-type: \(type)\r\ncontent-length: 0\r\n\r\n"
+            )
+            #expect(caller.head().contains("\r\ncontent-type: \(type)\r\n"))
+        }
+    }
+
     @Test func `a gRPC call gets the error in its head`() {
         let head = http(
             "HTTP/1.1 200 OK",

@@ -12,7 +12,7 @@ extension Call {
     func reject(_ reason: RejectionLabel) {
         rejection = reason
         worker.counters.rejected(reason)
-        let field = String(decoding: listener.name, as: UTF8.self)
+        let field = String(decoding: callerLeg.listener.name, as: UTF8.self)
         worker.logLimiter.note(
             "request rejected",
             about: "\(field) \(reason.label)",

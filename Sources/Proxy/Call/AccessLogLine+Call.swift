@@ -55,16 +55,16 @@ extension AccessLogLine {
     }
 
     private mutating func writeIdentity(_ call: Call) {
-        let listener = call.listener.name
+        let listener = call.callerLeg.listener.name
         field("listener", text: listener.span)
         let peer = call.peer.text
         field("peer", text: peer.span)
-        field("protocol", text: call.classification.rpcProtocol.name)
+        field("protocol", text: call.rpcProtocol.name)
     }
 
     private mutating func writeRequest(_ call: Call) {
-        let request = call.request
-        if let procedure = call.classification.procedure {
+        let (received, request) = (call.received, call.request)
+        if let procedure = call.procedure {
             field("service", text: request.path.extracting(procedure.service))
             field("method", text: request.path.extracting(procedure.method))
         } else {
@@ -72,7 +72,7 @@ extension AccessLogLine {
             null("method")
         }
         field("http_method", text: request.method)
-        field("host", text: request.receivedAuthority)
+        field("host", text: received.authority)
         field("path", text: request.path)
         writeRoute(call)
         if let upstream = call.route.upstream {
@@ -81,7 +81,11 @@ extension AccessLogLine {
         } else {
             null("upstream")
         }
-        if call.isForwarded { field("upstream_host", text: request.authority) } else { null("upstream_host") }
+        if call.upstreamLeg.isForwarded {
+            field("upstream_host", text: request.authority)
+        } else {
+            null("upstream_host")
+        }
     }
 
     /// Adds the route: its name, its number if it has none, or null if no route took the call.

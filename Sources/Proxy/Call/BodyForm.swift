@@ -10,6 +10,11 @@ enum BodyForm {
     case tailed
     /// As one bare message, which is held until it is whole.
     case bare
+    /// Likewise, where it is none of RPC; one that is too large passes as it comes.
+    case plain
+
+    /// Whether the body is held until it is whole.
+    var isWhole: Bool { self == .bare || self == .plain }
 
     /// The form in which messages are found, if they are wanted; plain HTTP has none.
     init(_ needsMessages: Bool, _ rpcProtocol: RPCProtocol) {

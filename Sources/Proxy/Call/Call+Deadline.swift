@@ -11,13 +11,11 @@ extension Call {
     ///
     /// - Returns: what is wrong with it; a time-out of nothing is over already.
     func setDeadline() -> RPCError? {
-        let request = request
-        guard let field = classification.rpcProtocol.timeoutField, let index = request.first(field.known) else {
-            return nil
-        }
+        let received = received
+        guard let field = rpcProtocol.timeoutField, let index = received.first(field.known) else { return nil }
         // Of several, servers take the first or the last.
-        guard request.first(field.known, from: index + 1) == nil,
-            let timeout = field.read(request.value(at: index))
+        guard received.first(field.known, from: index + 1) == nil,
+            let timeout = field.read(received.value(at: index))
         else { return field.malformedError }
         let time = record.stages.arrived.adding(saturating: timeout)
         guard time < .max else { return nil }
@@ -29,20 +27,20 @@ extension Call {
     /// Allows the call so much time from its arrival, unless it has less anyway.
     func limitTime(to limit: Duration) {
         let time = record.stages.arrived.adding(saturating: limit)
-        guard time < deadline ?? .max else { return }
-        isDeadlineOurs = true
+        guard time < deadline.time ?? .max else { return }
+        deadline.isOurs = true
         setDeadline(time)
     }
 
     private func setDeadline(_ time: Instant) {
-        deadline = time
+        deadline.time = time
         let timer =
-            deadlineTimer
+            deadline.timer
             ?? Timer(on: worker.context.loop.timers) { [unowned self] in
-                attempt?.count(.timeout)
+                upstreamLeg.attempt?.count(.timeout)
                 fail(sayingWhere(Self.overDeadline), by: .martlet)
             }
-        deadlineTimer = timer
+        deadline.timer = timer
         timer.arm(after: max(.zero, time - worker.context.loop.now))
     }
 
@@ -58,9 +56,9 @@ extension Call {
     func passDeadlineOn() {
         let now = worker.context.loop.now
         // Of the caller's own, what has passed may be less than the field can say.
-        guard let deadline, isDeadlineOurs || now - record.stages.arrived >= .millisecond else { return }
-        guard let field = classification.rpcProtocol.timeoutField else { return }
-        let text = field.text(of: deadline - now)
+        guard let time = deadline.time, deadline.isOurs || now - record.stages.arrived >= .millisecond else { return }
+        guard let field = upstreamLeg.rpcProtocol.timeoutField else { return }
+        let text = field.text(of: time - now)
         if let index = request.first(field.known) {
             request.setValue(at: index, text.bytes)
         } else {

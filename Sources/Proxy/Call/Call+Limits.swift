@@ -8,25 +8,25 @@ internal import Telemetry
 extension Call {
     /// Begins to measure the request, if anybody wants that.
     func measureRequest() {
-        let limit = listener.requestMessageLimit
+        let limit = callerLeg.listener.requestMessageLimit
         // A bare message needs no measuring to be counted: it is one, when it has come whole.
-        let isCounted = run.chain.countsMessages && classification.rpcProtocol.hasEnvelopes
-        guard limit != nil || isCounted, classification.rpcProtocol != .http else { return }
+        let isCounted = run.chain.countsMessages && rpcProtocol.hasEnvelopes
+        guard limit != nil || isCounted, rpcProtocol != .http else { return }
         meter = makeMeter()
     }
 
     private func makeMeter() -> MessageMeter {
-        var meter = MessageMeter(classification.rpcProtocol, .request, limit: listener.requestMessageLimit)
+        var meter = MessageMeter(rpcProtocol, .request, limit: callerLeg.listener.requestMessageLimit)
         let request = request
-        let announced = classification.rpcProtocol == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
+        let announced = rpcProtocol == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
         if let length = announced ?? request.contentLength { meter.announce(length) }
-        if requestEnded { meter.end() }
+        if flows.request.hasArrived { meter.end() }
         return meter
     }
 
     /// Measures the request while its head waits: who responds to it later may take one message.
     func measureWaitingRequest() {
-        guard meter == nil, !isRetry else { return }
+        guard meter == nil, !upstreamLeg.isRetried else { return }
         meter = makeMeter()
     }
 
@@ -52,10 +52,10 @@ extension Call {
     /// A message of the response is too large, and nothing of it has gone out.
     func responseIsOverLimit() {
         worker.counters.limitHit(.responseMessage)
-        attempt?.count(.badResponse)
-        attempt?.cancel()
-        attempt = nil
-        responseFailed(reader.overLimitError)
+        upstreamLeg.attempt?.count(.badResponse)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
+        responseFailed(response.reader.overLimitError)
     }
 
     /// The last piece of the response announces a message that is too large: what comes before it still goes to the caller.
@@ -64,47 +64,51 @@ extension Call {
     ///   - body: the piece.
     ///   - stoodBetween: whether what has gone out before stands between two messages.
     func endBeforeTooLarge(_ body: Span<UInt8>, _ stoodBetween: Bool) {
-        let complete = reader.complete
+        let complete = response.reader.complete
         if complete > 0 { receiveResponse(body.extracting(0..<complete)) }
-        mayEndResponse = complete > 0 || stoodBetween
+        response.mayEnd = complete > 0 || stoodBetween
         responseIsOverLimit()
     }
 
     /// What is wrong with the head of a request that is answered here with a message.
     var errorAsRPC: RPCError? {
-        let request = request
+        let received = received
         // What says nothing of its content may be a browser, or somebody who tries things out.
-        let isPlain = request.first(.contentType) == nil && classification.rpcProtocol == .http
-        let method = request.method
+        let isPlain = received.first(.contentType) == nil && rpcProtocol == .http
+        let method = received.method
         if isPlain, method.equals("GET") || method.equals("HEAD") || method.equals("POST") { return nil }
-        return classification.error(
-            compression: request.compression(classification.rpcProtocol),
-            query: request.query
+        return callerLeg.classification.error(
+            compression: received.compression(rpcProtocol),
+            query: received.query
         )
     }
 
     /// Responds to one message with one, once it is known that there is one.
-    func respondWhenWhole(_ response: LocalResponse, _ index: Int) {
+    func respondWhenWhole(_ own: LocalResponse, _ index: Int) {
         if meter == nil {
-            meter = MessageMeter(classification.rpcProtocol, .request, limit: listener.requestMessageLimit)
+            meter = MessageMeter(rpcProtocol, .request, limit: callerLeg.listener.requestMessageLimit)
         }
-        if requestEnded { meter?.end() }
-        if requestEnded { respondToWhole(response, index) } else { heldResponse = (response, index) }
+        guard flows.request.hasArrived else {
+            response.pending = (own, index)
+            return
+        }
+        meter?.end()
+        respondToWhole(own, index)
     }
 
     /// The request has come whole.
-    func respondToWhole(_ response: LocalResponse, _ index: Int) {
-        heldResponse = nil
-        let compression = request.compression(classification.rpcProtocol)
+    func respondToWhole(_ own: LocalResponse, _ index: Int) {
+        response.pending = nil
+        let compression = received.compression(rpcProtocol)
         if let error = meter?.errorOfOneMessage(compression: compression) {
             return rejected(error, at: index, .requestHead, .request)
         }
-        respond(response, index)
+        respond(own, index)
     }
 
     /// How many messages the call had.
     var messageCounts: MessageCounts {
-        let bare = classification.rpcProtocol.isUnaryConnect && requestEnded ? 1 : ownMessages
-        return MessageCounts(received: meter?.messages ?? bare, sent: reader.messages + ownMessages)
+        let bare = rpcProtocol.isUnaryConnect && flows.request.hasArrived ? 1 : response.ownMessages
+        return MessageCounts(received: meter?.messages ?? bare, sent: response.reader.messages + response.ownMessages)
     }
 }

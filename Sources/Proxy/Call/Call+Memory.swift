@@ -33,37 +33,37 @@ extension Call {
     static let usualWait = Duration.second
 
     package var heldBytes: Int {
-        let queues = [outbox, retryBuffer, requestQuery, heldBody]
-        let flowing = flows.request.heldBytes + flows.response.heldBytes + (attempt?.heldBytes ?? 0)
+        let queues = [upstreamLeg.outbox, upstreamLeg.retryBuffer.body, upstreamLeg.query, response.hold.body]
+        let flowing = flows.request.heldBytes + flows.response.heldBytes + (upstreamLeg.attempt?.heldBytes ?? 0)
         return queues.reduce(Self.size + flowing) { $0 + ($1?.capacity ?? 0) }
     }
 
     package var waitsSince: Instant {
-        let peers = min(attempt?.waitsSince ?? .max, flows.request.pieceWaitsSince, responseWaitsSince)
+        let peers = min(upstreamLeg.attempt?.waitsSince ?? .max, flows.request.pieceWaitsSince, responseWaitsSince)
         let martlet = min(flows.request.queues.waitsSince, flows.response.queues.waitsSince, connectingSince)
         return min(peers, martlet == .max ? .max : martlet + Self.usualWait)
     }
 
     /// Since when there is no connection for what has left the chain.
     private var connectingSince: Instant {
-        isForwarded && acceptsRequest && attempt?.isConnected != true ? ledger.since : .max
+        upstreamLeg.isForwarded && acceptsRequest && upstreamLeg.attempt?.isConnected != true ? ledger.since : .max
     }
 
     /// Since when a part of the response waits for the rest of it.
     private var responseWaitsSince: Instant {
-        heldBody == nil ? flows.response.pieceWaitsSince : flows.response.pieceCame
+        response.hold.body == nil ? flows.response.pieceWaitsSince : flows.response.pieceCame
     }
 
     package func releaseSpares() {
         // Before that, what is kept for a retry is what the next one sends.
-        if retryBuffer != nil, attempt?.isConnected == true { discardRetryBuffer(.buffer) }
+        if upstreamLeg.retryBuffer.body != nil, upstreamLeg.attempt?.isConnected == true { discardRetryBuffer(.buffer) }
     }
 
     package func shed() {
         guard !isOver else { return }
-        guard headSent else { return fail(Self.shortage, by: .martlet) }
+        guard response.headSent else { return fail(Self.shortage, by: .martlet) }
         record.message = Array(Self.shortage.message.utf8)
-        caller.reset(.code(.enhanceYourCalm))
+        callerLeg.stream.reset(.code(.enhanceYourCalm))
         finish(code: .resourceExhausted, by: .martlet)
     }
 }

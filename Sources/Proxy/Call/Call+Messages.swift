@@ -16,10 +16,10 @@ extension Call {
         hasEnded: Bool = false
     ) -> MessageReader {
         MessageReader(
-            direction == .request ? classification.rpcProtocol : responseProtocol,
+            direction == .request ? rpcProtocol : responseProtocol,
             direction,
             needsMessages: needsMessages,
-            messageLimit: direction == .response ? responseLimit : listener.heldMessageLimit,
+            messageLimit: direction == .response ? responseLimit : callerLeg.listener.heldMessageLimit,
             held: ByteQueue(pool: worker.context.buffers),
             from: start,
             hasEnded: hasEnded
@@ -28,11 +28,11 @@ extension Call {
 
     /// What the body of the response is written in: a caller with text may be answered in binary.
     var responseProtocol: RPCProtocol {
-        ownOutcome == nil ? reader.bodyProtocol : classification.rpcProtocol
+        response.isOwn ? rpcProtocol : response.reader.bodyProtocol
     }
 
     /// The most bytes of the response that are held as one: those of our own are in memory anyway.
-    var responseLimit: Int { ownOutcome == nil ? listener.heldMessageLimit : .max }
+    var responseLimit: Int { response.isOwn ? .max : callerLeg.listener.heldMessageLimit }
 
     // MARK: Into the chain
 
@@ -52,7 +52,7 @@ extension Call {
         message.begin(
             message.number + 1,
             isCompressed: isCompressed,
-            isPlain: direction == .response && isPlainBody,
+            isPlain: flows[direction].form == .plain,
             decompressed: decompressed
         )
         pass(.message(message), payload, direction, from: direction == .request ? 0 : run.chain.links.count - 1)
@@ -74,10 +74,15 @@ extension Call {
             return RPCError(.unimplemented, "\(words); use gzip, br, zstd or deflate")
         }
         do throws(DecompressionError) {
-            try worker.compressor.decompress(payload, from: compression, into: queue, limit: listener.heldMessageLimit)
+            try worker.compressor.decompress(
+                payload,
+                from: compression,
+                into: queue,
+                limit: callerLeg.listener.heldMessageLimit
+            )
             return nil
         } catch .overLimit {
-            let limit = listener.heldMessageLimit
+            let limit = callerLeg.listener.heldMessageLimit
             let words =
                 "a \(direction.sender) message exceeds limits.held_message (\(limit) bytes) when decompressed"
             return RPCError(.resourceExhausted, words)
@@ -88,12 +93,12 @@ extension Call {
     }
 
     private func compression(_ direction: Direction) -> Compression {
-        direction == .request ? requestCompression : responseCompression
+        direction == .request ? requestCompression : response.compression
     }
 
     private func makeMessage(_ direction: Direction) -> Message {
         if let kept = flows[direction].message { return kept }
-        let new = Message(isBare: !classification.rpcProtocol.hasEnvelopes, queues: worker.context.queues)
+        let new = Message(isBare: !rpcProtocol.hasEnvelopes, queues: worker.context.queues)
         new.number = flows[direction].keptMessages
         flows[direction].message = new
         return new
@@ -110,9 +115,9 @@ extension Call {
     func keepBare(_ body: Span<UInt8>, _ direction: Direction) {
         let queue = flows[direction].bare ?? worker.acquireQueue()
         flows[direction].bare = queue
-        let limit = direction == .request ? listener.heldMessageLimit : responseLimit
+        let limit = direction == .request ? callerLeg.listener.heldMessageLimit : responseLimit
         guard queue.count + body.count <= limit else {
-            if direction == .response, isPlainBody { return passPlain(queue, body) }
+            if flows[direction].form == .plain { return passPlain(queue, body) }
             let words = "a \(direction.sender) message exceeds limits.held_message (\(limit) bytes)"
             return failBody(RPCError(.resourceExhausted, words), direction)
         }
@@ -122,8 +127,8 @@ extension Call {
 
     /// A body that is no message and too large to be held passes as it comes.
     private func passPlain(_ kept: ByteQueue, _ body: Span<UInt8>) {
-        let number = responses
-        (flows.response.form, isPlainBody, flows.response.bare) = (.bytes, false, nil)
+        let number = response.number
+        (flows.response.form, flows.response.bare) = (.bytes, nil)
         pass(.bytes, kept.readable, .response, from: run.chain.links.count - 1)
         worker.release(kept)
         if isOpen(.response, number) { receiveResponse(body) }
@@ -131,7 +136,7 @@ extension Call {
 
     /// The one bare message of a body is whole.
     func bareMessageCame(_ direction: Direction) {
-        let isQuery = direction == .request && classification.rpcProtocol == .connectGet
+        let isQuery = direction == .request && rpcProtocol == .connectGet
         let body: ByteQueue?
         do throws(RPCError) {
             body = isQuery ? try messageOfQuery() : flows[direction].bare
@@ -162,7 +167,7 @@ extension Call {
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
     func write(_ message: Message, _ bytes: Span<UInt8>, _ direction: Direction, to send: (Span<UInt8>) -> Void) {
-        let rpcProtocol = direction == .request ? classification.rpcProtocol : responseProtocol
+        let rpcProtocol = direction == .request ? rpcProtocol : responseProtocol
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
                 write(payload, isCompressed: message.isCompressed, rpcProtocol, to: send)

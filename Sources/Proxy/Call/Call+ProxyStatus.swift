@@ -10,7 +10,7 @@ extension Call {
     /// Says in the head of a response, or in its trailers, why it is an error, if that was decided here and callers of the
     /// listener are told.
     func addProxyStatus(to head: HTTPHead, _ outcome: Outcome) {
-        guard listener.sendsProxyStatus, outcome.isError else { return }
+        guard callerLeg.listener.sendsProxyStatus, outcome.isError else { return }
         let value = worker.acquireQueue()
         value.append("martlet; error=")
         value.append(errorType(outcome.code))
@@ -34,9 +34,11 @@ extension Call {
     }
 
     private func errorType(_ code: RPCCode) -> StaticString {
-        if case .interceptor = record.decider { return hasResponse ? "proxy_internal_response" : "http_request_denied" }
+        if case .interceptor = record.decider {
+            return response.hasBegun ? "proxy_internal_response" : "http_request_denied"
+        }
         if let rejection { return rejection == .loop ? "proxy_loop_detected" : "http_request_denied" }
-        if let error { return error.proxyErrorType }
+        if let error = upstreamError { return error.proxyErrorType }
         return switch code {
         case .deadlineExceeded: "http_response_timeout"
         case .unimplemented: "destination_not_found"

@@ -16,7 +16,7 @@ extension Call {
         case .bytes where flows.request.queues.isEmpty: sendUpstream(body)
         case .bytes, .tailed: pass(.bytes, body, .request, from: 0)
         case .framed: readRequest(body)
-        case .bare: keepBare(body, .request)
+        case .bare, .plain: keepBare(body, .request)
         }
     }
 
@@ -25,7 +25,7 @@ extension Call {
         // As long as the head is under way, it is not known yet whom it will come to.
         let needsMessages =
             hasHeadLeft ? run.requestMeets(.requestMessages) : run.chain.mask(.requestMessages) != 0
-        let form = BodyForm(needsMessages, classification.rpcProtocol)
+        let form = BodyForm(needsMessages, rpcProtocol)
         if form == .framed { flows.request.reader = makeReader(.request, needsMessages: true) }
         flows.request.form = form
         return form
@@ -45,7 +45,7 @@ extension Call {
             }
         }
         guard acceptsRequest else {
-            requestSkipReason = .incomplete
+            upstreamLeg.retryBuffer.skipReason = .incomplete
             return
         }
         flows.request.reader = reader
@@ -96,21 +96,23 @@ extension Call {
     }
 
     private func requestHeadLeaves() {
-        hasHeadLeft = true
-        if isRetry, let upstream = route.upstream { return tryUpstream(upstream) }
+        guard !upstreamLeg.isRetried else { return attempt() }
+        upstreamLeg.progress = .waiting
         // What says how long the body is, or that there is none, waits until that is known.
         if !waitsForWhole { forward() }
     }
 
     /// Whether the head goes out only with all that follows it.
     private var waitsForWhole: Bool {
-        guard !hasRequestLeft else { return false }
-        return likelyRequestForm == .bare || requestEnded && record.requestBytes == 0
+        guard !upstreamLeg.hasEnd else { return false }
+        return likelyRequestForm == .bare || flows.request.hasArrived && record.requestBytes == 0
     }
+
+    private var hasHeadLeft: Bool { upstreamLeg.progress >= .waiting }
 
     /// How the body is looked at, or will be.
     var likelyRequestForm: BodyForm {
-        flows.request.form ?? BodyForm(run.requestMeets(.requestMessages), classification.rpcProtocol)
+        flows.request.form ?? BodyForm(run.requestMeets(.requestMessages), rpcProtocol)
     }
 
     private func requestMessageLeaves(_ message: Message, _ bytes: Span<UInt8>) {
@@ -119,11 +121,11 @@ extension Call {
         }
         let body = worker.acquireQueue()
         write(message, bytes, .request) { body.append($0) }
-        if classification.rpcProtocol == .connectGet {
-            if message.isChanged { requestQuery = body } else { worker.release(body) }
+        if rpcProtocol == .connectGet {
+            if message.isChanged { upstreamLeg.query = body } else { worker.release(body) }
         } else {
             request.contentLength = body.count
-            if body.isEmpty { worker.release(body) } else { outbox = body }
+            if body.isEmpty { worker.release(body) } else { upstreamLeg.outbox = body }
         }
     }
 
@@ -139,20 +141,20 @@ extension Call {
     }
 
     private func requestEndLeaves() {
-        hasRequestLeft = true
-        guard isForwarded else { return forward() }
-        if let attempt, attempt.isConnected { attempt.sendEnd(trailers: flows.request.trailers) }
+        upstreamLeg.hasEnd = true
+        guard upstreamLeg.isForwarded else { return forward() }
+        if let attempt = upstreamLeg.attempt, attempt.isConnected { attempt.sendEnd(trailers: flows.request.trailers) }
     }
 
     /// Sends bytes of the body, or keeps them until there is a connection.
     func sendUpstream(_ bytes: Span<UInt8>) {
-        guard let attempt, attempt.isConnected else {
+        guard let attempt = upstreamLeg.attempt, attempt.isConnected else {
             guard acceptsRequest, bytes.count > 0 else { return }
-            let queue = outbox ?? worker.acquireQueue()
-            outbox = queue
+            let queue = upstreamLeg.outbox ?? worker.acquireQueue()
+            upstreamLeg.outbox = queue
             return queue.append(bytes)
         }
         keepForRetry(bytes, by: attempt)
-        if attempt.send(body: bytes) { caller.pause(.slowPeer) }
+        if attempt.send(body: bytes) { callerLeg.stream.pause(.slowPeer) }
     }
 }

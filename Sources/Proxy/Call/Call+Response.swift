@@ -16,40 +16,36 @@ extension Call {
     /// - Returns: whether the rest of the response may follow.
     @discardableResult
     func receiveResponse(_ head: HTTPHead, isLast: Bool) -> Bool {
-        responses += 1
-        isResponseClosed = false
-        isHeadLast = isLast
-        (flows.response.form, isPlainBody) = (.bytes, false)
-        holdsResponse = false
-        isReleased = false
+        response.begin(isHeadLast: isLast)
+        flows.response.form = .bytes
         head.notesEdits = true
         if run.readsResponse { chooseResponseForm(head, isLast: isLast) }
-        let number = responses
+        let number = response.number
         pass(.responseHead(head, isLast: isLast), .response, from: run.chain.links.count - 1)
-        return !isOver && responses == number
+        return !isOver && response.number == number
     }
 
     /// How the body is looked at, and whether the response waits for its end; somebody on the way asks for more than the head.
     private func chooseResponseForm(_ head: HTTPHead, isLast: Bool) {
-        let rpcProtocol = classification.rpcProtocol
-        responseCompression = head.compression(rpcProtocol)
+        let rpcProtocol = rpcProtocol
+        response.compression = head.compression(rpcProtocol)
         guard !rpcProtocol.isUnaryConnect else { return chooseUnaryForm(head) }
         if rpcProtocol == .http, !isOwnError, run.responseMeets(.plainBodies) {
             return choosePlainForm(head, isLast: isLast)
         }
         let meetsEnd = run.responseMeets(.anyEnd)
         // What has no messages, such as the page of a proxy in between, can still become an error of the protocol.
-        let isSmall = isLast || !reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
-        holdsResponse = meetsEnd && (isSmall && rpcProtocol.hasEnvelopes || ownOutcome != nil)
-        if isLast, holdsResponse { flows.response.trailers = head }
+        let isSmall = isLast || !response.reader.hasMessages && run.responseMeets([.responseEnd, .responseErrors])
+        if meetsEnd, isSmall && rpcProtocol.hasEnvelopes || response.isOwn { response.hold.state = .untilEnd }
+        if isLast, response.hold.isUntilEnd { flows.response.trailers = head }
         let needsMessages = run.responseMeets(.responseMessages)
         // How a response ends may be told in a frame of its body, and that may be compressed.
         let isFramed = needsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.errors))
-        if reader.hasMessages, !isLast { flows.response.form = BodyForm(isFramed, rpcProtocol) }
+        if response.reader.hasMessages, !isLast { flows.response.form = BodyForm(isFramed, rpcProtocol) }
         guard flows.response.form == .framed else { return }
         // What is looked at may change, and the length with it.
         head.contentLength = nil
-        guard needsMessages || ownOutcome != nil || responseProtocol == .grpcWebText else {
+        guard needsMessages || response.isOwn || responseProtocol == .grpcWebText else {
             flows.response.form = .tailed
             return
         }
@@ -59,37 +55,36 @@ extension Call {
     private func chooseUnaryForm(_ head: HTTPHead) {
         let isError = head.status != 200
         if !isError {
-            flows.response.form = BodyForm(run.responseMeets(.responseMessages), classification.rpcProtocol)
+            flows.response.form = BodyForm(run.responseMeets(.responseMessages), rpcProtocol)
         } else if !isOwnError, canDecompressResponse, run.responseMeets(.plainBodies) {
-            (flows.response.form, isPlainBody) = (.bare, true)
+            flows.response.form = .plain
         }
-        holdsResponse =
-            flows.response.form == .bare || run.waitsForOutcome
+        let isHeld =
+            flows.response.form?.isWhole == true || run.waitsForOutcome
             || run.responseMeets(isError ? [.responseEnd, .responseErrors, .errors] : .responseEnd)
-        if holdsResponse { flows.response.trailers = removeTrailers(outOf: head) }
+        guard isHeld else { return }
+        response.hold.state = .untilEnd
+        flows.response.trailers = removeTrailers(outOf: head)
     }
 
     /// A body in JSON is held until it is whole, and so is a response without a body.
     private func choosePlainForm(_ head: HTTPHead, isLast: Bool) {
         let isSmall = head.contentLength ?? 0 <= responseLimit
-        isPlainBody = !isLast && isSmall && head.isJSON && canDecompressResponse
-        if isPlainBody { flows.response.form = .bare }
-        holdsResponse = isLast || isPlainBody || ownOutcome != nil && run.responseMeets(.anyEnd)
+        let isHeld = !isLast && isSmall && head.isJSON && canDecompressResponse
+        if isHeld { flows.response.form = .plain }
+        if isLast || isHeld || response.isOwn && run.responseMeets(.anyEnd) { response.hold.state = .untilEnd }
     }
 
     /// Whether the response tells of an error that was made here.
-    private var isOwnError: Bool { ownOutcome?.isError == true }
+    private var isOwnError: Bool { response.ownOutcome?.isError == true }
 
     private var canDecompressResponse: Bool {
-        responseCompression == .identity || Compressor.supports(responseCompression)
+        response.compression == .identity || Compressor.supports(response.compression)
     }
 
     /// Whether the trailers of the response are in its head, for its interceptors too: in unary Connect, where nobody asks for
     /// its end.
-    var hasTrailersInHead: Bool { classification.rpcProtocol.isUnaryConnect && !holdsResponse }
-
-    /// Whether the head of a response has set out on its way back, and was not dropped.
-    var hasResponse: Bool { responses > discardedResponses }
+    var hasTrailersInHead: Bool { rpcProtocol.isUnaryConnect && !response.hold.isUntilEnd }
 
     /// The trailers of unary Connect, which are headers with a prefix.
     private func removeTrailers(outOf head: HTTPHead) -> HTTPHead {
@@ -113,10 +108,12 @@ extension Call {
     func receiveResponse(_ body: Span<UInt8>) {
         switch flows.response.form ?? .bytes {
         case .bytes: passBytes(body)
-        case .tailed where reader.isOfMessages || reader.isWholeSuccess && !run.responseMeets(.anyEnd): passBytes(body)
+        case .tailed
+        where response.reader.isOfMessages || response.reader.isWholeSuccess && !run.responseMeets(.anyEnd):
+            passBytes(body)
         case .tailed: readTail(body)
         case .framed: readResponse(body)
-        case .bare: keepBare(body, .response)
+        case .bare, .plain: keepBare(body, .response)
         }
     }
 
@@ -132,10 +129,10 @@ extension Call {
         flows.response.reader = makeReader(
             .response,
             needsMessages: false,
-            from: reader.start,
-            hasEnded: reader.startsBehindEnd
+            from: response.reader.start,
+            hasEnded: response.reader.startsBehindEnd
         )
-        let end = reader.messagesEnd
+        let end = response.reader.messagesEnd
         if end > 0 { passBytes(body.extracting(0..<end)) }
         readResponse(body.extracting(end..<body.count))
     }
@@ -144,7 +141,7 @@ extension Call {
         guard var reader = flows.response.reader else { return }
         if let rest = flows.response.rest { return rest.bytes.append(body) }
         flows.response.reader = nil
-        let number = responses
+        let number = response.number
         var position = 0
         while isOpen(.response, number), !flows.response.queues.isPaused,
             let event = reader.next(in: body, from: &position)
@@ -154,7 +151,7 @@ extension Call {
             case .pass(let location): passFramed(reader.bytes(at: location, in: body))
             case .end(let flags, let location): endFrameCame(flags, reader.bytes(at: location, in: body))
             case .error(let error):
-                mayEndResponse = reader.lacksEnd
+                response.mayEnd = reader.lacksEnd
                 failResponse(error)
             }
         }
@@ -167,13 +164,13 @@ extension Call {
     /// The frame that ends the body, which is looked at; one that cannot be decompressed goes on as it has come.
     private func endFrameCame(_ flags: UInt8, _ payload: Span<UInt8>) {
         let arrived = payload.array
-        responseEndFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
+        response.endFrame = EndFrame(flags: flags, payload: arrived, content: arrived)
         guard flags & Envelope.compressed != 0 else { return }
         let plain = worker.acquireQueue()
         let isSound = decompress(payload, .response, into: plain) == nil
-        if isSound { reader.end(decompressed: plain.readable) }
+        if isSound { response.reader.end(decompressed: plain.readable) }
         let content = isSound ? plain.readable.array : nil
-        responseEndFrame = EndFrame(flags: flags, payload: arrived, content: content)
+        response.endFrame = EndFrame(flags: flags, payload: arrived, content: content)
         worker.release(plain)
     }
 
@@ -190,28 +187,30 @@ extension Call {
 
     /// The response has come to its proper end.
     func responseIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
-        guard !isResponseClosed else { return }
+        guard response.progress != .closed else { return }
         guard run.readsResponse || !flows.response.queues.isEmpty else {
             sendEnd(trailers: trailers)
-            return conclude(ownOutcome ?? Outcome(conclusion))
+            return conclude(response.ownOutcome ?? Outcome(conclusion))
         }
-        let number = responses
-        if flows.response.form == .bare { bareMessageCame(.response) }
+        let number = response.number
+        if flows.response.form?.isWhole == true { bareMessageCame(.response) }
         guard isOpen(.response, number) else { return }
-        if flows.response.reader?.isBetweenMessages == false || flows.response.form == .tailed && !reader.canEnd {
+        if flows.response.reader?.isBetweenMessages == false
+            || flows.response.form == .tailed && !response.reader.canEnd
+        {
             return failResponse(RPCError(.internal, "the response ends in the middle of a message"))
         }
-        let outcome = ownOutcome ?? Outcome(conclusion)
+        let outcome = response.ownOutcome ?? Outcome(conclusion)
         let asked = askedOfEnd(outcome)
-        guard !flows.response.queues.isEmpty || holdsResponse || run.responseMeets(asked) else {
+        guard !flows.response.queues.isEmpty || response.hold.isUntilEnd || run.responseMeets(asked) else {
             sendHeldHead()
-            if let responseEndFrame { send(responseEndFrame) }
+            if let frame = response.endFrame { send(frame) }
             sendEnd(trailers: trailers)
             return conclude(outcome)
         }
         pass(
             .responseEnd(
-                ResponseEnd(outcome, trailers: responseTrailers(trailers), asked: asked, classification.rpcProtocol)
+                ResponseEnd(outcome, trailers: responseTrailers(trailers), asked: asked, rpcProtocol)
             ),
             .response,
             from: run.chain.links.count - 1
@@ -220,13 +219,14 @@ extension Call {
 
     /// What is asked for by those who are to see the end of this response.
     private func askedOfEnd(_ outcome: Outcome) -> EventSet {
-        let rpcProtocol = classification.rpcProtocol
+        let rpcProtocol = rpcProtocol
         // Of one that has been let go, trailers behind it are all that can still be told.
-        guard !isReleased else { return rpcProtocol.isUnaryConnect ? [] : .responseTrailers }
+        guard response.hold.state != .released else { return rpcProtocol.isUnaryConnect ? [] : .responseTrailers }
         var asked: EventSet = .responseEnd
-        if outcome.code != .ok, rpcProtocol != .http || ownOutcome != nil { asked.insert(.responseErrors) }
+        if outcome.code != .ok, rpcProtocol != .http || response.ownOutcome != nil { asked.insert(.responseErrors) }
         let hasTrailers =
-            rpcProtocol.isUnaryConnect ? flows.response.trailers != nil : rpcProtocol.hasEnvelopes || !isHeadLast
+            rpcProtocol.isUnaryConnect
+            ? flows.response.trailers != nil : rpcProtocol.hasEnvelopes || !response.isHeadLast
         if hasTrailers { asked.insert(.responseTrailers) }
         if outcome.code != .ok { asked.insert(.errors) }
         return asked
@@ -237,7 +237,7 @@ extension Call {
         if let known = flows.response.trailers { return known }
         let trailers = worker.acquireHead()
         if let arrived { trailers.copy(arrived) }
-        if let content = responseEndFrame?.content { trailers.add(endFrame: content, of: classification.rpcProtocol) }
+        if let content = response.endFrame?.content { trailers.add(endFrame: content, of: rpcProtocol) }
         trailers.notesEdits = true
         flows.response.trailers = trailers
         return trailers
@@ -249,9 +249,9 @@ extension Call {
     func responseFailed(_ error: RPCError) {
         guard !isOver else { return }
         record.decider = .martlet
-        guard hasResponse else { return respond(with: error, before: run.chain.links.count) }
+        guard response.hasBegun else { return respond(with: error, before: run.chain.links.count) }
         guard flows.response.rest == nil else {
-            hasUpstreamFailed = true
+            response.progress = .upstreamFailed
             releaseHeld(.request, from: 0)
             releaseRequest()
             return endAfterRest(.response) { [unowned self] in responseFailed(error) }
@@ -261,25 +261,25 @@ extension Call {
 
     func failResponse(_ error: RPCError) {
         if error.code == .resourceExhausted { worker.counters.limitHit(.heldMessage) }
-        attempt?.count(.badResponse)
-        attempt?.cancel()
-        attempt = nil
+        upstreamLeg.attempt?.count(.badResponse)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
         responseFailed(error)
     }
 
     /// Ends a response that is under way with an error, at an index of the chain: nothing more of it comes there.
     func close(with error: RPCError, before index: Int) {
-        guard !isResponseClosed else { return }
-        isResponseClosed = true
+        guard response.progress != .closed else { return }
+        response.progress = .closed
         releaseHeld(.request, from: 0)
         releaseHeld(.response, from: index)
-        attempt?.count(.canceled)
-        attempt?.cancel()
-        attempt = nil
+        upstreamLeg.attempt?.count(.canceled)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
         let trailers = flows.response.trailers ?? worker.acquireHead()
         trailers.notesEdits = true
         flows.response.trailers = trailers
-        let end = ResponseEnd(failing: error, trailers: trailers, classification.rpcProtocol)
+        let end = ResponseEnd(failing: error, trailers: trailers, rpcProtocol)
         pass(.responseEnd(end), .response, from: index - 1)
     }
 
@@ -298,8 +298,8 @@ extension Call {
     }
 
     private func responseHeadLeaves(_ head: HTTPHead, isLast: Bool) {
-        if holdsResponse {
-            heldHead = head
+        if response.hold.isUntilEnd {
+            response.hold.head = head
         } else if !isLast, waitsForMore {
             hold(head)
         } else {
@@ -309,27 +309,27 @@ extension Call {
 
     private func sendEnd(trailers: HTTPHead?) {
         sendHeldHead()
-        if !isHeadLast { caller.sendEnd(trailers: trailers) }
+        if !response.isHeadLast { callerLeg.stream.sendEnd(trailers: trailers) }
     }
 
     func sendHead(_ head: HTTPHead, end: Bool) {
         record.status = head.status
-        headSent = true
-        if keepsRequest { releaseRetryBuffer() }
-        caller.send(head: head, end: end)
+        response.headSent = true
+        if upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
+        callerLeg.stream.send(head: head, end: end)
         worker.release(head)
     }
 
     func sendBody(_ bytes: Span<UInt8>) {
         record.responseBytes += bytes.count
-        caller.send(body: bytes)
+        callerLeg.stream.send(body: bytes)
     }
 
     private func sendCaller(_ bytes: Span<UInt8>) {
         sendHeldHead()
-        guard heldHead != nil else { return sendBody(bytes) }
-        let body = heldBody ?? worker.acquireQueue()
-        heldBody = body
+        guard response.hold.head != nil else { return sendBody(bytes) }
+        let body = response.hold.body ?? worker.acquireQueue()
+        response.hold.body = body
         flows.response.pieceCame = worker.context.loop.now
         body.append(bytes)
         // An error so large is let through as it is, with what follows.
@@ -338,21 +338,19 @@ extension Call {
 
     /// Sends what is held of a response.
     private func sendHeldResponse() {
-        guard let head = heldHead else { return }
-        heldHead = nil
-        holdsHead = false
-        holdsResponse = false
+        guard let head = response.hold.head else { return }
+        response.hold.head = nil
         // Nobody is asked about its end any more: that could not be told.
-        isReleased = true
-        if classification.rpcProtocol.isUnaryConnect, let trailers = flows.response.trailers {
+        response.hold.state = .released
+        if rpcProtocol.isUnaryConnect, let trailers = flows.response.trailers {
             passFields(of: head, trailers: trailers)
             putBackTrailers(trailers, into: head)
         } else {
             passFields(of: head, trailers: nil)
         }
         sendHead(head, end: false)
-        guard let body = heldBody else { return }
-        heldBody = nil
+        guard let body = response.hold.body else { return }
+        response.hold.body = nil
         sendBody(body.readable)
         worker.release(body)
     }

@@ -8,10 +8,10 @@ internal import RPC
 extension Call {
     func responseEndLeaves(_ end: ResponseEnd) {
         sendHeldHead()
-        if let head = heldHead {
-            heldHead = nil
+        if let head = response.hold.head {
+            response.hold.head = nil
             sendHeld(head, end)
-        } else if !isHeadLast, !sendEnd(end) {
+        } else if !response.isHeadLast, !sendEnd(end) {
             return conclude(Outcome(end.error ?? RPCError(.internal, "the response was interrupted")))
         }
         conclude(end.result)
@@ -23,25 +23,24 @@ extension Call {
         if end.isReplaced {
             rewrite(head, end)
         } else if let frame = endFrame(end, in: responseProtocol) {
-            let body = heldBody ?? worker.acquireQueue()
-            heldBody = body
+            let body = response.hold.body ?? worker.acquireQueue()
+            response.hold.body = body
             body.append(frame)
         }
         let trailers = trailers(behind: head, end)
         if flows.response.form != .bytes || end.isReplaced {
             // HTTP/1.1 has trailers only behind chunks.
-            head.contentLength = classification.rpcProtocol == .grpc || trailers != nil ? nil : heldBody?.count ?? 0
+            head.contentLength = rpcProtocol == .grpc || trailers != nil ? nil : response.hold.body?.count ?? 0
         }
-        if classification.rpcProtocol.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
-        let body = heldBody
-        heldBody = nil
-        let request = request
-        let isWhole = body == nil && trailers == nil || request.method.equals("HEAD")
+        if rpcProtocol.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
+        let body = response.hold.body
+        response.hold.body = nil
+        let isWhole = body == nil && trailers == nil || callerLeg.wantsHeadOnly
         sendHead(head, end: isWhole)
         if end.trailers === flows.response.trailers, end.trailers === head { flows.response.trailers = nil }
         if !isWhole {
             if let body { sendBody(body.readable) }
-            caller.sendEnd(trailers: trailers)
+            callerLeg.stream.sendEnd(trailers: trailers)
         }
         if let body { worker.release(body) }
     }
@@ -49,7 +48,7 @@ extension Call {
     /// The trailers that HTTP has behind the body of a held response, if any.
     private func trailers(behind head: HTTPHead, _ end: ResponseEnd) -> HTTPHead? {
         let trailers = end.trailers
-        switch classification.rpcProtocol {
+        switch rpcProtocol {
         // An error that is made here is told in the head alone.
         case .grpc where end.isReplaced: return nil
         case .grpc, .http: return trailers !== head && trailers.count > 0 ? trailers : nil
@@ -59,26 +58,25 @@ extension Call {
 
     /// Makes the response one that tells of the error that was set, or of success; its trailers stay.
     private func rewrite(_ head: HTTPHead, _ end: ResponseEnd) {
-        let rpcProtocol = classification.rpcProtocol
-        let request = request
+        let rpcProtocol = rpcProtocol
+        let received = received
         var type: [UInt8] = []
-        if let index = request.first(.contentType) { type = request.value(at: index).array }
-        let response = rpcProtocol.response(to: end.error, codec: classification.codec, requestContentType: type.span)
-        head.status = response.status
+        if let index = received.first(.contentType) { type = received.value(at: index).array }
+        let own = rpcProtocol.response(to: end.error, codec: codec, requestContentType: type.span)
+        head.status = own.status
         head.setReason(Span())
         head.removeOutcome()
-        for (name, _) in response.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
-        for (name, value) in response.headers { head.add(name: name.span, value: value.span) }
+        for (name, _) in own.headers { head.remove(FieldName(String(decoding: name, as: UTF8.self))) }
+        for (name, value) in own.headers { head.add(name: name.span, value: value.span) }
         addProxyStatus(to: head, end.result)
-        if let heldBody { worker.release(heldBody) }
-        heldBody = nil
+        if let old = response.hold.body.take() { worker.release(old) }
         if rpcProtocol == .grpc { return moveTrailers(of: end, into: head) }
-        let isFramed = rpcProtocol.hasEnvelopes && response.status == 200
-        let content = isFramed ? endFrame(end, in: rpcProtocol) ?? [] : response.body
+        let isFramed = rpcProtocol.hasEnvelopes && own.status == 200
+        let content = isFramed ? endFrame(end, in: rpcProtocol) ?? [] : own.body
         guard !content.isEmpty else { return }
         let body = worker.acquireQueue()
         body.append(content)
-        heldBody = body
+        response.hold.body = body
     }
 
     private func moveTrailers(of end: ResponseEnd, into head: HTTPHead) {
@@ -99,13 +97,13 @@ extension Call {
 
     /// Sends the end; false if it could only be told by breaking the response off.
     private func sendEnd(_ end: ResponseEnd) -> Bool {
-        if end.isReplaced, !classification.rpcProtocol.hasEnvelopes || !standsBetweenMessages {
+        if end.isReplaced, !rpcProtocol.hasEnvelopes || !standsBetweenMessages {
             endResponse(with: end.error ?? RPCError(.internal, ""), stands: false)
             return false
         }
         if let frame = endFrame(end, in: responseProtocol) {
             sendBody(frame.span)
-            caller.sendEnd(trailers: nil)
+            callerLeg.stream.sendEnd(trailers: nil)
             return true
         }
         let trailers = end.trailers
@@ -113,7 +111,7 @@ extension Call {
             trailers.setOutcome(end.error)
             addProxyStatus(to: trailers, end.result)
         }
-        caller.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
+        callerLeg.stream.sendEnd(trailers: trailers.count > 0 ? trailers : nil)
         return true
     }
 
@@ -130,11 +128,11 @@ extension Call {
     /// The frame that ends a body of `rpcProtocol`: as it has come, or, if something of the end has changed, written of what
     /// the end is now; none where there is none.
     private func endFrame(_ end: ResponseEnd, in rpcProtocol: RPCProtocol) -> [UInt8]? {
-        guard rpcProtocol.hasEnvelopes, rpcProtocol != .grpc, responseEndFrame != nil || end.isReplaced else {
+        guard rpcProtocol.hasEnvelopes, rpcProtocol != .grpc, response.endFrame != nil || end.isReplaced else {
             return nil
         }
         let trailers = end.trailers
-        if let frame = responseEndFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
+        if let frame = response.endFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
             let body = ByteQueue()
             body.append(message: frame.payload.span, flags: frame.flags, in: rpcProtocol)
             return body.readable.array

@@ -25,7 +25,7 @@ extension Call {
     /// Looks at what was kept, now that less waits.
     func readRest(_ direction: Direction) {
         guard let rest = flows[direction].rest.take() else { return }
-        let number = responses
+        let number = response.number
         switch direction {
         case .request: receiveRequest(rest.bytes.readable)
         case .response: receiveResponse(rest.bytes.readable)

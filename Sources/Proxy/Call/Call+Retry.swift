@@ -14,25 +14,25 @@ extension Call {
     /// Why the call cannot be retried, if it cannot.
     public var retrySkipReason: RetrySkipReason? {
         if isOver || isClosing { return .delivered }
-        guard isForwarded else { return .unsent }
-        if let requestSkipReason { return requestSkipReason }
-        guard keepsRequest else { return .buffer }
+        guard upstreamLeg.isForwarded else { return .unsent }
+        if let reason = upstreamLeg.retryBuffer.skipReason { return reason }
+        guard upstreamLeg.retryBuffer.isWanted else { return .buffer }
         if record.attempts >= Self.maxAttempts { return .attempts }
-        if case .callTimeout = error { return .deadline }
-        if let deadline, deadline <= worker.context.loop.now { return .deadline }
+        if case .callTimeout = upstreamLeg.error { return .deadline }
+        if let time = deadline.time, time <= worker.context.loop.now { return .deadline }
         // Last, as a head goes out at once where something else is in the way, which is what people want to know.
-        return headSent ? .delivered : nil
+        return response.headSent ? .delivered : nil
     }
 
     /// How often the interceptor that asks has let the call be retried.
     public var retries: Int { run.retriesOfCurrent }
 
     /// Whether the response that has come is the upstream's.
-    var hasUpstreamResponse: Bool { ownOutcome == nil && !hasResponded }
+    var hasUpstreamResponse: Bool { !response.isOwn }
 
     /// Notes that the interceptor that calls this would retry the call for `reason`, and why it does not.
     public func skipRetry(_ reason: RetryReason, _ skipReason: RetrySkipReason) {
-        skipRetry(reason, skipReason, at: run.current, hasResponse ? .responseHead : .requestHead, isNoted: false)
+        skipRetry(reason, skipReason, at: run.current, response.hasBegun ? .responseHead : .requestHead, isNoted: false)
     }
 
     /// Notes a retry that is skipped at an index of the chain; `isNoted` if an interceptor has returned `retry`.
@@ -57,41 +57,31 @@ extension Call {
 
     /// Drops the response and retries.
     func retry(_ reason: RetryReason, at index: Int, _ event: ChainEvent) {
-        guard let upstream = route.upstream else { return }
-        worker.counters.retry(reason, on: upstream.counter)
+        if let upstream = route.upstream { worker.counters.retry(reason, on: upstream.counter) }
         worker.counters.verdict(run.chain.links[index].counter, .retry)
         // The upstream did respond.
-        attempt?.count(.ok)
-        attempt?.cancel()
-        attempt = nil
+        upstreamLeg.attempt?.count(.ok)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
         releaseHeld(.response, from: 0)
         // What has held the source back belongs to the response that is dropped.
         flows.response.queues.isPaused = false
         if case .responseHead(let head, _) = event { release(head) }
         releaseResponse()
-        responses += 1
-        discardedResponses = responses
-        hasResponded = false
-        isResponseClosed = false
-        ownOutcome = nil
-        error = nil
+        response.discard(for: upstreamLeg.makeReader(messageLimit: callerLeg.listener.responseMessageLimit))
+        upstreamLeg.error = nil
         flows.response.form = .bytes
         record.decider = .upstream
         record.message = []
-        reader = ResponseReader(
-            rpcProtocol: classification.rpcProtocol,
-            codec: classification.codec,
-            messageLimit: listener.responseMessageLimit
-        )
         run.retry(index)
         ledger.enter(.chain, at: worker.context.loop.now)
-        retry(upstream)
+        attemptAgain()
     }
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).
     func addRetryHeader() {
         let count = run.retryCount
-        guard count > 0, classification.rpcProtocol == .grpc else { return }
+        guard count > 0, upstreamLeg.rpcProtocol == .grpc else { return }
         request.set(Self.previousAttempts, Array("\(count)".utf8).span)
     }
 
@@ -101,38 +91,39 @@ extension Call {
 
     /// Whether the head of a response waits for what follows, since that may lead to a retry.
     var waitsForMore: Bool {
-        keepsRequest && classification.rpcProtocol.hasEnvelopes && run.responseMeets(.retries) && retrySkipReason == nil
+        upstreamLeg.retryBuffer.isWanted && upstreamLeg.rpcProtocol.hasEnvelopes && run.responseMeets(.retries)
+            && retrySkipReason == nil
     }
 
     /// Holds the head for a moment: an error that follows at once comes with it.
     func hold(_ head: HTTPHead) {
-        heldHead = head
-        holdsHead = true
+        response.hold.head = head
+        response.hold.state = .untilMore
         // Mostly what follows has come together with it, and no timer is needed.
         worker.atEndOfTurn(self)
     }
 
     /// The loop's turn is over, and the head still waits; not for interceptors to call.
     public func endOfTurn() {
-        guard holdsHead, headTimer == nil else { return }
+        guard response.hold.state == .untilMore, response.hold.timer == nil else { return }
         let timer = Timer(on: worker.context.loop.timers) { [unowned self] in
             // What follows is there, and waits in the chain: it may lead to a retry yet.
-            if flows.response.queues.isEmpty { sendHeldHead() } else { headTimer?.arm(after: Self.headPatience) }
+            if flows.response.queues.isEmpty {
+                sendHeldHead()
+            } else {
+                response.hold.timer?.arm(after: Self.headPatience)
+            }
         }
-        headTimer = timer
-        timer.arm(after: requestEnded ? Self.headPatience : Self.streamHeadPatience)
+        response.hold.timer = timer
+        timer.arm(after: flows.request.hasArrived ? Self.headPatience : Self.streamHeadPatience)
     }
 
     /// Something follows the head, or nothing does for too long.
     func sendHeldHead() {
-        guard holdsHead, let head = heldHead else { return }
-        headTimer?.cancel()
-        headTimer = nil
-        holdsHead = false
-        heldHead = nil
+        guard let head = response.hold.endWait() else { return }
         sendHead(head, end: false)
-        guard let body = heldBody else { return }
-        heldBody = nil
+        guard let body = response.hold.body else { return }
+        response.hold.body = nil
         sendBody(body.readable)
         worker.release(body)
     }

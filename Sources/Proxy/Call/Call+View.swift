@@ -1,35 +1,50 @@
 internal import Bytes
 internal import Configuration
 public import Events
-internal import HTTP
+public import HTTP
 public import Protocols
 public import RPC
 public import Time
 
 /// What interceptors see of a call, beside the head of its request. Nothing of it is good once `finished` has returned.
 extension Call {
+    /// The head of the request as it came; nothing changes it.
+    public var received: HTTPHead { callerLeg.head }
+
+    /// Who calls.
+    public var peer: Peer { callerLeg.peer }
+
     /// What the caller speaks.
-    public var rpcProtocol: RPCProtocol { classification.rpcProtocol }
+    public var rpcProtocol: RPCProtocol { callerLeg.rpcProtocol }
 
     /// How the caller's messages are written.
-    public var codec: Codec { classification.codec }
+    public var codec: Codec { callerLeg.classification.codec }
+
+    /// The service and the method, as places in the path of `request`; in plain HTTP only with a package.
+    var procedure: Procedure? { upstreamLeg.procedure(of: request) }
 
     /// The full name of the RPC service, such as `pkg.Service`, if the path names one.
     public var service: String? {
         let request = request
-        return classification.procedure.map { request.path.extracting($0.service).string }
+        return procedure.map { request.path.extracting($0.service).string }
     }
 
     /// The name of the RPC method, if the path names one.
     public var method: String? {
         let request = request
-        return classification.procedure.map { request.path.extracting($0.method).string }
+        return procedure.map { request.path.extracting($0.method).string }
     }
 
     /// The procedure of a call of RPC: a request of plain HTTP may have the same path, and is none whatever it is.
     var rpcProcedure: Procedure? {
-        classification.rpcProtocol == .http ? nil : classification.procedure
+        rpcProtocol == .http ? nil : procedure
     }
+
+    /// Why there is no response from the upstream, if that is why the call has failed.
+    var upstreamError: UpstreamError? { upstreamLeg.error }
+
+    /// The outcome of the response, where that was made here.
+    var ownOutcome: Outcome? { response.ownOutcome }
 
     /// The name of the upstream that the call goes to; nil if its chain has to respond.
     public var upstreamName: String? { route.upstream?.settings.name }
@@ -72,7 +87,7 @@ extension Call {
 
     /// Its shape, as far as it can be told without the service's schema: all gRPC may be streams.
     var shape: CallShapes {
-        switch classification.rpcProtocol {
+        switch rpcProtocol {
         case .connectUnary, .connectGet, .http: .unary
         case .connectStream, .grpc, .grpcWeb, .grpcWebText: .stream
         }
@@ -80,7 +95,7 @@ extension Call {
 
     /// How the messages of the request are compressed.
     var requestCompression: Compression {
-        let rpcProtocol = classification.rpcProtocol
+        let rpcProtocol = rpcProtocol
         let request = request
         if rpcProtocol == .connectGet { return ConnectQuery(request.query)?.compression ?? .identity }
         return request.compression(rpcProtocol)

@@ -17,15 +17,15 @@ extension Call {
     func fail(_ error: RPCError, by decider: CallRecord.Decider) {
         guard !isOver else { return }
         let stands = standsBetweenMessages
-        isClosing = true
+        stage = .closing
         endSuspensions()
         record.decider = decider
         record.message = Array(error.message.utf8)
-        guard !headSent else {
+        guard !response.headSent else {
             endResponse(with: error, stands: stands)
             return finish(code: error.code, by: decider)
         }
-        respond(with: error, before: hasResponse ? 0 : observerCount(of: decider))
+        respond(with: error, before: response.hasBegun ? 0 : observerCount(of: decider))
     }
 
     /// The links before this place hear of a call that ends without a response.
@@ -37,50 +37,48 @@ extension Call {
     /// An interceptor has broken the call off.
     func resetStream(at index: Int) {
         decides(index, .reset)
-        caller.reset(.code(.internalError))
+        callerLeg.stream.reset(.code(.internalError))
         finish(code: .internal, by: record.decider)
     }
 
     /// Responds with an error in the caller's protocol, which goes back through the links before `index`.
     func respond(with error: RPCError, before index: Int) {
-        let request = request
-        let type = request.first(.contentType)
-        let response =
+        let received = received
+        let type = received.first(.contentType)
+        let own =
             if let type {
-                classification.rpcProtocol.response(to: error, requestContentType: request.value(at: type))
+                rpcProtocol.response(to: error, requestContentType: received.value(at: type))
             } else {
-                classification.rpcProtocol.response(to: error, requestContentType: Span())
+                rpcProtocol.response(to: error, requestContentType: Span())
             }
-        send(response, Outcome(error), before: index)
+        send(own, Outcome(error), before: index)
     }
 
     /// Sends a response of our own, which goes back through the links before `index`.
-    func send(_ response: LocalResponse, _ outcome: Outcome, before index: Int) {
-        attempt?.count(.canceled)
-        attempt?.cancel()
-        attempt = nil
+    func send(_ own: LocalResponse, _ outcome: Outcome, before index: Int) {
+        upstreamLeg.attempt?.count(.canceled)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
         releaseHeld(.request, from: 0)
         releaseBare(.request)
         releaseHeld(.response, from: index)
         // What has held the source back belongs to the response that is dropped.
         flows.response.queues.isPaused = false
         releaseResponse()
-        hasResponded = true
-        ownOutcome = outcome
+        response.ownOutcome = outcome
         run.respond(before: index)
         let head = worker.acquireHead()
-        head.fill(with: response)
+        head.fill(with: own)
         addProxyStatus(to: head, outcome)
-        reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
-        reader.read(head, classification.rpcProtocol)
-        let request = request
-        let isLast = response.body.isEmpty && response.trailers.isEmpty || request.method.equals("HEAD")
+        response.reader = callerLeg.makeReader()
+        response.reader.read(head, rpcProtocol)
+        let isLast = own.body.isEmpty && own.trailers.isEmpty || callerLeg.wantsHeadOnly
         guard receiveResponse(head, isLast: isLast) else { return }
-        let number = responses
-        if !isLast { receiveResponse(response.body.span) }
-        guard !isOver, responses == number else { return }
+        let number = response.number
+        if !isLast { receiveResponse(own.body.span) }
+        guard !isOver, response.number == number else { return }
         let trailers = worker.acquireHead()
-        for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
+        for (name, value) in own.trailers { trailers.add(name: name.span, value: value.span) }
         responseIsWhole(.code(outcome.code), trailers: trailers.count > 0 ? trailers : nil)
         worker.release(trailers)
     }
@@ -94,15 +92,15 @@ extension Call {
     /// Nothing goes out of the response that has come.
     func releaseResponse() {
         // The head of a response may be its trailers as well.
-        if flows.response.trailers === heldHead { flows.response.trailers = nil }
+        if flows.response.trailers === response.hold.head { flows.response.trailers = nil }
         if let head = flows.response.trailers.take() { worker.release(head) }
-        if let head = heldHead.take() { worker.release(head) }
-        if let queue = heldBody.take() { worker.release(queue) }
+        if let head = response.hold.head.take() { worker.release(head) }
+        if let queue = response.hold.body.take() { worker.release(queue) }
         releaseBare(.response)
-        holdsHead = false
-        headTimer.take()?.cancel()
+        response.hold.state = .open
+        response.hold.timer.take()?.cancel()
         releaseRest(.response)
-        (flows.response.reader, responseEndFrame, flows.response.message, mayEndResponse) = (nil, nil, nil, nil)
+        (flows.response.reader, response.endFrame, flows.response.message, response.mayEnd) = (nil, nil, nil, nil)
         flows.response.keptMessages = 0
     }
 
@@ -125,8 +123,8 @@ extension Call {
     }
 
     /// An interceptor has responded in the upstream's place.
-    func responded(_ response: LocalResponse, at index: Int, _ event: ChainEvent, _ direction: Direction) {
-        guard !headSent, !hasResponse || event.isResponseHead else {
+    func responded(_ own: LocalResponse, at index: Int, _ event: ChainEvent, _ direction: Direction) {
+        guard !response.headSent, !response.hasBegun || event.isResponseHead else {
             return rejected(
                 RPCError(.internal, "an interceptor tried to respond after the response had started"),
                 at: index,
@@ -136,29 +134,28 @@ extension Call {
         }
         if case .responseHead(let head, _) = event { release(head) }
         decides(index, .respond)
-        response.respondsToOneMessage && direction == .request
-            ? respondWhenWhole(response, index) : respond(response, index)
+        own.respondsToOneMessage && direction == .request ? respondWhenWhole(own, index) : respond(own, index)
     }
 
-    func respond(_ response: LocalResponse, _ index: Int) {
+    func respond(_ own: LocalResponse, _ index: Int) {
         if decidesByProcedure(index) { admitMethod() }
-        let outcome = Outcome(conclusion(of: response))
-        if outcome.code == .ok, classification.rpcProtocol != .http { ownMessages = 1 }
-        send(response, outcome, before: index)
+        let outcome = Outcome(conclusion(of: own))
+        if outcome.code == .ok, rpcProtocol != .http { response.ownMessages = 1 }
+        send(own, outcome, before: index)
     }
 
     /// What a caller concludes from a response that an interceptor has given: it may be none of the caller's protocol.
-    private func conclusion(of response: LocalResponse) -> Conclusion {
+    private func conclusion(of own: LocalResponse) -> Conclusion {
         let head = worker.acquireHead()
         defer { worker.release(head) }
-        head.fill(with: response)
-        var reader = ResponseReader(rpcProtocol: classification.rpcProtocol, codec: classification.codec)
-        reader.read(head, classification.rpcProtocol)
-        reader.body(response.body.span)
-        guard !response.trailers.isEmpty else { return reader.end() }
+        head.fill(with: own)
+        var reader = callerLeg.makeReader()
+        reader.read(head, rpcProtocol)
+        reader.body(own.body.span)
+        guard !own.trailers.isEmpty else { return reader.end() }
         let trailers = worker.acquireHead()
         defer { worker.release(trailers) }
-        for (name, value) in response.trailers { trailers.add(name: name.span, value: value.span) }
+        for (name, value) in own.trailers { trailers.add(name: name.span, value: value.span) }
         return reader.end(trailers: trailers)
     }
 
@@ -181,35 +178,35 @@ extension Call {
     var standsBetweenMessages: Bool {
         if flows.response.form == .framed, run.responseMeets(.responseMessages) { return true }
         // A frame that was taken out of the body has not gone out.
-        let lacksEnd = responseEndFrame == nil ? reader.lacksEnd : reader.canEnd
-        return !flows.response.queues.holdsBytes && (mayEndResponse ?? lacksEnd)
+        let lacksEnd = response.endFrame == nil ? response.reader.lacksEnd : response.reader.canEnd
+        return !flows.response.queues.holdsBytes && (response.mayEnd ?? lacksEnd)
     }
 
     /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
     /// off.
     func endResponse(with error: RPCError, stands: Bool) {
-        guard stands, let ending = classification.rpcProtocol.ending(with: error) else {
+        guard stands, let ending = rpcProtocol.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
-            return caller.reset(.code(isOurs ? .cancel : .internalError))
+            return callerLeg.stream.reset(.code(isOurs ? .cancel : .internalError))
         }
         if !ending.body.isEmpty { sendBody(ending.body.span) }
-        guard !ending.trailers.isEmpty else { return caller.sendEnd(trailers: nil) }
+        guard !ending.trailers.isEmpty else { return callerLeg.stream.sendEnd(trailers: nil) }
         let trailers = worker.acquireHead()
         for (name, value) in ending.trailers { trailers.add(name: name.span, value: value.span) }
-        caller.sendEnd(trailers: trailers)
+        callerLeg.stream.sendEnd(trailers: trailers)
         worker.release(trailers)
     }
 
     /// A response whose end nobody waits for is complete.
     func conclude(_ outcome: Outcome) {
-        attempt?.count(.ok)
+        upstreamLeg.attempt?.count(.ok)
         record.message = outcome.message
         // What counts there is the status that the caller has got.
-        if classification.rpcProtocol == .http, !outcome.isError, record.status > 0 {
+        if rpcProtocol == .http, !outcome.isError, record.status > 0 {
             let code: RPCCode = record.status < 400 ? .ok : RPCCode(inferredFromStatus: record.status)
             return finish(code: code, by: record.decider)
         }
-        if ownOutcome == nil, outcome.code.showsThatMethodExists { admitMethod() }
+        if !response.isOwn, outcome.code.showsThatMethodExists { admitMethod() }
         finish(code: outcome.code, by: record.decider)
     }
 
@@ -220,28 +217,29 @@ extension Call {
     /// Later calls of it do nothing.
     func finish(code: RPCCode, by decider: CallRecord.Decider) {
         guard !isOver else { return }
-        isOver = true
+        stage = .over
         worker.context.meter.add(-Self.size)
-        heldResponse = nil
+        response.pending = nil
         record.code = code
         record.decider = decider
         record.stages.ended = worker.context.loop.clock.now
-        attempt?.count(.canceled)
+        upstreamLeg.attempt?.count(.canceled)
         endSuspensions()
         passFinished()
         run.releaseStates()
         if record.code != .ok || isTimed { worker.recent.note(self) }
         releaseAll()
-        if worker.forwards { worker.release(request) }
+        worker.release(request)
+        worker.release(callerLeg.head)
     }
 
     private func releaseAll() {
-        callTimer.take()?.cancel()
-        deadlineTimer.take()?.cancel()
+        upstreamLeg.timer.take()?.cancel()
+        deadline.timer.take()?.cancel()
         releaseRetryBuffer()
         releaseRest(.request)
-        if let queue = outbox.take() { worker.release(queue) }
-        if let queue = requestQuery.take() { worker.release(queue) }
+        if let queue = upstreamLeg.outbox.take() { worker.release(queue) }
+        if let queue = upstreamLeg.query.take() { worker.release(queue) }
         releaseBare(.request)
         if let head = flows.request.trailers.take() { worker.release(head) }
         (flows.request.reader, flows.request.message) = (nil, nil)
@@ -250,9 +248,8 @@ extension Call {
             timers = []
         }
         releaseResponse()
-        // Of a call that is only explained, head and trace are still to be read.
-        if worker.forwards, let trace = trace.take() { worker.release(trace) }
-        attempt.take()?.cancel()
+        if let trace = trace.take() { worker.release(trace) }
+        upstreamLeg.attempt.take()?.cancel()
     }
 
     /// Nothing waits any more.
@@ -268,7 +265,7 @@ extension Call {
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.
     func admitMethod() {
-        guard var counted, let procedure = classification.procedure, classification.rpcProtocol != .http else { return }
+        guard var counted, let procedure = procedure, rpcProtocol != .http else { return }
         let request = request
         let path = request.path
         worker.counters.admit(

@@ -23,45 +23,44 @@ extension Call {
     /// Takes the call from its head to the upstream, or to a response of our own.
     func start() {
         if worker.context.memory.isExhausted { return rejectForMemory() }
-        if let rejection = listener.callerGuard.rejection(of: request, overTCP: peer.isTCP) {
+        if let rejection = callerLeg.listener.callerGuard.rejection(of: received, overTCP: peer.isTCP) {
             return reject(rejection)
         }
-        if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: request, isSample: isTimed) {
+        if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: received, isSample: isTimed) {
             return reject(.loop)
         }
         chooseRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        timeoutError = setDeadline()
+        deadline.error = setDeadline()
         measureRequest()
         request.notesEdits = true
-        hasRequestLeft = requestEnded && run.chain.mask([.requestMessages, .requestEnd]) == 0
+        upstreamLeg.hasEnd = flows.request.hasArrived && run.chain.mask([.requestMessages, .requestEnd]) == 0
         pass(.requestHead, .request, from: 0)
-        if requestEnded, !hasRequestLeft, acceptsRequest { requestIsWhole(trailers: nil) }
+        if flows.request.hasArrived, !upstreamLeg.hasEnd, acceptsRequest { requestIsWhole(trailers: nil) }
     }
 
     private func chooseRoute() {
         (routeNumber, route) = generation.route(for: self)
         if route.chain !== run.chain { run = ChainRun(route.chain) }
-        request.keepReceivedAuthority()
         guard let upstream = route.upstream, let authority = upstream.authority else { return }
         request.setAuthority(authority.span)
     }
 
     /// The head has left the chain: the call goes to its upstream.
     func forward() {
+        if let error = deadline.error { return fail(error, by: .martlet) }
         let request = request
-        if let timeoutError { return fail(timeoutError, by: .martlet) }
         guard let upstream = route.upstream else {
             return fail(
                 RPCError(.unimplemented, "no route for \(request.path.string)", httpStatus: 404),
                 by: .martlet
             )
         }
-        if upstream.speaksOnlyHTTP1, classification.rpcProtocol == .grpc {
+        if upstream.speaksOnlyHTTP1, upstreamLeg.rpcProtocol == .grpc {
             return fail(UpstreamError.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
-        isForwarded = true
-        keepsRequest = run.requestMeets(.retries)
+        upstreamLeg.progress = .forwarded
+        upstreamLeg.retryBuffer.isWanted = run.requestMeets(.retries)
         guard isWithinLimit() else { return }
         // Messages that are looked at may change, and the length with them.
         if likelyRequestForm == .framed { request.contentLength = nil }
@@ -69,22 +68,22 @@ extension Call {
         upstream.budget.deposit(at: record.stages.forwarded)
         if let limit = upstream.callTimeout {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in timedOut(upstream) }
-            callTimer = timer
+            upstreamLeg.timer = timer
             timer.arm(after: limit)
         }
-        tryUpstream(upstream)
+        attempt()
     }
 
     /// Sends the request, as far as it has come, on a connection to the upstream.
-    func tryUpstream(_ upstream: Upstream) {
-        guard worker.forwards else { return }
+    func attempt() {
+        guard case .upstream(let upstream) = route.destination else { return }
         let attempt = Attempt(of: self, on: upstream)
-        self.attempt = attempt
+        upstreamLeg.attempt = attempt
         record.attempts += 1
         ledger.enter(.connecting, at: worker.context.loop.now)
         attempt.start()
         // Until there is a connection, the body stays where it is.
-        if self.attempt === attempt, !attempt.isConnected { caller.pause(.noUpstream) }
+        if upstreamLeg.attempt === attempt, !attempt.isConnected { callerLeg.stream.pause(.noUpstream) }
     }
 
     // MARK: What the attempt tells
@@ -95,31 +94,31 @@ extension Call {
         ledger.enter(.attempt, at: record.stages.connected)
         // Not in the call's hands while they are lent: the attempt may end the call, which gives the queues back. And one
         // that fails meanwhile is followed by another only when they are back.
-        let (kept, waiting) = (retryBuffer, outbox)
-        (retryBuffer, outbox) = (nil, nil)
-        isSending = true
+        let (kept, waiting) = (upstreamLeg.retryBuffer.body.take(), upstreamLeg.outbox.take())
+        upstreamLeg.sending = .underWay
         // The connection of the attempt before may have been crowded.
-        if record.attempts > 1 { caller.resume(.slowPeer) }
+        if record.attempts > 1 { callerLeg.stream.resume(.slowPeer) }
         completeHead()
         let isBare = kept == nil && waiting == nil && flows.request.trailers == nil
-        attempt.send(head: request, end: hasRequestLeft && isBare)
+        attempt.send(head: request, end: upstreamLeg.hasEnd && isBare)
         if let kept {
             attempt.send(body: kept.readable)
-            if isOver { worker.release(kept) } else { retryBuffer = kept }
+            if isOver { worker.release(kept) } else { upstreamLeg.retryBuffer.body = kept }
         }
         if let waiting {
             if !isOver { sendUpstream(waiting.readable) }
             worker.release(waiting)
         }
-        if hasRequestLeft, !isBare, !isOver { self.attempt?.sendEnd(trailers: flows.request.trailers) }
-        isSending = false
-        if let error = errorWhileSending.take() { return attemptFailed(error) }
-        caller.resume(.noUpstream)
+        if upstreamLeg.hasEnd, !isBare, !isOver { upstreamLeg.attempt?.sendEnd(trailers: flows.request.trailers) }
+        let sending = upstreamLeg.sending
+        upstreamLeg.sending = .no
+        if case .failed(let error) = sending { return attemptFailed(error) }
+        callerLeg.stream.resume(.noUpstream)
     }
 
     /// Writes into the head what is known only now.
     func completeHead() {
-        if let requestQuery { setQuery(message: requestQuery.readable) }
+        if let query = upstreamLeg.query { setQuery(message: query.readable) }
         addDefaults()
         passDeadlineOn()
         addRetryHeader()
@@ -129,36 +128,38 @@ extension Call {
     func responded(informational head: HTTPHead) {
         keepCookies(of: head)
         // A caller can do without (RFC 9110 §15.2), and one that does not read shall not have them pile up.
-        guard caller.queuedBytes <= Self.highWater else { return }
-        caller.send(informational: head)
+        guard callerLeg.stream.queuedBytes <= Self.highWater else { return }
+        callerLeg.stream.send(informational: head)
     }
 
     /// The head of the upstream's response has come.
     func responded(head: HTTPHead, end: Bool) {
-        if !keepsRequest { releaseRetryBuffer() }
+        if !upstreamLeg.retryBuffer.isWanted { releaseRetryBuffer() }
         keepCookies(of: head)
         record.stages.responded = worker.context.loop.now
-        reader.read(head, classification.rpcProtocol)
-        if reader.isOverLimit {
+        response.reader.read(head, upstreamLeg.rpcProtocol)
+        if response.reader.isOverLimit {
             worker.release(head)
             return responseIsOverLimit()
         }
-        if receiveResponse(head, isLast: end), end { responseIsWhole(reader.end(), trailers: nil) }
+        if receiveResponse(head, isLast: end), end { responseIsWhole(response.reader.end(), trailers: nil) }
     }
 
     /// Bytes of the response's body have come.
     func responded(body: Span<UInt8>) {
-        let stoodBetween = listener.responseMessageLimit != nil && reader.lacksEnd
-        reader.body(body)
-        if reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
+        let stoodBetween = callerLeg.listener.responseMessageLimit != nil && response.reader.lacksEnd
+        response.reader.body(body)
+        if response.reader.isOverLimit { return endBeforeTooLarge(body, stoodBetween) }
         receiveResponse(body)
-        if caller.queuedBytes > Self.highWater || caller.isCrowded { attempt?.pause(.slowPeer) }
+        if callerLeg.stream.queuedBytes > Self.highWater || callerLeg.stream.isCrowded {
+            upstreamLeg.attempt?.pause(.slowPeer)
+        }
     }
 
     /// The response is complete.
     func respondedEnd(trailers: HTTPHead?) {
         if flows.response.rest != nil { return endResponseAfterRest(trailers) }
-        let conclusion = if let trailers { reader.end(trailers: trailers) } else { reader.end() }
+        let conclusion = if let trailers { response.reader.end(trailers: trailers) } else { response.reader.end() }
         responseIsWhole(conclusion, trailers: trailers)
     }
 
@@ -173,38 +174,38 @@ extension Call {
 
     /// The attempt came to nothing: the call fails with it, unless it is one that may be retried.
     func attemptFailed(_ error: UpstreamError) {
-        guard !isOver, let attempt else { return }
-        guard !isSending else {
-            errorWhileSending = error
+        guard !isOver, let attempt = upstreamLeg.attempt else { return }
+        guard case .no = upstreamLeg.sending else {
+            upstreamLeg.sending = .failed(error)
             return
         }
         attempt.count(error.result)
         if let limit = error.limit { worker.counters.limitHit(limit) }
         if attempt.canRetry(after: error), isRetryable, record.attempts < SentRequest.maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
-            return retry(attempt.upstream)
+            return attemptAgain()
         }
         attempt.cancel()
-        self.attempt = nil
-        self.error = error
-        responseFailed(error.error(upstream: attempt.upstream.settings.name, for: classification.rpcProtocol))
+        upstreamLeg.attempt = nil
+        upstreamLeg.error = error
+        responseFailed(error.error(upstream: attempt.upstream.settings.name, for: rpcProtocol))
     }
 
     /// The time that the upstream's settings allow is over, be there an attempt or not.
     private func timedOut(_ upstream: Upstream) {
-        attempt?.count(.timeout)
-        attempt?.cancel()
-        attempt = nil
-        error = .callTimeout
-        let error = UpstreamError.callTimeout.error(upstream: upstream.settings.name, for: classification.rpcProtocol)
+        upstreamLeg.attempt?.count(.timeout)
+        upstreamLeg.attempt?.cancel()
+        upstreamLeg.attempt = nil
+        upstreamLeg.error = .callTimeout
+        let error = UpstreamError.callTimeout.error(upstream: upstream.settings.name, for: rpcProtocol)
         responseFailed(sayingWhere(error))
     }
 
     /// Retries: the head goes again through what runs for each attempt, as it entered there.
-    func retry(_ upstream: Upstream) {
-        guard let first = run.firstPerAttempt else { return tryUpstream(upstream) }
-        attempt = nil
-        isRetry = true
+    func attemptAgain() {
+        guard let first = run.firstPerAttempt else { return attempt() }
+        upstreamLeg.attempt = nil
+        upstreamLeg.progress = .retried
         request.returnToMark()
         pass(.requestHead, .request, from: first)
     }

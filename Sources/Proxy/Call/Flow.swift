@@ -6,6 +6,8 @@ internal import Time
 
 /// One direction of a call behind its head: how the body is looked at, and what of it is under way.
 struct Flow {
+    /// Its end has come.
+    var hasArrived = false
     /// How the body is looked at, once that is known.
     var form: BodyForm?
     /// Finds the messages of a body that has envelopes; elsewhere while hooks run, as those may end the call.

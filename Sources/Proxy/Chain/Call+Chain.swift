@@ -6,13 +6,13 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// A call's way through its chain: requests first to last, responses and the end last to first.
+/// A call's way through its chain: requests first to last, response.number and the end last to first.
 extension Call {
     /// Lets an event go on through the chain from the link at `start`, and out of it behind the last.
     ///
     /// `bytes` are those of the event, where they are not held.
     func pass(_ event: ChainEvent, _ bytes: Span<UInt8>, _ direction: Direction, from start: Int) {
-        hooksUnderWay += 1
+        hooks.enter()
         let isThrough =
             if case .requestHead = event { enterLinks(from: start) } else { walk(event, bytes, direction, from: start) }
         leaveHook()
@@ -44,7 +44,7 @@ extension Call {
 
     /// Whether the request's head comes to a link, which has entered the call then.
     private func joins(_ index: Int, _ chain: CompiledChain) -> Bool {
-        guard !isRetry else { return run.hasEntered(index) && chain.links[index].runsAgain }
+        guard !upstreamLeg.isRetried else { return run.hasEntered(index) && chain.links[index].runsAgain }
         let bit: UInt64 = 1 << UInt64(index)
         guard chain.conditional & bit == 0 || chain.links[index].applies(to: self) else { return false }
         run.enter(index)
@@ -222,7 +222,7 @@ extension Call {
         if case .message(let message) = event {
             let added = message.settle()
             guard added.isEmpty else {
-                let number = responses
+                let number = response.number
                 if !message.isDropped, proceeds(index, event, bytes, direction) {
                     pass(event, bytes, direction, from: index + direction.step)
                 }
@@ -239,7 +239,7 @@ extension Call {
 
     /// Whether what follows in a direction is still wanted; `number` is that of the response it belongs to.
     func isOpen(_ direction: Direction, _ number: Int) -> Bool {
-        direction == .request ? acceptsRequest : !isOver && !isResponseClosed && responses == number
+        direction == .request ? acceptsRequest : !isOver && response.progress != .closed && response.number == number
     }
 
     private func add(_ payload: [UInt8], behind message: Message, _ index: Int, _ direction: Direction) {

@@ -43,7 +43,7 @@ extension Call {
             let name = run.chain.links[index].name
             fail(RPCError(.deadlineExceeded, "interceptor \(name) exceeded timeouts.suspension"), by: .martlet)
         }
-        timer.arm(after: listener.suspensionTimeout)
+        timer.arm(after: callerLeg.listener.suspensionTimeout)
         ledger.wait(index, at: worker.context.loop.now)
         suspension.begin(timer, at: worker.context.loop.now, worker.services.tasks)
     }
@@ -68,8 +68,8 @@ extension Call {
         default: break
         }
         flows[direction].queues.hold(HoldQueue.HeldEvent(event: event, bytes: kept, state: state), at: index)
-        if flows[direction].queues.events > listener.heldEventLimit
-            || flows[direction].queues.bytes > listener.heldByteLimit
+        if flows[direction].queues.events > callerLeg.listener.heldEventLimit
+            || flows[direction].queues.bytes > callerLeg.listener.heldByteLimit
         {
             pauseSource(of: direction)
         }
@@ -77,23 +77,18 @@ extension Call {
 
     /// A suspension has been resumed: what can leave the interceptor leaves it, but not in the middle of a hook.
     private func wasResumed(_ direction: Direction, _ index: Int) {
-        guard hooksUnderWay == 0 else { return resumedInHook.append((direction, index)) }
-        drain(direction, index)
+        if hooks.mayDrain(direction, index) { drain(direction, index) }
     }
 
     func leaveHook() {
-        hooksUnderWay -= 1
-        guard hooksUnderWay == 0, !resumedInHook.isEmpty else { return }
-        let resumed = resumedInHook
-        resumedInHook = []
-        for (direction, index) in resumed { drain(direction, index) }
+        for (direction, index) in hooks.leave() { drain(direction, index) }
     }
 
     /// Lets go on what waits at an interceptor, in order, as far as it can.
     private func drain(_ direction: Direction, _ index: Int) {
         guard let queue = flows[direction].queues.queue(at: index) else { return }
         // What is resumed meanwhile leaves afterwards: it could overtake what leaves now.
-        hooksUnderWay += 1
+        hooks.enter()
         queue.isDraining = true
         while !isOver, let held = queue.events.first {
             guard let verdict = verdict(on: held, index, direction) else { break }
@@ -169,7 +164,7 @@ extension Call {
         let time = suspension.began > .start ? worker.context.loop.clock.now - suspension.began : .zero
         worker.counters.interceptorTook(run.chain.links[index].counter, time)
         trace?.resumed(index, event.label(direction), after: time)
-        let phase: TimeLedger.Phase = attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
+        let phase: TimeLedger.Phase = upstreamLeg.attempt.map { $0.isConnected ? .attempt : .connecting } ?? .chain
         ledger.enter(phase, at: worker.context.loop.now)
     }
 
@@ -179,17 +174,17 @@ extension Call {
     private func pauseSource(of direction: Direction) {
         guard !flows[direction].queues.isPaused else { return }
         flows[direction].queues.isPaused = true
-        direction == .request ? caller.pause(.held) : attempt?.pause(.held)
+        direction == .request ? callerLeg.stream.pause(.held) : upstreamLeg.attempt?.pause(.held)
     }
 
     private func resumeSource(of direction: Direction) {
         guard flows[direction].queues.isPaused else { return }
-        guard flows[direction].queues.events <= listener.heldEventLimit,
-            flows[direction].queues.bytes <= listener.heldByteLimit
+        guard flows[direction].queues.events <= callerLeg.listener.heldEventLimit,
+            flows[direction].queues.bytes <= callerLeg.listener.heldByteLimit
         else { return }
         flows[direction].queues.isPaused = false
         readRest(direction)
         guard !isOver, !flows[direction].queues.isPaused else { return }
-        direction == .request ? caller.resume(.held) : attempt?.resume(.held)
+        direction == .request ? callerLeg.stream.resume(.held) : upstreamLeg.attempt?.resume(.held)
     }
 }

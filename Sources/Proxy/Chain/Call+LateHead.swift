@@ -7,18 +7,18 @@ internal import RPC
 extension Call {
     /// The outcome that the head of a response tells of: in plain HTTP its status does, unless it waits for its end.
     func code(of head: HTTPHead) -> UInt8? {
-        guard classification.rpcProtocol == .http, !holdsResponse else { return nil }
-        return (ownOutcome?.code ?? codeOfStatus(head)).rawValue
+        guard rpcProtocol == .http, !response.hold.isUntilEnd else { return nil }
+        return (response.ownOutcome?.code ?? codeOfStatus(head)).rawValue
     }
 
     private func codeOfStatus(_ head: HTTPHead) -> RPCCode {
-        let isGood = classification.rpcProtocol == .http ? head.status < 400 : head.status == 200
+        let isGood = rpcProtocol == .http ? head.status < 400 : head.status == 200
         return isGood ? .ok : RPCCode(inferredFromStatus: head.status)
     }
 
     /// The links that are for the outcome of a response and have not seen its head, as that waits, a bit each.
     func lateHeads(_ event: ChainEvent) -> UInt64 {
-        guard run.chain.codedHeads != 0, heldHead != nil, case .responseEnd(let end) = event else { return 0 }
+        guard run.chain.codedHeads != 0, response.hold.head != nil, case .responseEnd(let end) = event else { return 0 }
         return run.chain.links(of: run.chain.codedHeads, for: end.code.rawValue)
     }
 
@@ -30,7 +30,7 @@ extension Call {
 
     /// The head of a response that waits.
     var heldHeadEvent: ChainEvent? {
-        heldHead.map { .responseHead($0, isLast: isHeadLast) }
+        response.hold.head.map { .responseHead($0, isLast: response.isHeadLast) }
     }
 
     /// A link that has suspended a head says what becomes of it; the end comes to the same link behind it.
@@ -52,9 +52,9 @@ extension Call {
             }
             suspension.cancel()
             return true
-        case .respond(let response):
-            guard let head = heldHead.take() else { return false }
-            responded(response, at: index, .responseHead(head, isLast: isHeadLast), .response)
+        case .respond(let own):
+            guard let head = response.hold.head.take() else { return false }
+            responded(own, at: index, .responseHead(head, isLast: response.isHeadLast), .response)
             return false
         case .retry(let reason):
             guard let skipReason = retrySkipReason(at: index, .response) else {
@@ -85,7 +85,7 @@ extension Call {
             // Those that ask for every end cannot be told of this one.
             ends = chain.asking(.responseTrailers, code: code.rawValue) & ~chain.mask(.responseEnd) & isOpen
             let outcome = Outcome(code: code)
-            event = .responseEnd(ResponseEnd(outcome, trailers: trailers, asked: [], classification.rpcProtocol))
+            event = .responseEnd(ResponseEnd(outcome, trailers: trailers, asked: [], rpcProtocol))
         }
         var stops = heads | ends
         while stops != 0 {

@@ -15,6 +15,9 @@ final class ExplainedStream: HTTPStream {
     /// Whether the call was broken off.
     private(set) var wasReset = false
 
+    /// Called when the response has come whole, or was broken off.
+    var ended: () -> Void = {}
+
     init(_ version: HTTPVersion) {
         self.version = version
     }
@@ -24,6 +27,7 @@ final class ExplainedStream: HTTPStream {
     func send(head: HTTPHead, end: Bool) {
         status = head.status
         fields = head.pairs
+        if end { ended() }
     }
 
     func send(body: Span<UInt8>) {
@@ -32,10 +36,12 @@ final class ExplainedStream: HTTPStream {
 
     func sendEnd(trailers: HTTPHead?) {
         self.trailers = trailers?.pairs ?? []
+        ended()
     }
 
     func reset(_ reason: HTTPReset) {
         wasReset = true
+        ended()
     }
 
     func pause(_ reason: PauseReason) {}

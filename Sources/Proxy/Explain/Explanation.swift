@@ -40,18 +40,22 @@ package struct Explanation {
             loop: loop,
             lineWriters: nil,
             network: SystemNetwork(),
+            destination: Destination.rehearsal,
             credentialRequests: { credentialRequests.handle($0) }
         )
         credentialRequests.worker = worker
-        worker.forwards = false
         worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: tokens)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
         stream = ExplainedStream(Classification(head).rpcProtocol == .grpc ? .http2 : .http1)
         call = Call(stream, head: head, end: request.body.isEmpty, from: Self.peer(of: settings), on: listener)
         self.settings = settings
+        var described: Explanation?
+        // While the call is there: its head and its trace go with it.
+        stream.ended = { [self] in described = described ?? self.describing() }
         run(request.body, on: loop)
-        describe()
+        lines = (described ?? describing()).lines
+        stream.ended = {}
         call.finish(code: .canceled, by: .caller)
     }
 
@@ -93,21 +97,27 @@ package struct Explanation {
         call.start()
         if !body.isEmpty, !call.isOver {
             let framed = ByteQueue()
-            framed.append(message: body.span, in: call.classification.rpcProtocol)
+            framed.append(message: body.span, in: call.rpcProtocol)
             call.received(body: framed.readable)
             if !call.isOver { call.receivedEnd(trailers: nil) }
         }
         var isLate = false
         let timer = Timer(on: loop.timers) { isLate = true }
         timer.arm(after: Self.patience)
-        while !call.isOver, !call.isForwarded, !isLate { loop.turn() }
+        while !call.isOver, !call.upstreamLeg.isForwarded, !isLate { loop.turn() }
         timer.cancel()
     }
 
     // MARK: In words
 
+    private func describing() -> Explanation {
+        var copy = self
+        copy.describe()
+        return copy
+    }
+
     private mutating func describe() {
-        let rpcProtocol = call.classification.rpcProtocol.name
+        let rpcProtocol = call.rpcProtocol.name
         lines.append("protocol  \(rpcProtocol)")
         lines.append("route     \(routeName)")
         lines.append("chain")
@@ -120,7 +130,7 @@ package struct Explanation {
         }
         if stream.status > 0 || stream.wasReset {
             describeResponse()
-        } else if call.isForwarded {
+        } else if call.upstreamLeg.isForwarded {
             describeRequest()
         } else {
             lines.append("waits     more than \(Self.patience / .second) s for an interceptor")
@@ -157,7 +167,7 @@ package struct Explanation {
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
         }
-        let isHidden = call.classification.rpcProtocol == .connectGet && call.run.chain.redactions.hasPointers
+        let isHidden = call.rpcProtocol == .connectGet && call.run.chain.redactions.hasPointers
         let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }

@@ -54,7 +54,7 @@ final class Condition: Sendable {
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
         let request = call.request
-        return protocolHolds(call.classification.rpcProtocol) && procedureHolds(call) && pathHolds(call)
+        return protocolHolds(call.rpcProtocol) && procedureHolds(call) && pathHolds(call)
             && hostHolds(call)
             && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
@@ -81,8 +81,8 @@ final class Condition: Sendable {
 
     private func hostHolds(_ call: Call) -> Bool {
         guard !hosts.isEmpty else { return true }
-        let request = call.request
-        let host = Host.withoutPort(request.receivedAuthority)
+        let received = call.received
+        let host = Host.withoutPort(received.authority)
         return hosts.contains { expected in
             guard expected.first == UInt8(ascii: "*") else { return Host.equal(host, expected.span) }
             let suffix = expected.count - 1

@@ -98,15 +98,17 @@ public final class Template: Sendable {
         case .text(let bytes): queue.append(bytes)
         case .header(let name):
             if let index = request.first(name) { queue.append(request.value(at: index)) }
-        case .host: queue.append(request.receivedAuthority)
+        case .host:
+            let received = call.received
+            queue.append(received.authority)
         case .upstreamHost: queue.append(request.authority)
         case .path: queue.append(request.path)
         case .service:
-            if let procedure = call.classification.procedure {
+            if let procedure = call.procedure {
                 queue.append(request.path.extracting(procedure.service))
             }
         case .method:
-            if let procedure = call.classification.procedure {
+            if let procedure = call.procedure {
                 queue.append(request.path.extracting(procedure.method))
             }
         case .peerUser:

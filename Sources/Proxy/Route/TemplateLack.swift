@@ -26,10 +26,10 @@ extension Template {
                 }
                 if request.first(name, from: index + 1) != nil { return .ambiguous(name) }
                 if request.value(at: index).count == 0 { isMissing = true }
-            case .host: if request.receivedAuthority.count == 0 { isMissing = true }
+            case .host: if call.received.authority.count == 0 { isMissing = true }
             case .upstreamHost: if request.authority.count == 0 { isMissing = true }
             case .path: if request.path.count == 0 { isMissing = true }
-            case .service, .method: if call.classification.procedure == nil { isMissing = true }
+            case .service, .method: if call.procedure == nil { isMissing = true }
             case .peerUser, .peerGroup: if call.peer.credentials == nil { isMissing = true }
             }
         }

@@ -29,10 +29,10 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     }
 
     /// The version of HTTP that the call came by, if that can carry it to the upstream.
-    var version: HTTPVersion { needsHTTP2 ? .http2 : call.caller.version }
+    var version: HTTPVersion { needsHTTP2 ? .http2 : call.callerLeg.stream.version }
 
     /// Whether no other version can carry the call.
-    var needsHTTP2: Bool { call.classification.rpcProtocol == .grpc }
+    var needsHTTP2: Bool { call.rpcProtocol == .grpc }
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
@@ -186,10 +186,10 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     }
 
     func drained() {
-        call.caller.resume(.slowPeer)
+        call.callerLeg.stream.resume(.slowPeer)
     }
 
-    var isBehind: Bool { call.caller.queuedBytes > Call.lowWater }
+    var isBehind: Bool { call.callerLeg.stream.queuedBytes > Call.lowWater }
 
     /// How many bytes are set aside for what waits, for the upstream or for the call.
     var heldBytes: Int { (stream?.heldBytes ?? 0) + (stream == nil ? 0 : connection?.heldInput ?? 0) }

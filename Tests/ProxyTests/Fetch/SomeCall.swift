@@ -18,8 +18,12 @@ final class SomeCall {
         let yaml = "listen: 127.0.0.1:1\nupstream: http://127.0.0.1:2\n"
         let plan = Plan(YAML.parse(Array(yaml.utf8), into: diagnostics), kinds: .builtIn, into: diagnostics)
         let settings = plan.settings
-        worker = Worker(loop: EventLoop(), lineWriters: nil, network: SystemNetwork())
-        worker.forwards = false
+        worker = Worker(
+            loop: EventLoop(),
+            lineWriters: nil,
+            network: SystemNetwork(),
+            destination: Destination.rehearsal
+        )
         worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: [:])
         let head = HTTPHead()
         head.setMethod(Array("POST".utf8).span)

@@ -97,7 +97,7 @@ final class DeadlineInterceptor: Interceptor {
     func requestHead(_ call: Call) -> Verdict {
         let times = plan.times(for: call)
         // The caller's own time is in force already.
-        if let limit = call.deadline == nil ? times.withoutCallers : times.maximum { call.limitTime(to: limit) }
+        if let limit = call.deadline.time == nil ? times.withoutCallers : times.maximum { call.limitTime(to: limit) }
         return .next
     }
 }

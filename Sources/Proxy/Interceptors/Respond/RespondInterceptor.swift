@@ -62,18 +62,17 @@ final class RespondInterceptor: Interceptor {
 
     func requestHead(_ call: Call) -> Verdict {
         guard let message else { return .respond(plain) }
-        let request = call.request
+        let received = call.received
         if let error = call.errorAsRPC { return .reject(error) }
         do throws(RPCError) {
-            guard let type = request.first(.contentType) else { return .respond(try response(message, call, Span())) }
-            return .respond(try response(message, call, request.value(at: type)))
+            guard let type = received.first(.contentType) else { return .respond(try response(message, call, Span())) }
+            return .respond(try response(message, call, received.value(at: type)))
         } catch {
             return .reject(error)
         }
     }
 
     private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
-        let kind = call.classification
-        return try kind.rpcProtocol.response(message: json, codec: kind.codec, requestContentType: contentType)
+        try call.rpcProtocol.response(message: json, codec: call.codec, requestContentType: contentType)
     }
 }

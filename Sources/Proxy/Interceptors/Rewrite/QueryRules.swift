@@ -75,7 +75,7 @@ struct QueryRules: Sendable {
     }
 
     private func applies(_ rule: Rule, to call: Call) -> Bool {
-        !rule.isConnects || call.classification.rpcProtocol != .connectGet
+        !rule.isConnects || call.rpcProtocol != .connectGet
     }
 
     private func append(_ rule: Rule, _ call: Call, to queue: ByteQueue, after start: Int) {

@@ -25,8 +25,8 @@ struct ResponseFacts {
     /// The head has come.
     init(head: HTTPHead, _ call: Call) {
         phase = .head
-        code = call.error == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
-        isMessageKnown = call.error != nil
+        code = call.upstreamError == nil ? Self.code(status: head.status, call.rpcProtocol) : call.ownOutcome?.code
+        isMessageKnown = call.upstreamError != nil
         trailers = call.rpcProtocol.isUnaryConnect ? call.flows.response.trailers : nil
     }
 

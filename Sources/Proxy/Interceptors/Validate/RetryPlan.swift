@@ -142,8 +142,10 @@ struct RetryPlan: Sendable {
     /// A status that says so, and the code `unauthenticated`, are taken for a request that was rejected before anything was
     /// done.
     func mayRepeat(_ call: Call, status: Int, code: RPCCode?) -> Bool {
-        if allowsAll || call.error?.leftUnprocessed == true || call.request.hasIdempotentMethod { return true }
-        if call.error == nil, code == .unauthenticated || [401, 407, 421, 425, 429].contains(status) { return true }
+        if allowsAll || call.upstreamError?.leftUnprocessed == true || call.request.hasIdempotentMethod { return true }
+        if call.upstreamError == nil, code == .unauthenticated || [401, 407, 421, 425, 429].contains(status) {
+            return true
+        }
         guard !methods.isEmpty, call.rpcProcedure != nil, let service = call.service, let method = call.method else {
             return false
         }

@@ -8,7 +8,7 @@ internal import Protocols
 internal import RPC
 internal import Time
 
-/// One rule: for which responses it is, and what becomes of them.
+/// One rule: for which response.number it is, and what becomes of them.
 struct ValidateRule: Sendable {
     /// What becomes of a response.
     enum Outcome: Sendable {
@@ -40,7 +40,7 @@ struct ValidateRule: Sendable {
         Option(
             "when",
             .section(ResponseCondition.options),
-            "The responses that the rule applies to. The default is every response of the upstream."
+            "The response.number that the rule applies to. The default is every response of the upstream."
         ),
         Option("next", .section([]), oneOf: outcome, "Passes the response unchanged. Later rules do not apply."),
         Option(
@@ -64,7 +64,12 @@ struct ValidateRule: Sendable {
             example: "{ 429: 3s }",
             "For `default`: the statuses to retry, each with its delay. It replaces the entry for 429."
         ),
-        Option("allow_empty", .bool, default: "true", "For `default`: allows responses without a message or body."),
+        Option(
+            "allow_empty",
+            .bool,
+            default: "true",
+            "For `default`: allows response.number without a message or body."
+        ),
     ]
 
     private static let outcome = "outcome"

@@ -9,7 +9,7 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// What the rules say of the responses to one call.
+/// What the rules say of the response.number to one call.
 final class Validation {
     private let rules: [ValidateRule]
     private let headerRules: [HeaderRules?]
@@ -17,7 +17,7 @@ final class Validation {
     private let worker: WorkerServices
     /// The rule to be asked next; past the last when that is over.
     private var position = 0
-    /// The rules for whose responses the head is one, a bit each.
+    /// The rules for whose response.number the head is one, a bit each.
     private var candidates: UInt64 = 0
     private var status = 0
     private var json: JSONValue?
@@ -46,7 +46,7 @@ final class Validation {
         guard isEvaluated(call) else { return .next }
         (position, status, json, isEmpty, pushback, wait) = (0, head.status, nil, true, nil, nil)
         retryAfter = .zero
-        if call.error == nil { readWishes(head) }
+        if call.upstreamError == nil { readWishes(head) }
         findCandidates(from: 0, head, call)
         return decide(ResponseFacts(head: head, call), call, head: head)
     }
@@ -56,26 +56,32 @@ final class Validation {
         guard position < rules.count, message.number == 1 else { return .next }
         let facts = ResponseFacts(message: payload, status: status, call)
         json = facts.json
-        return decide(facts, call, head: call.heldHead, message: message)
+        return decide(facts, call, head: call.response.hold.head, message: message)
     }
 
     func responseEnd(_ end: ResponseEnd, _ call: Call) -> Verdict {
         guard isEvaluated(call) else { return .next }
         // A response that broke off is another thing than the one whose head has come.
-        if call.error != nil, call.hasUpstreamResponse {
+        if call.upstreamError != nil, call.hasUpstreamResponse {
             position = 0
             findCandidates(from: 0, nil, call)
         }
         guard position < rules.count else { return .next }
         readWishes(end.trailers)
-        let isEmpty = isEmpty && (call.rpcProtocol.hasEnvelopes || call.flows.response.form == .bare || call.isHeadLast)
-        return decide(ResponseFacts(end: end, json: json, isEmpty: isEmpty), call, head: call.heldHead, end: end)
+        let isEmpty =
+            isEmpty && (call.rpcProtocol.hasEnvelopes || call.flows.response.form == .bare || call.response.isHeadLast)
+        return decide(
+            ResponseFacts(end: end, json: json, isEmpty: isEmpty),
+            call,
+            head: call.response.hold.head,
+            end: end
+        )
     }
 
     /// Whether rules are asked about what has come: a response of the upstream or of an interceptor behind this one, or the
     /// failure to get one; not about errors that other interceptors have made.
     private func isEvaluated(_ call: Call) -> Bool {
-        call.error != nil || call.ownOutcome?.isError != true
+        call.upstreamError != nil || call.ownOutcome?.isError != true
     }
 
     private static let retryAfterField = FieldName("retry-after")
@@ -94,7 +100,7 @@ final class Validation {
     private func findCandidates(from start: Int, _ head: HTTPHead?, _ call: Call) {
         for index in start..<rules.count {
             let bit: UInt64 = 1 << UInt64(index)
-            let holds = rules[index].condition.holds(for: head, error: call.error)
+            let holds = rules[index].condition.holds(for: head, error: call.upstreamError)
             candidates = holds ? candidates | bit : candidates & ~bit
         }
     }
@@ -185,8 +191,8 @@ final class Validation {
     private func timing(_ plan: RetryPlan, _ code: RPCCode?, _ call: Call) -> (Duration, RetrySkipReason?) {
         if call.retries >= maxRetries { return (.zero, .attempts) }
         if let skipReason = call.retrySkipReason { return (.zero, skipReason) }
-        if call.error?.endsCall == true { return (.zero, .deadline) }
-        let status = call.error == nil ? status : 0
+        if call.upstreamError?.endsCall == true { return (.zero, .deadline) }
+        let status = call.upstreamError == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }
         let chance = worker.random.nextFraction()
         var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
@@ -197,7 +203,8 @@ final class Validation {
         }
         let time = call.now.adding(saturating: delay)
         let isTooLate =
-            time == .max || delay >= call.listener.suspensionTimeout ?? .max || time >= call.deadline ?? .max
+            time == .max || delay >= call.callerLeg.listener.suspensionTimeout ?? .max
+            || time >= call.deadline.time ?? .max
         return (delay, delay > .zero && isTooLate ? .deadline : nil)
     }
 

@@ -1,0 +1,29 @@
+internal import Bytes
+internal import HTTP
+internal import Protocols
+
+/// The side of a call that its caller has: who it is, what it speaks, and what it has asked for.
+///
+/// The head stays as it came: what interceptors and the upstream's settings change is the head of the upstream's leg.
+struct CallerLeg {
+    let listener: CallerService
+    let peer: Peer
+    let stream: any HTTPStream
+    /// The head as it came.
+    let head: HTTPHead
+    let classification: Classification
+
+    /// What the caller speaks, and is answered in.
+    var rpcProtocol: RPCProtocol { classification.rpcProtocol }
+
+    /// Reads a response that was made here.
+    func makeReader() -> ResponseReader {
+        ResponseReader(rpcProtocol: rpcProtocol, codec: classification.codec)
+    }
+
+    /// Whether the response has no body, whatever its head says (RFC 9110 §9.3.2).
+    var wantsHeadOnly: Bool {
+        let head = head
+        return head.method.equals("HEAD")
+    }
+}

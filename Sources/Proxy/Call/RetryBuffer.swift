@@ -1,0 +1,48 @@
+internal import Bytes
+internal import HTTP
+internal import Protocols
+internal import Telemetry
+
+/// The body of a request as far as it has been sent, for another attempt.
+struct RetryBuffer {
+    /// Nil if there is none, or too much of it.
+    var body: ByteQueue?
+    /// Why the request cannot be retried from what is kept of it, if it cannot.
+    var skipReason: RetrySkipReason?
+    /// An interceptor may retry the call: what is sent is kept until something of a response goes out.
+    var isWanted = false
+}
+
+extension Call {
+    /// Whether the request could be retried from what is kept of it.
+    var isRetryable: Bool { upstreamLeg.retryBuffer.skipReason == nil && !response.headSent }
+
+    func keepForRetry(_ body: Span<UInt8>, by attempt: Attempt) {
+        guard isRetryable, upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer else { return }
+        let queue = upstreamLeg.retryBuffer.body.take() ?? worker.acquireQueue()
+        queue.append(body)
+        let isTooMuch = queue.count > route.upstream?.retryBufferLimit ?? 0
+        upstreamLeg.retryBuffer.body = queue
+        if isTooMuch { discardRetryBuffer(.buffer) }
+    }
+
+    /// Nothing will be retried.
+    func discardRetryBuffer(_ reason: RetrySkipReason) {
+        if upstreamLeg.retryBuffer.skipReason == nil { upstreamLeg.retryBuffer.skipReason = reason }
+        releaseRetryBuffer()
+    }
+
+    /// What was kept of the body is not needed any more.
+    func releaseRetryBuffer() {
+        if let queue = upstreamLeg.retryBuffer.body.take() { worker.release(queue) }
+    }
+
+    /// Nobody gets any more of the request, or gets it again.
+    func releaseRequest() {
+        discardRetryBuffer(.incomplete)
+        releaseRest(.request)
+        if let queue = upstreamLeg.outbox.take() { worker.release(queue) }
+        callerLeg.stream.resume(.slowPeer)
+        callerLeg.stream.resume(.noUpstream)
+    }
+}

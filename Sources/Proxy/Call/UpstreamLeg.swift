@@ -1,0 +1,68 @@
+internal import Bytes
+internal import Events
+internal import HTTP
+internal import Protocols
+
+/// The side of a call that its upstream has: the request as it goes there, and how far it has come.
+struct UpstreamLeg {
+    /// How far the head of the request has come.
+    enum Progress: Comparable {
+        case inChain
+        /// It is through the chain, and waits for the body.
+        case waiting
+        /// The call goes to its destination.
+        case forwarded
+        /// It goes through a part of the chain once more, for another attempt.
+        case retried
+    }
+
+    /// Whether the request is being handed to the attempt, which may fail meanwhile.
+    enum Sending {
+        case no, underWay
+        case failed(UpstreamError)
+    }
+
+    /// What the upstream is spoken to in.
+    let rpcProtocol: RPCProtocol
+    let codec: Codec
+    var progress = Progress.inChain
+    /// The end of the request is through the chain.
+    var hasEnd = false
+    var attempt: Attempt?
+    var sending = Sending.no
+    /// What is through the chain and waits for a connection.
+    var outbox: ByteQueue?
+    /// What a Connect GET asks for, if that is other than what has come.
+    var query: ByteQueue?
+    var retryBuffer = RetryBuffer()
+    /// Why there is no response from the upstream, if that is why.
+    var error: UpstreamError?
+    /// Rings when the time is over that the upstream's settings allow.
+    var timer: Timer?
+    private var pathProcedure: Procedure?
+    private var pathVersion: Int
+
+    init(_ classification: Classification, pathVersion: Int) {
+        rpcProtocol = classification.rpcProtocol
+        codec = classification.codec
+        pathProcedure = classification.procedure
+        self.pathVersion = pathVersion
+    }
+
+    /// The service and the method, as places in the path of the request: whoever has changed that, as it is now.
+    mutating func procedure(of request: HTTPHead) -> Procedure? {
+        if request.targetVersion != pathVersion {
+            pathVersion = request.targetVersion
+            pathProcedure = Procedure(path: request.path, in: rpcProtocol)
+        }
+        return pathProcedure
+    }
+
+    /// Reads a response of the upstream.
+    func makeReader(messageLimit: Int?) -> ResponseReader {
+        ResponseReader(rpcProtocol: rpcProtocol, codec: codec, messageLimit: messageLimit)
+    }
+
+    var isForwarded: Bool { progress >= .forwarded }
+    var isRetried: Bool { progress == .retried }
+}

@@ -1,0 +1,17 @@
+/// Where a request goes when it has left its chain.
+enum Destination {
+    /// To an upstream, over the network.
+    case upstream(Upstream)
+    /// As far as the upstream's door: the call is only explained.
+    case rehearsal(Upstream)
+    /// Nowhere: the chain responds, or nobody.
+    case none
+
+    /// The upstream whose settings hold.
+    var upstream: Upstream? {
+        switch self {
+        case .upstream(let upstream), .rehearsal(let upstream): upstream
+        case .none: nil
+        }
+    }
+}
