@@ -44,9 +44,10 @@ test-unit: ## Run the unit and in-memory tests
 
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
-	@# Files that measure something, or need the whole machine, run when the others are done.
+	@# Files that wait run together when the others are done; those that measure, or need the whole machine, one by one.
 	@status=0; \
-	.venv/bin/python -m pytest Tests/EndToEnd -m 'not alone' -n 3 --dist loadfile || status=$$?; \
+	.venv/bin/python -m pytest Tests/EndToEnd -m 'not alone and not waits' -n 3 --dist loadfile || status=$$?; \
+	.venv/bin/python -m pytest Tests/EndToEnd -m waits -n 4 --dist worksteal || status=$$?; \
 	.venv/bin/python -m pytest Tests/EndToEnd -m alone || status=$$?; \
 	exit $$status
 

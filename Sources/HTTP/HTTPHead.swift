@@ -67,10 +67,8 @@ public final class HTTPHead {
     }
 
     /// Becomes a copy of `other`.
-    ///
-    /// - Precondition: it is empty.
     public func copy(_ other: HTTPHead) {
-        precondition(arena.count == 0)
+        removeAll()
         _ = arena.add(other.bytes(ByteRange(offset: 0, count: other.arena.count)))
         fields.copy(other.fields)
         known = other.known

@@ -58,7 +58,7 @@ import Testing
 
     @Test(arguments: ["application/grpc+proto", "application/grpc-web+proto", "application/connect+json"])
     func `a call is answered in its own content type, whatever goes upstream`(_ type: String) {
-        let chain = "[{headers: {request: {set: {content-type: text/plain}}}}, {reject: {\(Self.failing)}}]"
+        let chain = "[{probe: {type: text/plain}}, {reject: {\(Self.failing)}}]"
         runProxy("listen: 127.0.0.1:8080\ninterceptors: \(chain)\n") { harness in
             let caller = harness.caller()
             caller.send(

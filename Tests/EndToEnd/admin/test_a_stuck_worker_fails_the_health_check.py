@@ -12,7 +12,7 @@ from support.wait import eventually
 CONFIGURATION = "listen: 127.0.0.1:0\nupstream: {}\nworkers: 2\n"
 THROUGH = ["sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"']
 
-pytestmark = [pytest.mark.alone, pytest.mark.skipif(not may_trace(), reason="this user may not trace processes")]
+pytestmark = [pytest.mark.waits, pytest.mark.skipif(not may_trace(), reason="this user may not trace processes")]
 
 
 def test_one_of_two_workers(martlet, command, notify, recorder, running):

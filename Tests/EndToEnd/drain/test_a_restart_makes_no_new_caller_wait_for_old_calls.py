@@ -14,7 +14,7 @@ from support.http2 import h2_peer
 from support.servers.grpc_service import GrpcChannel
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n"
 SLOW = REQUEST.replace(b" / ", b" /slow ")

@@ -13,7 +13,7 @@ from support.http1.peer import Peer, connect
 from support.http1.recorder import OK
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"
 IDLE_GAP = 0.1

@@ -8,7 +8,7 @@ import pytest
 from support.http1.peer import connect
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 REQUEST = b"GET / HTTP/1.1\r\nhost: a.example\r\n\r\n"

@@ -8,7 +8,7 @@ import pytest
 from support.http2 import h2_peer
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from http1.hostile.responses import INPUTS as RESPONSES
 from http1.hostile.rule import ambiguity, response_ambiguity, first_response, leniency
 
 # Seconds on a machine that has nothing else to do.
-pytestmark = [pytest.mark.alone, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.timeout(240)]
 
 # Inputs that only Martlet forwards, and why it may.
 EXCEPTIONS = {

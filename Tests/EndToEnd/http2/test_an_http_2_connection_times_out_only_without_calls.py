@@ -10,7 +10,7 @@ from support.http2 import h2_peer
 from support.http2.h2_peer import PREFACE
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 SHORT = 0.2
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 CONFIGURATION = """
 listeners:

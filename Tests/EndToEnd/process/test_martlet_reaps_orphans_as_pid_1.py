@@ -35,7 +35,7 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-pytestmark = [pytest.mark.alone, pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")]
+pytestmark = [pytest.mark.waits, pytest.mark.skipif(not allowed(), reason="this machine allows no PID namespace")]
 
 
 def test_orphans(martlet, recorder, tmp_path):

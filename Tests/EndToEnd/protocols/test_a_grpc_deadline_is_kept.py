@@ -9,7 +9,7 @@ import pytest
 from support.http2 import h2_peer
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 UNITS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 

@@ -38,7 +38,7 @@ def test_in_each_protocol(start, name, kind):
     proxy.stdout.wait('"decided_by":"interceptor:auth"')
 
 
-@pytest.mark.alone
+@pytest.mark.waits
 @pytest.mark.parametrize("failure", ["500", "503", "json", "hang"])
 def test_two_hundred_calls(start, running, failure):
     proxy, provider, services, callers = start(failure, timeout="200ms")
@@ -71,7 +71,7 @@ def test_retry_after_is_respected(start, running):
     assert {timed.outcome.code for timed in traffic.calls} == {"unavailable"}
 
 
-@pytest.mark.alone
+@pytest.mark.waits
 @pytest.mark.parametrize("name", PROTOCOLS[:3])
 def test_deadlines_are_kept(start, name):
     """Calls with a short deadline do not wait for a fetch, and it continues for the others."""

@@ -10,7 +10,7 @@ from support.servers.grpc_service import SERVICE
 from support.servers.identity_provider import ENVIRONMENT
 from tokens.token_callers import PROTOCOLS
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 BAD = {"x-upstream": "bad"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 
 def jwt(expiry):

@@ -12,7 +12,7 @@ from support.wait import eventually
 from tokens.token_callers import PROTOCOLS, WAYS
 from tokens.token_file import Renamed
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 # Callers that ask for it get the token of a file, which another thread writes.
 CHAIN = """\

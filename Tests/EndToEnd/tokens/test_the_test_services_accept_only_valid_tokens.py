@@ -36,7 +36,7 @@ def test_each_protocol(provider, token_services, callers, name, kind, rejection)
         assert name != "grpc" or ("x-early" in rejected.headers) == (rejection == "late")
 
 
-@pytest.mark.alone
+@pytest.mark.waits
 def test_other_errors_of_a_token(provider, token_services, callers):
     services = token_services(provider)
     caller = callers(services)["http"]
@@ -99,7 +99,7 @@ def test_exchange(provider):
         provider.fetch(subject_token="nobody's", **fields)
 
 
-@pytest.mark.alone
+@pytest.mark.waits
 def test_how_it_fails(provider):
     form = {"grant_type": "client_credentials"}
     with httpx.Client(trust_env=False, auth=(CLIENT, "-")) as http:

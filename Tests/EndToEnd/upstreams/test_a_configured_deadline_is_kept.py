@@ -11,7 +11,7 @@ from support.protocol import CONNECT_UNARY_JSON
 from support.servers.grpc_service import SERVICE
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 CHAIN = "interceptors: [ {{ deadline: {{ {} }} }} ]"
 

@@ -10,7 +10,7 @@ from support.http2 import h2_peer
 from support.raw_call import GRPC, WAYS, RawCall, response_parts
 from support.wait import POLL
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 CONFIGURATION = """
 listen: 127.0.0.1:0

@@ -9,7 +9,7 @@ from support.health import Health
 from support.http2 import h2_peer
 from support.raw_call import GRPC, WAYS, RawCall, response_parts
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 # What an upstream has sent when it breaks off.
 STAGES = ["nothing", "half a head", "a head", "half a message", "a message", "no end", "all"]

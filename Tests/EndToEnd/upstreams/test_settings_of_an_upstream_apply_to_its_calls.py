@@ -13,7 +13,7 @@ from support.http2.h2_peer import grpc_request
 from support.servers.eliza import Client
 from support.wait import eventually
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.waits
 
 DOWN = b"HTTP/1.1 503 Down\r\ncontent-length: 4\r\n\r\ndown"
 UNCONNECTED = "cannot connect to upstream"

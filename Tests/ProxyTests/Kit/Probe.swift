@@ -39,6 +39,7 @@ struct ProbePlan: InterceptorPlan {
                     default: "next",
                     "The verdict on a response."
                 ),
+                Option("type", .string, example: "text/plain", "What the content type of the request becomes."),
                 Option("numbers", .bool, default: "false", "Whether the event log has the number of the call."),
             ],
             plan: { section, context in
@@ -47,6 +48,7 @@ struct ProbePlan: InterceptorPlan {
                     eventLog: eventLog,
                     requestVerdict: section.string("request"),
                     responseVerdict: section.string("response"),
+                    requestType: section.string(ifGiven: "type").map { Array($0.utf8) },
                     showsNumber: section.bool("numbers")
                 )
             }
@@ -58,6 +60,7 @@ struct ProbePlan: InterceptorPlan {
     let eventLog: EventLog
     let requestVerdict: String
     let responseVerdict: String
+    let requestType: [UInt8]?
     let showsNumber: Bool
 
     func instance(on worker: WorkerServices) -> any Interceptor { Probe(self) }
@@ -80,6 +83,7 @@ final class Probe: Interceptor {
         }
         note("request", call)
         call.request.add(FieldName("x-trace"), Array(plan.name.utf8).span)
+        if let type = plan.requestType { call.request.set(FieldName("content-type"), type.span) }
         return verdict(plan.requestVerdict)
     }
 
