@@ -30,7 +30,7 @@ final class AdminServer: ConnectionService {
         context = WireContext(loop: daemon.loop)
         checksHost = if case .tcp = settings.address { settings.address.isLocal } else { false }
         pages = AdminPages(daemon, settings.pages)
-        streams = daemon.adminStreams
+        streams = daemon.admin.streams
         for socket in sockets {
             acceptors.append(Acceptor(socket.descriptor, context: context, service: self, limit: 64) { _ in })
             daemon.log.log(.info, "listening", ("address", socket.localAddress), ("for", "admin"))

@@ -76,16 +76,19 @@ extension CredentialSource {
 extension Daemon {
     /// What is known of the credentials that the configuration names, in the order of the file.
     var credentialReports: [CredentialReport] {
-        namedCredentials.map { named in
-            if let kept = credentials?.report(on: named.source) { return CredentialReport(kept, named: named.name) }
+        guard let credentials else { return [] }
+        return credentials.named.map { named in
+            if let kept = credentials.manager.report(on: named.source) {
+                return CredentialReport(kept, named: named.name)
+            }
             guard case .file(let path) = named.source else {
                 return CredentialReport(named, hasValue: true, expiry: named.source.fixedExpiry, error: nil)
             }
             return CredentialReport(
                 named,
-                hasValue: tokens?.hasToken(path) ?? false,
-                expiry: tokens?.expiry(of: path),
-                error: tokens?.error(of: path).map { "\(path): \($0)" }
+                hasValue: credentials.files.hasToken(path),
+                expiry: credentials.files.expiry(of: path),
+                error: credentials.files.error(of: path).map { "\(path): \($0)" }
             )
         }
     }

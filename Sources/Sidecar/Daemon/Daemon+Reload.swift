@@ -12,12 +12,9 @@ extension Daemon {
     /// the one before are still open.
     func reload(then: @escaping ReloadCompletion = { _ in }) {
         guard !isDraining else { return then(.failure(.init(lines: ["\(file.name): the daemon is draining"]))) }
-        guard pending == nil else { return startAgain() }
+        guard pendingStart.loaded == nil else { return startAgain() }
         if let healthProblem { return reject(["\(file.name): \(healthProblem)"], then) }
-        guard waitingReloads == nil else {
-            waitingReloads?.append(then)
-            return
-        }
+        guard !reloadQueue.waitBehind(then) else { return }
         manager.reloading()
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
@@ -28,9 +25,9 @@ extension Daemon {
                 for listener in change.opened { log.log(.info, "listening", ("address", listener.name)) }
                 log.log(.info, "reloaded", ("generation", "\(number)"))
                 manager.ready("serving, generation \(number)")
-                currentReload.take()?(.success(number))
+                reloadQueue.succeed()?(.success(number))
             }
-            currentReload = then
+            reloadQueue.wait(then)
         } catch {
             reject(error.lines, then)
         }
@@ -49,13 +46,11 @@ extension Daemon {
     /// Nobody waits for a worker that is stuck to go by a new configuration: it will when it turns again.
     func healthChanged() {
         if let healthProblem {
-            let waiting = [currentReload.take()].compactMap { $0 } + (waitingReloads ?? [])
+            let waiting = reloadQueue.abandon()
             guard !waiting.isEmpty else { return }
-            waitingReloads = []
             manager.ready("serving; \(healthProblem)")
             for then in waiting { then(.failure(.init(lines: ["\(file.name): \(healthProblem)"]))) }
-        } else if isReloadDue {
-            isReloadDue = false
+        } else if reloadQueue.takeDue() {
             reload()
         }
     }
@@ -64,8 +59,8 @@ extension Daemon {
     private func startAgain() {
         do throws(ConfigurationFile.Rejection) {
             let loaded = try file.load()
-            startTimer?.cancel()
-            startRetry = StartRetry()
+            pendingStart.timer?.cancel()
+            pendingStart.retry = StartRetry()
             noteFixed(loaded.plan.settings)
             attemptStart(loaded)
         } catch {
@@ -85,7 +80,7 @@ extension Daemon {
     private func noteFixed(_ settings: Settings) {
         var changed: [String] = []
         if let workers, (settings.workers ?? Machine.workers) != workers.count { changed.append("workers") }
-        if workers != nil, AdminSettings.effective(settings) != adminSettings { changed.append("admin") }
+        if workers != nil, AdminSettings.effective(settings) != admin.settings { changed.append("admin") }
         if settings.coreDumps != Crash.dumpsCore { changed.append("core_dumps") }
         for key in changed { log.log(.warn, "a change of \(key) requires a restart") }
         reloads.needsRestart = changed

@@ -18,7 +18,7 @@ final class Daemon {
     private(set) var workers: WorkerPool?
     private(set) var settings: Settings?
     /// Whether the daemon was told to stop.
-    var isDraining: Bool { stopping != nil }
+    var isDraining: Bool { ending.drain != nil }
 
     private let mailbox = Mailbox<Daemon>()
     private let lineWriters = LineWriters()
@@ -30,36 +30,16 @@ final class Daemon {
     private var slot: MailSlot<Daemon>?
     private var signals: Signals?
     private(set) var listeners: ListenerSet?
-    private(set) var tokens: TokenFiles?
-    private(set) var namedCredentials: [NamedCredential] = []
-    private(set) var credentials: CredentialManager?
+    private(set) var credentials: CredentialHolders?
     private(set) var certificates: CertificateFiles?
-    /// What was asked for at the start; a socket that nobody has asked for may not be among those that are open.
-    var adminSettings: [AdminSettings] = []
-    private var admin: [AdminServer] = []
-    /// The streams that admin pages serve.
-    let adminStreams = AdminStreams()
-    private var memory: MemoryKeeper?
-    private var relief: MemoryRelief?
-    private var health: WorkerHealth?
+    private(set) var admin = AdminService()
+    private var keepers: Keepers?
     /// The last report of each worker, by its index.
     var lastReports: [Int: Report] = [:]
-    /// The configuration that cannot be served yet, since a port is taken for example.
-    var pending: ConfigurationFile.Loaded?
-    var startRetry = StartRetry()
-    var startTimer: Timer?
+    var pendingStart = PendingStart()
     private var fileWatch: SettledFiles?
-    /// Who waits for the reload that is on its way to the workers.
-    var currentReload: ReloadCompletion?
-    /// Who waits for a reload that cannot begin yet, since another is on its way to the workers; nil where none is.
-    var waitingReloads: [ReloadCompletion]?
-    /// The file has changed while a worker was stuck.
-    var isReloadDue = false
-    private var stopping: Drain?
-    /// Whether a signal has asked for the end; a second one means it.
-    private var hasStopSignal = false
-    private var exit = Exit.success
-    private var isOver = false
+    var reloadQueue = ReloadQueue()
+    private var ending = Ending()
 
     init(file: ConfigurationFile, logLevel: LogLevel, passed: Result<SystemdSockets, ListenError>) {
         self.file = file
@@ -79,7 +59,7 @@ final class Daemon {
     func run(_ loaded: ConfigurationFile.Loaded, watches: Bool) -> Exit {
         if watches, let path = file.path {
             fileWatch = SettledFiles(loop: loop, log: log) { [unowned self] _ in
-                isReloadDue = healthProblem != nil
+                reloadQueue.note(isDue: healthProblem != nil)
                 reload()
             }
             _ = fileWatch?.use([path])
@@ -88,7 +68,7 @@ final class Daemon {
         signals = Signals(numbers, on: loop) { [unowned self] in signal($0) }
         Signals.releaseEnds()
         attemptStart(loaded)
-        if !isOver { loop.run() }
+        if ending.exit == nil { loop.run() }
         return finish()
     }
 
@@ -96,7 +76,7 @@ final class Daemon {
     ///
     /// Under a service manager a cause that may pass by itself is waited out: a program at a prompt ends with the error.
     func attemptStart(_ loaded: ConfigurationFile.Loaded) {
-        pending = nil
+        pendingStart.loaded = nil
         do throws(ConfigurationFile.Rejection) {
             try file.checkLogs(of: loaded)
         } catch {
@@ -110,12 +90,12 @@ final class Daemon {
                 log.log(.error, "cannot start", ("reason", "\(error)"))
                 return stop(.failure)
             }
-            let pause = startRetry.pause()
+            let pause = pendingStart.retry.pause()
             log.log(.warn, "cannot start yet", ("reason", "\(error)"), ("retry_in", "\(pause / .second)s"))
             manager.waiting("\(error); retrying in \(pause / .second) s", for: pause)
-            pending = loaded
-            startTimer = Timer(on: loop.timers) { [unowned self] in attemptStart(loaded) }
-            startTimer?.arm(after: pause)
+            pendingStart.loaded = loaded
+            pendingStart.timer = Timer(on: loop.timers) { [unowned self] in attemptStart(loaded) }
+            pendingStart.timer?.arm(after: pause)
         }
     }
 
@@ -132,19 +112,15 @@ final class Daemon {
         let listeners = listeners!
         listeners.workers = count
         let change = try listeners.plan(loaded.plan.settings.listeners)
-        adminSettings = AdminSettings.effective(loaded.plan.settings)
+        admin.settings = AdminSettings.effective(loaded.plan.settings)
         do throws(ListenError) {
-            admin = try openAdmin(adminSettings)
+            admin.servers = try openAdmin(admin.settings)
         } catch {
             listeners.undo(change)
             throw error
         }
-        memory = MemoryKeeper(loop: loop) { [unowned self] done in workers?.ask({ $0.trim() }, then: { _ in done() }) }
         slot = MailSlot(mailbox, for: self, on: loop)
-        tokens = TokenFiles(loop: loop, log: log) { [unowned self] path, token, rejections in
-            workers?.post { $0.updateToken(path, token, deciding: rejections) }
-        }
-        credentials = makeCredentialManager()
+        credentials = makeCredentials()
         startWorkers(count)
         apply(loaded, change) { [self] number in
             Memory.resetPeak()
@@ -173,6 +149,9 @@ final class Daemon {
     }
 
     private func startWorkers(_ count: Int) {
+        let memory = MemoryKeeper(loop: loop) { [unowned self] done in
+            workers?.ask({ $0.trim() }, then: { _ in done() })
+        }
         let pool = WorkerPool(
             count: count,
             loop: loop,
@@ -181,37 +160,45 @@ final class Daemon {
             budgets: budgets
         )
         workers = pool
-        relief = MemoryRelief(of: budgets.memory, workers: pool, loop: loop)
         let limit = manager.watchdogHalf ?? 10 * .second
-        health = WorkerHealth(pool, loop: loop, limit: limit, log: log) { [unowned self] in healthChanged() }
+        keepers = Keepers(
+            memory: memory,
+            relief: MemoryRelief(of: budgets.memory, workers: pool, loop: loop),
+            health: WorkerHealth(pool, loop: loop, limit: limit, log: log) { [unowned self] in healthChanged() }
+        )
         manager.isHealthy = { [unowned self] in healthProblem == nil }
     }
 
     /// The process holds more for calls than it may.
     func relieveMemory() {
-        relief?.relieve()
+        keepers?.relief.relieve()
     }
 
     /// Where the admin pages are served.
-    var adminAddresses: [String] { admin.flatMap(\.addresses) }
+    var adminAddresses: [String] { admin.servers.flatMap(\.addresses) }
 
     /// What keeps the daemon from doing its work, for people; none if nothing does.
-    var healthProblem: String? { health?.problem }
+    var healthProblem: String? { keepers?.health.problem }
 
-    private func makeCredentialManager() -> CredentialManager {
-        CredentialManager(
-            loop: loop,
-            fetcher: Fetcher(loop: loop),
-            publish: { [unowned self] source, state in workers?.post { $0.update(source, state) } },
-            log: { [log] in log.log($0) }
+    private func makeCredentials() -> CredentialHolders {
+        CredentialHolders(
+            files: TokenFiles(loop: loop, log: log) { [unowned self] path, token, rejections in
+                workers?.post { $0.updateToken(path, token, deciding: rejections) }
+            },
+            manager: CredentialManager(
+                loop: loop,
+                fetcher: Fetcher(loop: loop),
+                publish: { [unowned self] source, state in workers?.post { $0.update(source, state) } },
+                log: { [log] in log.log($0) }
+            )
         )
     }
 
     /// Does what a worker asks for.
     func handle(_ request: CredentialRequest) {
         switch request {
-        case .rejected(.file(let path), let token, let rejection): tokens?.rejected(path, token, rejection)
-        case .fetch, .rejected, .accepted: credentials?.handle(request)
+        case .rejected(.file(let path), let token, let rejection): credentials?.files.rejected(path, token, rejection)
+        case .fetch, .rejected, .accepted: credentials?.manager.handle(request)
         }
     }
 
@@ -219,11 +206,11 @@ final class Daemon {
 
     /// Hands a configuration to all workers; `done` gets its number when each of them goes by it.
     func apply(_ loaded: ConfigurationFile.Loaded, _ change: ListenerSet.Change, done: @escaping (Int) -> Void) {
-        waitingReloads = []
+        reloadQueue.begin()
         let number = reloads.succeeded()
         let plan = loaded.plan
         let settings = plan.settings
-        let values = tokens?.use(plan.tokenFiles) ?? [:]
+        let values = credentials?.files.use(plan.tokenFiles) ?? [:]
         self.settings = settings
         log.level = settings.logLevel
         for line in loaded.warnings { log.log(.warn, line) }
@@ -246,12 +233,12 @@ final class Daemon {
             }
         })
         watchCertificates(plan.tls)
-        namedCredentials = plan.credentials
-        credentials?.use(plan.credentials)
+        credentials?.named = plan.credentials
+        credentials?.manager.use(plan.credentials)
         workers?.ask({ _ in true }, within: nil) { [self] _ in
             settle(change)
             done(number)
-            let waiting = waitingReloads.take() ?? []
+            let waiting = reloadQueue.end()
             if !waiting.isEmpty { reload { result in for then in waiting { then(result) } } }
         }
     }
@@ -289,8 +276,8 @@ final class Daemon {
         case SIGUSR2: dump()
         case SIGQUIT: stop(.failure)
         default:
-            if hasStopSignal { return stop(.failure) }
-            hasStopSignal = true
+            if ending.hasSignal { return stop(.failure) }
+            ending.hasSignal = true
             if workers == nil { stop(.success) } else { drain() }
         }
     }
@@ -310,26 +297,25 @@ final class Daemon {
 
     /// Stops in order; `DrainSteps` says how.
     func drain() {
-        guard stopping == nil, let settings, let workers, let listeners else { return }
+        guard ending.drain == nil, let settings, let workers, let listeners else { return }
         let (least, most) = (settings.drain.min.text, settings.drain.max?.text ?? "none")
         log.log(.info, "draining", ("min", least), ("max", most))
         let drain = Drain(settings.drain, loop: loop, workers: workers, listeners: listeners, log: log) {
             [unowned self] in stop($0)
         }
-        stopping = drain
+        ending.drain = drain
         manager.stopping(within: drain.limit)
     }
 
     private func stop(_ exit: Exit) {
-        self.exit = exit
-        isOver = true
-        adminStreams.endAll()
+        ending.exit = exit
+        admin.streams.endAll()
         // After this turn, in which the ends of the streams go out.
         loop.stop()
     }
 
     private func finish() -> Exit {
-        credentials?.end()
+        credentials?.manager.end()
         let stuck = workers?.stop() ?? []
         guard stuck.isEmpty else {
             // It may use anything still, so nothing is taken down.
@@ -339,9 +325,9 @@ final class Daemon {
             Exit.atOnce(.failure)
         }
         listeners?.close()
-        for server in admin { server.close() }
+        for server in admin.servers { server.close() }
         if workers != nil { log.log(.info, "stopped") }
         lineWriters.finish()
-        return exit
+        return ending.exit ?? .success
     }
 }

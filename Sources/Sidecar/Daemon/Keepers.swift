@@ -1,0 +1,9 @@
+/// Those that look after the process beside its work.
+struct Keepers {
+    /// Gives memory back.
+    let memory: MemoryKeeper
+    /// Ends stalled calls where memory is short.
+    let relief: MemoryRelief
+    /// Notices workers that are stuck.
+    let health: WorkerHealth
+}
