@@ -12,6 +12,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package var holdsMuch: Bool { false }
 
     private enum Writing { case head, body, done }
+    private enum Life { case open, draining, closed }
     private enum Reading { case nothing, head, body, done }
 
     private let owner: any HTTPClientOwner
@@ -33,8 +34,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     private var endsWithConnection = false
     private var persists = true
     private var hasJustEnded = false
-    private var draining = false
-    private var closed = false
+    private var life = Life.open
 
     /// Makes the session of a new connection.
     package init(owner: any HTTPClientOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
@@ -48,12 +48,12 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     ///
     /// What arrives is told to `user`.
     package func open(for user: any HTTPStreamUser) -> any HTTPStream {
-        precondition(!isBusy && !closed)
+        precondition(!isBusy && life != .closed)
         self.user = user
         writing = .head
         reading = .head
         parser = HTTP1HeadParser(.response)
-        persists = !draining
+        persists = life == .open
         pauses = []
         return self
     }
@@ -75,19 +75,19 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package var room: Int { isBusy || isRetired ? 0 : 1 }
 
     /// Whether the connection ends with the exchange under way.
-    package var isRetired: Bool { draining || closed }
+    package var isRetired: Bool { life != .open }
 
     // MARK: HTTPSession
 
     package var isBusy: Bool {
         if case .nothing = reading { return false }
-        return !closed
+        return life != .closed
     }
 
     package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         do throws(HTTPError) {
-            while position < bytes.count, !closed {
+            while position < bytes.count, life != .closed {
                 guard pauses.isEmpty else { return position }
                 switch reading {
                 case .nothing, .done: throw .unexpectedBytes
@@ -101,7 +101,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         } catch {
             close(reporting: .error(error))
         }
-        guard !closed else { return bytes.count }
+        guard life != .closed else { return bytes.count }
         // Only now: bytes behind the response must not become the response to whatever is opened next.
         if hasJustEnded {
             hasJustEnded = false
@@ -113,7 +113,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     package var isHoldingBack: Bool { !pauses.isEmpty }
 
     package func receiveEnd(errno: Int32?) {
-        guard !closed else { return }
+        guard life != .closed else { return }
         if case .body = reading, endsWithConnection, errno == nil {
             persists = false
             return endResponse()
@@ -126,7 +126,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     }
 
     package func drain() {
-        draining = true
+        if life == .open { life = .draining }
         persists = false
         if !isBusy { close(reporting: nil) }
     }
@@ -160,7 +160,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
         let end = decoder.hasEnded
         reading = end ? .done : .body
         user?.received(head: head, end: end)
-        if end, !closed { finishResponse() }
+        if end, life != .closed { finishResponse() }
     }
 
     private func framing(of head: HTTPHead, chunked: Bool) -> HTTP1Framing {
@@ -176,7 +176,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
             return false
         case .data(let from, let to):
             user?.received(body: bytes.extracting(from..<to))
-            if !closed, decoder.hasEnded { endResponse() }
+            if life != .closed, decoder.hasEnded { endResponse() }
         case .end:
             endResponse()
         }
@@ -197,7 +197,7 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     /// An upstream that has responded before it had the whole request does not get the rest, and its connection is of
     /// no use any more.
     private func finishResponse() {
-        guard !closed else { return }
+        guard life != .closed else { return }
         user = nil
         pauses = []
         guard case .done = writing, persists else { return close(reporting: nil) }
@@ -262,8 +262,8 @@ package final class HTTP1ClientSession: HTTPClientSession, HTTPStream {
     }
 
     private func close(reporting reset: HTTPReset?) {
-        guard !closed else { return }
-        closed = true
+        guard life != .closed else { return }
+        life = .closed
         if let head { heads.release(head) }
         head = nil
         let user = user

@@ -11,6 +11,15 @@ package import Time
 package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private enum Reading { case head, body, done }
     private enum Writing { case head, body, done }
+    private enum Life { case open, draining, closed }
+
+    private struct Exchange {
+        /// It is of HTTP/1.0.
+        var isOld = false
+        var isHEAD = false
+        /// The caller waits for `100 Continue`.
+        var expectsContinue = false
+    }
 
     /// How much of the responses may wait before no further request is begun, however many have been sent ahead.
     private static let maxQueued = 256 * 1024
@@ -32,13 +41,12 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private var user: (any HTTPStreamUser)?
     private var pauses: PauseReason = []
     private var discarded = 0
-    private var isOld = false
-    private var isHEAD = false
-    private var expectsContinue = false
+    /// What the request says of the exchange.
+    private var exchange = Exchange()
+    /// Whether another request may follow.
     private var persists = true
     private var isHeldBack = false
-    private var draining = false
-    private var closed = false
+    private var life = Life.open
 
     /// Makes a session at rest.
     package init(owner: any HTTPServerOwner, output: ByteQueue, heads: HTTPHeadPool, limits: HTTPLimits) {
@@ -52,7 +60,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     ///
     /// What the session still knows of the last one is set anew before it is looked at, so that it can serve any connection.
     package var isAtRest: Bool {
-        if case .head = reading { head == nil && !isBusy && !isHeldBack && !draining && !closed } else { false }
+        if case .head = reading { head == nil && !isBusy && !isHeldBack && life == .open } else { false }
     }
 
     /// Goes on for another connection; the session must be at rest.
@@ -86,13 +94,13 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     package var isBusy: Bool {
         if case .done = writing, case .head = reading { return false }
-        return !closed
+        return life != .closed
     }
 
     package func receive(_ bytes: Span<UInt8>) -> Int {
         var position = 0
         do throws(HTTPError) {
-            while position < bytes.count, !closed {
+            while position < bytes.count, life != .closed {
                 switch reading {
                 case .head:
                     guard output.count <= Self.maxQueued else {
@@ -109,7 +117,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         } catch {
             fail(error)
         }
-        return closed ? bytes.count : position
+        return life == .closed ? bytes.count : position
     }
 
     package var isHoldingBack: Bool {
@@ -121,7 +129,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     package func receiveEnd(errno: Int32?) {
-        guard !closed else { return }
+        guard life != .closed else { return }
         let user = user
         close(.orderly)
         user?.wasReset(.connectionLost(errno: errno))
@@ -134,13 +142,18 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         owner?.sessionNeedsInput()
     }
 
+    /// The exchange under way is the last.
+    private func retire() {
+        if life == .open { life = .draining }
+    }
+
     package func announceClose() {
         // A response whose head is out did not say it, so `persists` stays as it is, and the next response says it.
-        draining = true
+        retire()
     }
 
     package func drain() {
-        draining = true
+        retire()
         persists = false
         guard !isBusy, !isReadingHead else { return }
         close(.orderly)
@@ -149,7 +162,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     /// Ends the exchange under way, which the user may still respond to, and with it the connection.
     package func abandon() {
         persists = false
-        draining = true
+        retire()
         let user = user
         self.user = nil
         user?.wasReset(.shutdown)
@@ -180,11 +193,14 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
 
     private func open(_ head: HTTPHead) {
         let connection = parser.connection
-        isOld = connection.isOld
-        persists = !draining && !connection.close && (!isOld || connection.keepAlive)
-        isHEAD = head.method.equals("HEAD")
+        let isOld = connection.isOld
+        persists = life == .open && !connection.close && (!isOld || connection.keepAlive)
         if isOld { head.expectsContinue = false }
-        expectsContinue = head.expectsContinue
+        exchange = Exchange(
+            isOld: isOld,
+            isHEAD: head.method.equals("HEAD"),
+            expectsContinue: head.expectsContinue
+        )
         let framing: HTTP1Framing = connection.chunked ? .chunked : head.contentLength.map { .length($0) } ?? .none
         decoder = HTTP1BodyDecoder(framing)
         discarded = 0
@@ -203,9 +219,9 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
         case .more:
             return false
         case .data(let from, let to):
-            expectsContinue = false
+            exchange.expectsContinue = false
             deliver(bytes.extracting(from..<to))
-            if !closed, decoder.hasEnded { endRequest() }
+            if life != .closed, decoder.hasEnded { endRequest() }
         case .end:
             endRequest()
         }
@@ -242,12 +258,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     private func reject(_ error: HTTPError) {
         reading = .done
         writing = .head
-        isOld = parser.connection.isOld
-        isHEAD = false
-        expectsContinue = false
+        exchange = Exchange(isOld: parser.connection.isOld)
         let head = head
         self.head = nil
-        if let head { isHEAD = head.method.equals("HEAD") }
+        if let head { exchange.isHEAD = head.method.equals("HEAD") }
         owner?.sessionRejected(self, error, head: head)
         if let head { heads.release(head) }
     }
@@ -270,8 +284,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     package func send(informational head: HTTPHead) {
-        guard case .head = writing, !isOld else { return }
-        if head.status == 100 { expectsContinue = false }
+        guard case .head = writing, !exchange.isOld else { return }
+        if head.status == 100 { exchange.expectsContinue = false }
         HTTP1Writer.write(response: head, framing: .none, persistence: "", to: output)
         owner?.sessionHasOutput()
     }
@@ -279,11 +293,11 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     package func send(head: HTTPHead, end: Bool) {
         guard case .head = writing else { return }
         // Nobody said 100 Continue, so the caller may or may not send the body: only a new connection is certain.
-        if expectsContinue || draining { persists = false }
+        if exchange.expectsContinue || life != .open { persists = false }
         let framing = framing(of: head, end: end)
         if framing == .untilEnd { persists = false }
         let persistence: StaticString =
-            persists ? (isOld ? "connection: keep-alive\r\n" : "") : "connection: close\r\n"
+            persists ? (exchange.isOld ? "connection: keep-alive\r\n" : "") : "connection: close\r\n"
         HTTP1Writer.write(response: head, framing: framing, persistence: persistence, to: output)
         encoder = HTTP1BodyEncoder(framing)
         owner?.sessionHasOutput()
@@ -292,10 +306,10 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     private func framing(of head: HTTPHead, end: Bool) -> HTTP1Framing {
-        if isHEAD || head.status == 204 || head.status == 304 { return .none }
+        if exchange.isHEAD || head.status == 204 || head.status == 304 { return .none }
         if end { return .length(0) }
         if let length = head.contentLength { return .length(length) }
-        return isOld ? .untilEnd : .chunked
+        return exchange.isOld ? .untilEnd : .chunked
     }
 
     package func send(body: Span<UInt8>) {
@@ -343,7 +357,7 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     // MARK: The end of an exchange
 
     private func finishIfDone() {
-        guard !closed, case .done = writing else { return }
+        guard life != .closed, case .done = writing else { return }
         guard persists else { return close(.lingering) }
         guard case .done = reading else { return }
         reading = .head
@@ -353,8 +367,8 @@ package final class HTTP1ServerSession: HTTPServerSession, HTTPStream {
     }
 
     private func close(_ end: SessionEnd) {
-        guard !closed else { return }
-        closed = true
+        guard life != .closed else { return }
+        life = .closed
         writing = .done
         user = nil
         if let head { heads.release(head) }

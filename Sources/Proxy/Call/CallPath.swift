@@ -66,7 +66,7 @@ extension Call {
         if likelyRequestForm == .framed { request.contentLength = nil }
         record.stages.forwarded = worker.context.loop.now
         upstream.budget.deposit(at: record.stages.forwarded)
-        if let limit = upstream.callTimeout {
+        if let limit = upstream.settings.timeouts.call {
             let timer = Timer(on: worker.context.loop.timers) { [unowned self] in timedOut(upstream) }
             upstreamLeg.timer = timer
             timer.arm(after: limit)

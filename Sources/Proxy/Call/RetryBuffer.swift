@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Configuration
 internal import HTTP
 internal import Protocols
 internal import Telemetry
@@ -21,7 +22,7 @@ extension Call {
         guard isRetryable, upstreamLeg.retryBuffer.isWanted || attempt.mayNeedRetryBuffer else { return }
         let queue = upstreamLeg.retryBuffer.body.take() ?? worker.acquireQueue()
         queue.append(body)
-        let isTooMuch = queue.count > route.upstream?.retryBufferLimit ?? 0
+        let isTooMuch = queue.count > route.upstream?.settings.limits.retryBuffer ?? 0
         upstreamLeg.retryBuffer.body = queue
         if isTooMuch { discardRetryBuffer(.buffer) }
     }

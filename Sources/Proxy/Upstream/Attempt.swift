@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Configuration
 internal import Events
 internal import HTTP
 internal import Protocols
@@ -36,7 +37,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {
-        if let wait = upstream.connectWait {
+        if let wait = upstream.settings.connectWait {
             waitsUntil = upstream.context.loop.now + wait
         } else {
             limitTime()
@@ -68,7 +69,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     }
 
     private func limitTime() {
-        guard let limit = upstream.attemptTimeout else { return }
+        guard let limit = upstream.settings.timeouts.attempt else { return }
         let timer = Timer(on: upstream.context.loop.timers) { [unowned self] in failed(.attemptTimeout) }
         attemptTimer = timer
         timer.arm(after: limit)
@@ -89,7 +90,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         guard stream != nil else { return failed(.lost) }
         self.connection = connection
         sentBefore = connection.bytesSent
-        if upstream.connectWait != nil { limitTime() }
+        if upstream.settings.connectWait != nil { limitTime() }
         call.attemptConnected(self)
     }
 
@@ -147,7 +148,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func resume(_ reason: PauseReason) { stream?.resume(reason) }
 
     private func awaitFirstByte() {
-        guard let limit = upstream.firstByteTimeout, !hasHead, !isOver else { return }
+        guard let limit = upstream.settings.timeouts.firstByte, !hasHead, !isOver else { return }
         let timer = Timer(on: upstream.context.loop.timers) { [unowned self] in failed(.firstByteTimeout) }
         firstByteTimer = timer
         timer.arm(after: limit)

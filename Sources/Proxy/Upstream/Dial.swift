@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Configuration
 internal import Events
 internal import HTTP
 internal import Time
@@ -27,7 +28,7 @@ final class Dial: UpstreamConnection.Owner {
     }
 
     func start() {
-        timer?.arm(after: upstream.connectTimeout)
+        timer?.arm(after: upstream.settings.timeouts.connect)
         upstream.dnsCache.find { [self] result in
             guard timer != nil else { return }
             switch result {
@@ -51,7 +52,7 @@ final class Dial: UpstreamConnection.Owner {
 
     private func tryNext() {
         guard let address = addresses.popFirst() else { return finish(.failure(lastError)) }
-        timer?.arm(after: upstream.connectTimeout)
+        timer?.arm(after: upstream.settings.timeouts.connect)
         switch upstream.network.connect(to: address) {
         case .failure(let error):
             lastError = .connect(address, error)

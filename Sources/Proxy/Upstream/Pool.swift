@@ -37,7 +37,7 @@ final class Pool: UpstreamConnection.Owner {
     init(_ version: HTTPVersion, of upstream: Upstream) {
         self.version = version
         self.upstream = upstream
-        idleTimeout = upstream.idleTimeout
+        idleTimeout = upstream.settings.timeouts.idle
     }
 
     deinit {
@@ -153,7 +153,7 @@ final class Pool: UpstreamConnection.Owner {
     private func fail(_ error: UpstreamError) {
         upstream.notConnected(error)
         if version == .http2, open > 0 { return rest() }
-        if upstream.connectWait != nil, error.isLackOfConnectivity { return waitForConnectivity(error) }
+        if upstream.settings.connectWait != nil, error.isLackOfConnectivity { return waitForConnectivity(error) }
         endBackoff()
         let count = max(0, min(callsPerDial, waiting.count - dials.count * callsPerDial))
         let failed = waiting.prefix(count)
@@ -265,9 +265,9 @@ final class Pool: UpstreamConnection.Owner {
     }
 
     func closed(_ connection: UpstreamConnection) {
-        if connection.hasAged { aged -= 1 } else { open -= 1 }
+        if connection.stage == .aged { aged -= 1 } else { open -= 1 }
         remove(connection)
-        let wasOfUse = connection.hasBeenOfUse || connection.hasAged || waiting.isEmpty
+        let wasOfUse = connection.hasBeenOfUse || connection.stage == .aged || waiting.isEmpty
         if wasOfUse { dialIfNeeded() } else { fail(connection.error) }
     }
 

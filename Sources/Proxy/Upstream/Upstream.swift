@@ -23,20 +23,6 @@ final class Upstream {
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
-    let connectTimeout: Duration?
-    let firstByteTimeout: Duration?
-    /// From the start of an attempt, or its connection where calls wait for connectivity, to the head of its response.
-    let attemptTimeout: Duration?
-    let callTimeout: Duration?
-    let idleTimeout: Duration?
-    /// How long a connection with calls under way may be silent before it is asked whether it lives.
-    let keepalive: Duration?
-    /// How old a connection grows before it begins no more calls; nil is without end.
-    let maxAge: Duration?
-    /// How long a call waits for a connection where none can be made.
-    let connectWait: Duration?
-    /// How much of a request's body is kept to be retried, in bytes.
-    let retryBufferLimit: Int
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
@@ -45,8 +31,6 @@ final class Upstream {
     var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     let authority: [UInt8]?
-    /// Whether what is sent there cannot be read on the way.
-    let isConfidential: Bool
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void
@@ -84,22 +68,12 @@ final class Upstream {
         self.logLimiter = logLimiter
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
-        retryBufferLimit = settings.limits.retryBuffer
-        connectTimeout = settings.timeouts.connect
-        firstByteTimeout = settings.timeouts.firstByte
-        attemptTimeout = settings.timeouts.attempt
-        callTimeout = settings.timeouts.call
-        idleTimeout = settings.timeouts.idle
-        keepalive = settings.timeouts.keepalive
-        maxAge = settings.timeouts.maxAge
-        connectWait = settings.connectWait
         self.defaults = defaults
         cookies = CookieStore(settings)
         budget = RetryBudget(
             perThousand: settings.retryBudget.perThousand,
             minimumPerSecond: settings.retryBudget.minimumPerSecond
         )
-        isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
         fixed =
             switch settings.url.scheme {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Configuration
 internal import Events
 private import Glibc
 internal import HTTP
@@ -15,6 +16,14 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
         func closed(_ connection: UpstreamConnection)
     }
 
+    /// How far a connection has come in its life.
+    enum Stage {
+        case connecting
+        case ready
+        /// It has reached its greatest age, and ends with the exchanges under way.
+        case aged
+    }
+
     /// Who makes the connection, and once it is good for use, the pool that it belongs to.
     var owner: any Owner
     /// Where the pool keeps the connection while it has room.
@@ -27,8 +36,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var hasBeenOfUse = false
     /// Whether it has been idle, so that it may turn out to have died meanwhile.
     private(set) var hasBeenIdle = false
-    /// Whether it has reached its greatest age, and ends with the exchanges under way.
-    private(set) var hasAged = false
+    private(set) var stage = Stage.connecting
     /// What the connection speaks.
     private(set) var version: HTTPVersion
 
@@ -41,7 +49,6 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     private var idleTimer: Timer?
     private var keepaliveTimer: Timer?
     private var ageTimer: Timer?
-    private var isReady = false
     /// How long the response to a ping may take.
     private static let patience = 20 * Duration.second
     /// Whether the timer is for the response to a ping.
@@ -79,7 +86,7 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     var error: UpstreamError {
         if let error = security?.error { return .security(address, error) }
         if session?.isForeign == true { return .noHTTP2(address) }
-        return isReady && !hasBeenOfUse ? .noRoom(address) : .lost
+        return stage != .connecting && !hasBeenOfUse ? .noRoom(address) : .lost
     }
 
     /// Whether exchanges are under way.
@@ -185,14 +192,14 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     // MARK: HTTPClientOwner
 
     func sessionHasRoom() {
-        guard isReady else { return becomeReady() }
+        guard stage != .connecting else { return becomeReady() }
         owner.hasRoom(self)
     }
 
     /// The connection is good for use once the peer has shown that it speaks the protocol.
     private func becomeReady() {
         guard let session, session.isReady else { return }
-        isReady = true
+        stage = .ready
         keepAlive()
         limitAge()
         owner.connectFinished(self, errno: 0)
@@ -201,21 +208,21 @@ final class UpstreamConnection: WireOwner, HTTPClientOwner {
     /// Ends the connection when it has grown old, up to a tenth earlier: connections that were made together, by however
     /// many sidecars, are not to be made again together.
     private func limitAge() {
-        guard let age = upstream.maxAge else { return }
+        guard let age = upstream.settings.timeouts.maxAge else { return }
         let timer = Timer(on: context.loop.timers) { [unowned self] in retire() }
         ageTimer = timer
         timer.arm(after: age - .nanoseconds(.random(in: 0...age.nanoseconds / 10)))
     }
 
     private func retire() {
-        hasAged = true
+        stage = .aged
         owner.aged(self)
         drain()
     }
 
     /// Asks for a sign of life now and then while calls are under way; one that did not come ends the connection.
     private func keepAlive() {
-        guard version == .http2, let interval = upstream.keepalive else { return }
+        guard version == .http2, let interval = upstream.settings.timeouts.keepalive else { return }
         let timer = keepaliveTimer ?? Timer(on: context.loop.timers) { [unowned self] in keepAlive() }
         keepaliveTimer = timer
         guard let session else { return }

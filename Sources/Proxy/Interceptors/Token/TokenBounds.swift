@@ -90,7 +90,9 @@ struct TokenBounds: Sendable {
     private func rejection(of call: Call) -> String? {
         guard let upstream = call.route.upstream else { return nil }
         let name = upstream.settings.name
-        if !upstream.isConfidential, !allowsClearText { return "the token cannot be sent to \(name) in clear text" }
+        if !upstream.settings.isConfidential, !allowsClearText {
+            return "the token cannot be sent to \(name) in clear text"
+        }
         guard !hosts.isEmpty else { return nil }
         if !allows(upstream.settings) { return "the token cannot be sent to \(name), which is not in its hosts" }
         // Behind one address there may be many hosts, and here the caller says which.
