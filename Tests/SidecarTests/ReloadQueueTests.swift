@@ -13,7 +13,7 @@ import Testing
         { [told] _ in told.names.append(name) }
     }
 
-    private func tell(_ waiting: [Daemon.ReloadCompletion]) {
+    private func finish(_ waiting: [Daemon.ReloadCompletion]) {
         for then in waiting { then(.success(1)) }
     }
 
@@ -27,7 +27,7 @@ import Testing
         #expect(areBehind == [true, true])
         queue.succeed()?(.success(1))
         #expect(told.names == ["first"])
-        tell(queue.end())
+        finish(queue.end())
         #expect(told.names == ["first", "second", "third"])
         let isBehindNoneAgain = queue.waitBehind(waiter("late"))
         #expect(!isBehindNoneAgain)
@@ -40,7 +40,7 @@ import Testing
         queue.begin()
         queue.wait(waiter("first"))
         _ = queue.waitBehind(waiter("second"))
-        tell(queue.abandon())
+        finish(queue.abandon())
         #expect(told.names == ["first", "second"])
         let isBehind = queue.waitBehind(waiter("third"))
         #expect(isBehind)

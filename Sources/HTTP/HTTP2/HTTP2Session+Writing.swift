@@ -86,7 +86,7 @@ extension HTTP2Session {
     ///
     /// Trailers need no window, so where nothing else waits they do not wait for one either.
     func hasEnd(_ stream: HTTP2Stream) {
-        guard stream.isOnWire, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
+        guard stream.output != .queued, stream.queuedBytes == 0, stream.trailers?.count ?? 0 > 0, !isClosed,
             stream.position >= 0, let trailers = stream.removeTrailers()
         else { return hasData(stream) }
         submit(trailers, on: stream.id)
@@ -102,8 +102,8 @@ extension HTTP2Session {
     }
 
     private func resumeData(_ stream: HTTP2Stream) {
-        guard stream.isDeferred else { return }
-        stream.isDeferred = false
+        guard stream.output == .deferred else { return }
+        stream.output = .open
         unsafe _ = nghttp2_session_resume_data(engine, stream.id)
     }
 
@@ -180,7 +180,7 @@ extension HTTP2Session {
         let waiting = isDirect ? unsafe direct?.count ?? 0 : stream.queuedBytes
         let count = min(waiting, room)
         if count == 0, !stream.hasEnded || stream.isReset {
-            stream.isDeferred = true
+            stream.output = .deferred
             return Int(NGHTTP2_ERR_DEFERRED.rawValue)
         }
         unsafe flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
@@ -249,7 +249,7 @@ extension HTTP2Session {
     ///
     /// - Returns: whether nothing is left of what the stream's user may be waiting for.
     private func sent(on stream: HTTP2Stream, isData: Bool, isEnd: Bool) -> Bool {
-        stream.isOnWire = true
+        if stream.output == .queued { stream.output = .open }
         if isData { guardian.sentData() }
         guard !isEnd else {
             stream.sentEnd()
@@ -266,7 +266,7 @@ extension HTTP2Session {
         let header = unsafe frame.pointee.hd
         // Whether nghttp2 tells of the end of such a stream depends on how far it came; here it ends for certain.
         guard !isServer, UInt32(header.type) == NGHTTP2_HEADERS.rawValue,
-            let stream = streams.first(where: { $0.id == header.stream_id && !$0.isOnWire })
+            let stream = streams.first(where: { $0.id == header.stream_id && $0.output == .queued })
         else { return 0 }
         unsafe _ = nghttp2_session_set_stream_user_data(engine, stream.id, nil)
         remove(stream)

@@ -4,7 +4,7 @@ internal import Time
 /// One exchange on an HTTP/2 connection.
 ///
 /// What the user sends waits in `outbound` until the session puts it into frames; what arrives while the user wants
-/// nothing waits in `inbound`, at most a window of it.
+/// nothing waits in `inbox`, at most a window of it.
 ///
 /// ```
 /// sending:   nothing → body → ended → sent
@@ -31,8 +31,16 @@ final class HTTP2Stream: HTTPStream {
     var headBytes = 0
     /// What ends the message that is sent; once it is there, the body is followed by it.
     private(set) var trailers: HTTPHead?
-    /// Whether nghttp2 has been told that there is nothing to send for now.
-    var isDeferred = false
+    /// Whether the message that is sent gets into the output.
+    enum Output {
+        /// Its head waits to be written.
+        case queued
+        case open
+        /// nghttp2 has been told that there is nothing to send for now.
+        case deferred
+    }
+
+    var output = Output.queued
     /// Whether so much has waited that the user may be waiting for it to go.
     var notifiesDrained = false
     private static let much = 64 * 1024
@@ -43,14 +51,8 @@ final class HTTP2Stream: HTTPStream {
     private(set) var window = HTTP2Session.streamWindow
     /// How many bytes the user has taken since the window was made as large as it is.
     private var taken = 0
-    private var inbound: ByteQueue?
-    private var inboundTrailers: HTTPHead?
-    private var endIsWaiting = false
-    private var pauses: PauseReason = []
-    private var isDelivering = false
+    private var inbox = HTTP2Inbox()
     private var discarded = 0
-    /// Whether the head of the request has gone into the output; on the upstream's side.
-    var isOnWire = false
     /// How large the interim heads were.
     var interimBytes = 0
     /// Whether what the peer sent on the stream broke the protocol.
@@ -71,7 +73,7 @@ final class HTTP2Stream: HTTPStream {
 
     var isCrowded: Bool { queuedBytes > 0 && session.waiting > HTTP2Session.maxWaiting }
 
-    var heldBytes: Int { (outbound?.capacity ?? 0) + (inbound?.capacity ?? 0) }
+    var heldBytes: Int { (outbound?.capacity ?? 0) + (inbox.body?.capacity ?? 0) }
 
     var waitsSince: Instant { queuedBytes > 0 ? session.waitsSince(self) : .max }
 
@@ -138,13 +140,13 @@ final class HTTP2Stream: HTTPStream {
     }
 
     func pause(_ reason: PauseReason) {
-        pauses.insert(reason)
+        inbox.pauses.insert(reason)
     }
 
     func resume(_ reason: PauseReason) {
-        guard !pauses.isEmpty else { return }
-        pauses.remove(reason)
-        if pauses.isEmpty { deliverRest() }
+        guard !inbox.pauses.isEmpty else { return }
+        inbox.pauses.remove(reason)
+        if inbox.pauses.isEmpty { deliverRest() }
     }
 
     // MARK: What arrives
@@ -152,9 +154,9 @@ final class HTTP2Stream: HTTPStream {
     /// Bytes of the body have come.
     func received(_ body: Span<UInt8>) {
         guard let user else { return discard(body.count) }
-        guard pauses.isEmpty else {
-            let queue = inbound ?? session.acquireQueue()
-            inbound = queue
+        guard inbox.pauses.isEmpty else {
+            let queue = inbox.body ?? session.acquireQueue()
+            inbox.body = queue
             queue.append(body)
             // Last: whoever is told may take what waits.
             return session.hold(body.count)
@@ -186,36 +188,36 @@ final class HTTP2Stream: HTTPStream {
     func receivedEnd(trailers: HTTPHead?) {
         guard receiving != .ended else { return }
         receiving = .ended
-        guard inbound?.isEmpty ?? true, pauses.isEmpty else {
-            endIsWaiting = true
-            if let trailers, trailers.count > 0 { inboundTrailers = session.copy(trailers) }
+        guard inbox.isEmpty, inbox.pauses.isEmpty else {
+            inbox.endIsWaiting = true
+            if let trailers, trailers.count > 0 { inbox.trailers = session.copy(trailers) }
             return
         }
         reportEnd(trailers)
     }
 
     /// Whether bytes wait that the user is still to be given.
-    var holdsInput: Bool { endIsWaiting || !(inbound?.isEmpty ?? true) }
+    var holdsInput: Bool { inbox.endIsWaiting || !inbox.isEmpty }
 
     private func deliverRest() {
-        guard !isDelivering else { return }
-        isDelivering = true
-        while pauses.isEmpty, let inbound, !inbound.isEmpty, let user {
-            let count = inbound.count
+        guard !inbox.isBeingDelivered else { return }
+        inbox.isBeingDelivered = true
+        while inbox.pauses.isEmpty, let body = inbox.body, !body.isEmpty, let user {
+            let count = body.count
             // Taken in whole: what is told may pause again, and then nothing is left to be told.
-            user.received(body: inbound.readable)
-            inbound.drop(count)
+            user.received(body: body.readable)
+            body.drop(count)
             session.release(count)
             session.consume(count, of: self)
         }
-        isDelivering = false
-        if user == nil, let inbound {
-            session.release(inbound.count)
-            inbound.removeAll()
+        inbox.isBeingDelivered = false
+        if user == nil, let body = inbox.body {
+            session.release(body.count)
+            body.removeAll()
         }
-        guard inbound?.isEmpty ?? true, pauses.isEmpty, endIsWaiting else { return }
-        endIsWaiting = false
-        let trailers = inboundTrailers.take()
+        guard inbox.isEmpty, inbox.pauses.isEmpty, inbox.endIsWaiting else { return }
+        inbox.endIsWaiting = false
+        let trailers = inbox.trailers.take()
         reportEnd(trailers)
         if let trailers { session.release(trailers) }
         if position < 0 { end(reporting: nil) }
@@ -262,8 +264,8 @@ final class HTTP2Stream: HTTPStream {
 
     private func releaseAll() {
         releaseOutbound()
-        endIsWaiting = false
-        if let head = inboundTrailers.take() { session.release(head) }
+        inbox.endIsWaiting = false
+        if let head = inbox.trailers.take() { session.release(head) }
         releaseInbound()
     }
 
@@ -276,13 +278,13 @@ final class HTTP2Stream: HTTPStream {
 
     private func releaseInbound() {
         // What is being delivered is released by whoever delivers it.
-        guard !isDelivering, let queue = inbound.take() else { return }
+        guard !inbox.isBeingDelivered, let queue = inbox.body.take() else { return }
         session.release(queue.count)
         session.release(queue)
     }
 
     /// Whether the peer has surely not begun to process the request (RFC 9113 §8.7).
     private func isUnprocessed(_ reason: HTTPReset) -> Bool {
-        !session.isServer && (!isOnWire || reason == .code(.refusedStream))
+        !session.isServer && (output == .queued || reason == .code(.refusedStream))
     }
 }

@@ -33,13 +33,19 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// What the head that is being read counts for.
     private var headMemory = MemoryShare()
     private var isDiscarding = false
-    /// Whether responses of HTTP/1.1 say that the connection closes after them.
-    private var isClosing: Bool
-    /// Whether the connection was there when the daemon was told to stop, and may have a call of that time.
-    private var wasBusy = false
-    private var isDraining = false
+    private var leave: Leave
     /// Whether nothing is left to do but to send what waits.
     private var isEnding = false
+
+    /// How far it has been told to leave its caller.
+    private struct Leave {
+        /// Responses of HTTP/1.1 say that the connection closes after them.
+        var isAnnounced: Bool
+        /// The connection was there when the daemon was told to stop, and may have a call of that time.
+        var wasBusy = false
+        /// It closes when it is idle.
+        var isDraining = false
+    }
 
     /// How long a caller that receives a GOAWAY is waited for.
     static let shutdownTime = Duration.second
@@ -49,7 +55,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         self.peer = peer
         let (service, context) = (acceptor.service, acceptor.context)
         limits = service.limits
-        isClosing = acceptor.isClosing
+        leave = Leave(isAnnounced: acceptor.isClosing)
         security = transport as? TLSTransport
         idleSince = context.loop.now
         let isSecured = security != nil
@@ -64,28 +70,28 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     var context: WireContext { acceptor.context }
 
     /// How long the connection may be idle.
-    private var idleTimeout: Duration? { isDraining ? Self.shutdownTime : acceptor.idleTimeout }
+    private var idleTimeout: Duration? { leave.isDraining ? Self.shutdownTime : acceptor.idleTimeout }
 
     /// Has the next response of HTTP/1.1 say that the connection closes after it; an idle connection stays open for it.
     ///
     /// With `movesOn` somebody goes on accepting on the listener, so a GOAWAY sends an HTTP/2 caller there now.
     func announceClose(movesOn: Bool) {
-        isClosing = true
+        leave.isAnnounced = true
         guard movesOn else {
             session?.announceClose()
             return
         }
         if version == .http2 {
             drain()
-            wasBusy = true
+            leave.wasBusy = true
         } else {
             session?.announceClose()
-            wasBusy = session?.isBusy == true
+            leave.wasBusy = session?.isBusy == true
         }
     }
 
     /// Whether a call is under way that began before `announceClose`.
-    var isLeaving: Bool { wasBusy && session?.isBusy == true }
+    var isLeaving: Bool { leave.wasBusy && session?.isBusy == true }
 
     /// Whether the caller has got its last response and has not closed the connection yet.
     var isLingering: Bool { wire?.isLingering == true }
@@ -94,13 +100,13 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     func drain() {
         // A request that has come already is no idle connection.
         wire?.readable()
-        isClosing = true
-        isDraining = true
+        leave.isAnnounced = true
+        leave.isDraining = true
         shutDown()
     }
 
     /// Whether no call is under way, and none is coming, as far as is known.
-    var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !isDraining && session?.isBusy != true }
+    var isIdle: Bool { !isReadingHead && !isEnding && !isEvicted && !leave.isDraining && session?.isBusy != true }
 
     /// Whether a call is under way whose head has come whole.
     var hasCall: Bool { session?.isBusy == true && !isReadingHead }
@@ -172,7 +178,7 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
         switch version {
         case .http1:
             let session = context.http1.acquire(for: self, output: wire.output, limits: limits)
-            if isClosing { session.announceClose() }
+            if leave.isAnnounced { session.announceClose() }
             return session
         case .http2:
             watchForStalls()

@@ -4,7 +4,7 @@ internal import HTTP
 internal import Protocols
 internal import Telemetry
 
-/// The body of a request as far as it has been sent, for another attempt.
+/// The body of a request as far as it has been sent, for a retry.
 struct RetryBuffer {
     /// Nil if there is none, or too much of it.
     var body: ByteQueue?

@@ -12,7 +12,7 @@ struct UpstreamLeg {
         case waiting
         /// The call goes to its destination.
         case forwarded
-        /// It goes through a part of the chain once more, for another attempt.
+        /// It goes through a part of the chain once more, for a retry.
         case retried
     }
 

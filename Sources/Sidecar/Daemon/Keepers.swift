@@ -4,6 +4,6 @@ struct Keepers {
     let memory: MemoryKeeper
     /// Ends stalled calls where memory is short.
     let relief: MemoryRelief
-    /// Notices workers that are stuck.
+    /// Watches for workers that are stuck.
     let health: WorkerHealth
 }
