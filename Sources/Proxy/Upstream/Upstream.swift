@@ -31,6 +31,8 @@ final class Upstream {
     var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     let authority: [UInt8]?
+    /// Whether what is sent there cannot be read on the way; kept, as the settings have to read an address for it.
+    let isConfidential: Bool
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void
@@ -74,6 +76,7 @@ final class Upstream {
             perThousand: settings.retryBudget.perThousand,
             minimumPerSecond: settings.retryBudget.minimumPerSecond
         )
+        isConfidential = settings.isConfidential
         authority = settings.authority.map { Array($0.utf8) }
         fixed =
             switch settings.url.scheme {

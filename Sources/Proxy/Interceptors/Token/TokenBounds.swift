@@ -90,7 +90,7 @@ struct TokenBounds: Sendable {
     private func rejection(of call: Call) -> String? {
         guard let upstream = call.route.upstream else { return nil }
         let name = upstream.settings.name
-        if !upstream.settings.isConfidential, !allowsClearText {
+        if !upstream.isConfidential, !allowsClearText {
             return "the token cannot be sent to \(name) in clear text"
         }
         guard !hosts.isEmpty else { return nil }
