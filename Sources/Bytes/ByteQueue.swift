@@ -95,6 +95,8 @@ public final class ByteQueue {
 
     /// Appends `value` in decimal.
     public func append(decimal value: Int) {
+        // Most lengths and counts are small.
+        if (0..<1000).contains(value) { return append(small: value) }
         var digits: InlineArray<20, UInt8> = .init(repeating: 0)
         var position = 20
         var rest = value.magnitude
@@ -105,6 +107,14 @@ public final class ByteQueue {
         } while rest > 0
         if value < 0 { append(byte: UInt8(ascii: "-")) }
         append(digits.span.extracting(position..<20))
+    }
+
+    /// Appends a value of at most three digits in decimal.
+    private func append(small value: Int) {
+        let zero = UInt8(ascii: "0")
+        if value >= 100 { append(byte: zero + UInt8(truncatingIfNeeded: value / 100)) }
+        if value >= 10 { append(byte: zero + UInt8(truncatingIfNeeded: value / 10 % 10)) }
+        append(byte: zero + UInt8(truncatingIfNeeded: value % 10))
     }
 
     /// Appends `value` in lower-case hexadecimal without leading zeros.
