@@ -1,6 +1,6 @@
 internal import HTTP
 
-/// What an upstream adds to the heads of its requests, and takes from those of its response.number.
+/// What an upstream adds to the heads of its requests, and takes from those of its responses.
 extension Call {
     /// Gives the head that is about to leave the defaults and the cookies of its upstream.
     ///

@@ -6,7 +6,7 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// A call's way through its chain: requests first to last, response.number and the end last to first.
+/// A call's way through its chain: requests first to last, responses and the end last to first.
 extension Call {
     /// Lets an event go on through the chain from the link at `start`, and out of it behind the last.
     ///

@@ -2,7 +2,7 @@ internal import Bytes
 internal import HTTP
 internal import RPC
 
-/// Asks the rules about the response.number of one worker's calls.
+/// Asks the rules about the responses of one worker's calls.
 final class ValidateInterceptor: Interceptor {
     typealias CallState = Validation
 

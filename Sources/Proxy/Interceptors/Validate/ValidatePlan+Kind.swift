@@ -4,7 +4,7 @@ extension ValidatePlan {
     static let kind = InterceptorKind(
         name: "validate",
         summary: """
-            Checks response.number, and errors that prevent one. The first rule that matches passes the response, \
+            Checks responses, and errors that prevent one. The first rule that matches passes the response, \
             turns it into an error, changes it, or retries the request. Rules on messages apply when a message \
             arrives, and rules on trailers and codes when the response ends. What the caller has received by \
             then stays. Messages are checked only as JSON: a unary message, the first message of a stream, or a \

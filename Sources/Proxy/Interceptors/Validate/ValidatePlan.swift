@@ -1,7 +1,7 @@
 internal import Configuration
 internal import RPC
 
-/// Asks rules about response.number; one that says so has the call retried.
+/// Asks rules about responses; one that says so has the call retried.
 struct ValidatePlan: InterceptorPlan, Redacting {
     let events: EventSet
     /// What comes behind a response that waits is dropped with it, if the call is retried.

@@ -8,7 +8,7 @@ internal import Protocols
 internal import RPC
 internal import Time
 
-/// One rule: for which response.number it is, and what becomes of them.
+/// One rule: for which responses it is, and what becomes of them.
 struct ValidateRule: Sendable {
     /// What becomes of a response.
     enum Outcome: Sendable {
@@ -40,7 +40,7 @@ struct ValidateRule: Sendable {
         Option(
             "when",
             .section(ResponseCondition.options),
-            "The response.number that the rule applies to. The default is every response of the upstream."
+            "The responses that the rule applies to. The default is every response of the upstream."
         ),
         Option("next", .section([]), oneOf: outcome, "Passes the response unchanged. Later rules do not apply."),
         Option(
@@ -68,7 +68,7 @@ struct ValidateRule: Sendable {
             "allow_empty",
             .bool,
             default: "true",
-            "For `default`: allows response.number without a message or body."
+            "For `default`: allows responses without a message or body."
         ),
     ]
 

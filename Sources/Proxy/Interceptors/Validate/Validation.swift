@@ -9,7 +9,7 @@ internal import RPC
 internal import Telemetry
 internal import Time
 
-/// What the rules say of the response.number to one call.
+/// What the rules say of the responses to one call.
 final class Validation {
     private let rules: [ValidateRule]
     private let headerRules: [HeaderRules?]
@@ -17,7 +17,7 @@ final class Validation {
     private let worker: WorkerServices
     /// The rule to be asked next; past the last when that is over.
     private var position = 0
-    /// The rules for whose response.number the head is one, a bit each.
+    /// The rules for whose responses the head is one, a bit each.
     private var candidates: UInt64 = 0
     private var status = 0
     private var json: JSONValue?
