@@ -139,8 +139,9 @@ public final class HTTPHead {
     public func setMethod(_ bytes: Span<UInt8>) { methodRange = arena.add(bytes) }
     /// Sets the path with the query.
     public func setTarget(_ bytes: Span<UInt8>) {
-        let range = arena.add(bytes)
-        place = TargetPlace(range: range, pathCount: bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count)
+        // First: bytes that lie in this arena may lie elsewhere once more is added to it.
+        let pathCount = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        place = TargetPlace(range: arena.add(bytes), pathCount: pathCount)
         note(.set, .path)
     }
     /// Sets the host and the port.

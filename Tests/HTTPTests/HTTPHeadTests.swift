@@ -66,6 +66,14 @@ import Testing
         #expect(head.count == 0 && head.method.count == 0 && head.contentLength == nil && !head.expectsContinue)
     }
 
+    @Test func `a target may be made of the head itself, however full that is`() {
+        for padding in 0..<2100 {
+            let head = Message.request("GET", "/path?query", ["x": String(repeating: "a", count: padding)])
+            head.setTarget(head.path)
+            #expect(head.path.string == "/path" && head.target.string == "/path" && head.query.count == 0)
+        }
+    }
+
     @Test func `a pool gives heads back empty`() {
         let pool = HTTPHeadPool()
         let head = pool.acquire()

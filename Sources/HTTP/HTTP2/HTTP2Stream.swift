@@ -15,6 +15,14 @@ final class HTTP2Stream: HTTPStream {
     enum Sending: Int { case nothing, body, ended, sent }
     /// How far the peer's message has come; interim heads do not count.
     enum Receiving { case head, body, ended }
+    /// Whether the message that is sent gets into the output.
+    enum Output {
+        /// Its head waits to be written.
+        case queued
+        case open
+        /// nghttp2 has been told that there is nothing to send for now.
+        case deferred
+    }
 
     let session: HTTP2Session
     /// The number of the stream on its connection.
@@ -31,15 +39,7 @@ final class HTTP2Stream: HTTPStream {
     var headBytes = 0
     /// What ends the message that is sent; once it is there, the body is followed by it.
     private(set) var trailers: HTTPHead?
-    /// Whether the message that is sent gets into the output.
-    enum Output {
-        /// Its head waits to be written.
-        case queued
-        case open
-        /// nghttp2 has been told that there is nothing to send for now.
-        case deferred
-    }
-
+    /// Whether the message that is sent gets into the output; a request that is queued is not processed by anybody.
     var output = Output.queued
     /// Whether so much has waited that the user may be waiting for it to go.
     var notifiesDrained = false

@@ -23,7 +23,8 @@ enum LoopGuard {
         return queue.readable.array
     }()
 
-    /// Whether a request has come back too often; else it is marked if it has come back, or if `isSample` says so.
+    /// Whether a request has come back too often; else the head that goes upstream is marked, if it has come back, or if
+    /// `isSample` says so.
     ///
     /// Not on the way of ordinary calls: to be asked only while more than `few` calls are under way.
     static func findsLoop(in request: HTTPHead, isSample: Bool) -> Bool {

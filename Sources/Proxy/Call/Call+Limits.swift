@@ -17,9 +17,9 @@ extension Call {
 
     private func makeMeter() -> MessageMeter {
         var meter = MessageMeter(rpcProtocol, .request, limit: callerLeg.listener.requestMessageLimit)
-        let request = request
-        let announced = rpcProtocol == .connectGet ? ConnectQuery(request.query)?.messageSize : nil
-        if let length = announced ?? request.contentLength { meter.announce(length) }
+        let received = received
+        let announced = rpcProtocol == .connectGet ? ConnectQuery(received.query)?.messageSize : nil
+        if let length = announced ?? received.contentLength { meter.announce(length) }
         if flows.request.hasArrived { meter.end() }
         return meter
     }

@@ -167,7 +167,7 @@ extension Call {
 
     /// Writes a message as the body has it; one that nobody has changed is not copied.
     func write(_ message: Message, _ bytes: Span<UInt8>, _ direction: Direction, to send: (Span<UInt8>) -> Void) {
-        let rpcProtocol = direction == .request ? rpcProtocol : responseProtocol
+        let rpcProtocol = direction == .request ? upstreamLeg.rpcProtocol : responseProtocol
         guard message.isChanged else {
             return message.withArrived(bytes) { payload in
                 write(payload, isCompressed: message.isCompressed, rpcProtocol, to: send)
@@ -177,7 +177,8 @@ extension Call {
             return message.withPayload(or: bytes) { write($0, isCompressed: false, rpcProtocol, to: send) }
         }
         let compressed = worker.acquireQueue()
-        message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression(direction), into: compressed) }
+        let compression = direction == .request ? compressionUpstream : response.compression
+        message.withPayload(or: bytes) { worker.compressor.compress($0, as: compression, into: compressed) }
         write(compressed.readable, isCompressed: true, rpcProtocol, to: send)
         worker.release(compressed)
     }

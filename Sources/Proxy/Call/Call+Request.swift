@@ -96,7 +96,7 @@ extension Call {
     }
 
     private func requestHeadLeaves() {
-        guard !upstreamLeg.isRetried else { return attempt() }
+        guard !upstreamLeg.isRetried else { return startAttempt() }
         upstreamLeg.progress = .waiting
         // What says how long the body is, or that there is none, waits until that is known.
         if !waitsForWhole { forward() }
@@ -135,7 +135,7 @@ extension Call {
         let target = worker.acquireQueue()
         target.append(request.path)
         target.append("?")
-        target.append(connectQuery: request.query, message: message, compression: requestCompression)
+        target.append(connectQuery: request.query, message: message, compression: compressionUpstream)
         request.setTarget(target.readable)
         worker.release(target)
     }

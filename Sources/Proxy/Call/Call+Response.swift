@@ -251,7 +251,7 @@ extension Call {
         record.decider = .martlet
         guard response.hasBegun else { return respond(with: error, before: run.chain.links.count) }
         guard flows.response.rest == nil else {
-            response.progress = .upstreamFailed
+            response.failUpstream()
             releaseHeld(.request, from: 0)
             releaseRequest()
             return endAfterRest(.response) { [unowned self] in responseFailed(error) }

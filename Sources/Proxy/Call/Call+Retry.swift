@@ -13,7 +13,7 @@ extension Call {
 
     /// Why the call cannot be retried, if it cannot.
     public var retrySkipReason: RetrySkipReason? {
-        if isOver || isClosing { return .delivered }
+        if isClosing { return .delivered }
         guard upstreamLeg.isForwarded else { return .unsent }
         if let reason = upstreamLeg.retryBuffer.skipReason { return reason }
         guard upstreamLeg.retryBuffer.isWanted else { return .buffer }
@@ -75,7 +75,7 @@ extension Call {
         record.message = []
         run.retry(index)
         ledger.enter(.chain, at: worker.context.loop.now)
-        attemptAgain()
+        retryAttempt()
     }
 
     /// Says in a gRPC request how often it was sent before (gRFC A6).

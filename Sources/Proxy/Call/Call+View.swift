@@ -93,11 +93,15 @@ extension Call {
         }
     }
 
-    /// How the messages of the request are compressed.
+    /// How the messages are compressed that the caller sends; that of a Connect GET is in the query as it goes upstream.
     var requestCompression: Compression {
-        let rpcProtocol = rpcProtocol
+        rpcProtocol == .connectGet ? compressionUpstream : received.compression(rpcProtocol)
+    }
+
+    /// How the messages of the request are compressed on their way upstream, as its head says.
+    var compressionUpstream: Compression {
         let request = request
-        if rpcProtocol == .connectGet { return ConnectQuery(request.query)?.compression ?? .identity }
-        return request.compression(rpcProtocol)
+        guard upstreamLeg.rpcProtocol == .connectGet else { return request.compression(upstreamLeg.rpcProtocol) }
+        return ConnectQuery(request.query)?.compression ?? .identity
     }
 }

@@ -26,7 +26,7 @@ extension Call {
         if let rejection = callerLeg.listener.callerGuard.rejection(of: received, overTCP: peer.isTCP) {
             return reject(rejection)
         }
-        if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: received, isSample: isTimed) {
+        if generation.calls > LoopGuard.few, LoopGuard.findsLoop(in: request, isSample: isTimed) {
             return reject(.loop)
         }
         chooseRoute()
@@ -71,11 +71,11 @@ extension Call {
             upstreamLeg.timer = timer
             timer.arm(after: limit)
         }
-        attempt()
+        startAttempt()
     }
 
     /// Sends the request, as far as it has come, on a connection to the upstream.
-    func attempt() {
+    func startAttempt() {
         guard case .upstream(let upstream) = route.destination else { return }
         let attempt = Attempt(of: self, on: upstream)
         upstreamLeg.attempt = attempt
@@ -183,7 +183,7 @@ extension Call {
         if let limit = error.limit { worker.counters.limitHit(limit) }
         if attempt.canRetry(after: error), isRetryable, record.attempts < SentRequest.maxAttempts {
             worker.counters.retry(.connection, on: attempt.upstream.counter)
-            return attemptAgain()
+            return retryAttempt()
         }
         attempt.cancel()
         upstreamLeg.attempt = nil
@@ -202,8 +202,8 @@ extension Call {
     }
 
     /// Retries: the head goes again through what runs for each attempt, as it entered there.
-    func attemptAgain() {
-        guard let first = run.firstPerAttempt else { return attempt() }
+    func retryAttempt() {
+        guard let first = run.firstPerAttempt else { return startAttempt() }
         upstreamLeg.attempt = nil
         upstreamLeg.progress = .retried
         request.returnToMark()

@@ -51,6 +51,11 @@ struct CallResponse {
     /// Whether its head has set out, and was not dropped.
     var hasBegun: Bool { number > discarded }
 
+    /// The upstream has failed behind what is still on its way; one that was ended before stays so.
+    mutating func failUpstream() {
+        if progress == .open { progress = .upstreamFailed }
+    }
+
     /// Another head sets out.
     mutating func begin(isHeadLast: Bool) {
         number += 1

@@ -4,7 +4,7 @@ internal import Protocols
 
 /// The side of a call that its caller has: who it is, what it speaks, and what it has asked for.
 ///
-/// The head stays as it came: what interceptors and the upstream's settings change is the head of the upstream's leg.
+/// The head stays as it came: what interceptors and the upstream's settings change is `Call.request`.
 struct CallerLeg {
     let listener: CallerService
     let peer: Peer

@@ -3,7 +3,7 @@ internal import Events
 internal import HTTP
 internal import Protocols
 
-/// The side of a call that its upstream has: the request as it goes there, and how far it has come.
+/// The side of a call that its upstream has: what becomes of the request, whose head is `Call.request`, and how far that is.
 struct UpstreamLeg {
     /// How far the head of the request has come.
     enum Progress: Comparable {
@@ -37,7 +37,7 @@ struct UpstreamLeg {
     var retryBuffer = RetryBuffer()
     /// Why there is no response from the upstream, if that is why.
     var error: UpstreamError?
-    /// Rings when the time is over that the upstream's settings allow.
+    /// Fires when the time is over that the upstream's settings allow.
     var timer: Timer?
     private var pathProcedure: Procedure?
     private var pathVersion: Int

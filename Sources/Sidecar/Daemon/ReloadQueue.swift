@@ -3,7 +3,7 @@
 /// Pure: who has loaded the file hands it to the workers, and tells those that are given back here.
 struct ReloadQueue {
     /// Who waits for the reload that is on its way.
-    private(set) var current: Daemon.ReloadCompletion?
+    private var current: Daemon.ReloadCompletion?
     /// Who waits for the next; nil where none is on its way.
     private var waiting: [Daemon.ReloadCompletion]?
     /// The file has changed while a worker was stuck.

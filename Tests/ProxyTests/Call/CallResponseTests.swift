@@ -22,6 +22,15 @@ import Testing
         }
     }
 
+    @Test func `a failure of the upstream opens no response that has ended`() {
+        var response = Self.response()
+        response.failUpstream()
+        #expect(response.progress == .upstreamFailed)
+        response.progress = .closed
+        response.failUpstream()
+        #expect(response.progress == .closed)
+    }
+
     @Test func `a response that is dropped for a retry is none any more`() {
         var response = Self.response()
         response.begin(isHeadLast: true)

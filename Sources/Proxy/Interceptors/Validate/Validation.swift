@@ -69,7 +69,8 @@ final class Validation {
         guard position < rules.count else { return .next }
         readWishes(end.trailers)
         let isEmpty =
-            isEmpty && (call.rpcProtocol.hasEnvelopes || call.flows.response.form == .bare || call.response.isHeadLast)
+            isEmpty
+            && (call.rpcProtocol.hasEnvelopes || call.flows.response.form?.isWhole == true || call.response.isHeadLast)
         return decide(
             ResponseFacts(end: end, json: json, isEmpty: isEmpty),
             call,
