@@ -28,9 +28,8 @@ enum Heads {
         demandSame(shouted, read(type, 1).rpcProtocol, "case does not matter in a content type")
         let several = read(type, 2).rpcProtocol
         demand(several == .http, "several content types are none: \(several)")
-        var moved = call
-        moved.update(path: path.span)
-        demandSame(moved, call, "the same path tells the same")
+        let procedure = Procedure(path: path.span, in: call.rpcProtocol)
+        demand(procedure == call.procedure, "the same path tells the same")
         let error = call.error(compression: .unknown, query: query.span)
         let isAsked = call.rpcProtocol != .http && call.rpcProtocol != .connectGet
         demand(!isAsked || error != nil, "an unknown compression is a fault")
