@@ -8,7 +8,7 @@ public import Time
 
 /// What interceptors see of a call, beside the head of its request. Nothing of it is good once `finished` has returned.
 extension Call {
-    /// The head of the request as it came; nothing changes it.
+    /// The head of the request as it came, by which the caller gets its response; not to be changed.
     public var received: HTTPHead { callerLeg.head }
 
     /// Who calls.

@@ -13,7 +13,7 @@ struct CallerLeg {
     let head: HTTPHead
     let classification: Classification
 
-    /// What the caller speaks, and is answered in.
+    /// What the caller speaks, and gets its response in.
     var rpcProtocol: RPCProtocol { classification.rpcProtocol }
 
     /// Reads a response that was made here.

@@ -6,7 +6,7 @@ internal import Time
 
 /// One direction of a call behind its head: how the body is looked at, and what of it is under way.
 struct Flow {
-    /// Its end has come.
+    /// Its end has come; kept for the request alone.
     var hasArrived = false
     /// How the body is looked at, once that is known.
     var form: BodyForm?
