@@ -122,10 +122,7 @@ extension Span<UInt8> {
 
     /// A copy of the bytes; allocates, so not for the path of a call.
     public var array: [UInt8] {
-        var copy: [UInt8] = []
-        copy.reserveCapacity(count)
-        for index in 0..<count { copy.append(self[index]) }
-        return copy
+        unsafe withUnsafeBufferPointer { unsafe Array($0) }
     }
 
     /// The bytes as text, with what is not UTF-8 repaired; allocates, so not for the path of a call.

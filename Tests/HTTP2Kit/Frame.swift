@@ -52,10 +52,17 @@ extension Collection<UInt8> {
     package var bigEndian: Int { reduce(0) { $0 << 8 | Int($1) } }
 
     /// One character for each byte, so that bytes that are no UTF-8 can be compared as well.
-    package var latin1: String { String(String.UnicodeScalarView(map { Unicode.Scalar($0) })) }
+    package var latin1: String {
+        // Nearly all is ASCII, for which there is a way that is fast without optimization too.
+        let text = String(decoding: self, as: UTF8.self)
+        return text.isASCII ? text : String(String.UnicodeScalarView(map { Unicode.Scalar($0) }))
+    }
 }
 
 extension String {
     /// One byte for each character; the other way round.
-    package var latin1: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
+    package var latin1: [UInt8] { isASCII ? Array(utf8) : unicodeScalars.map { UInt8($0.value) } }
+
+    /// Everything else has fewer units in UTF-16 than in UTF-8.
+    fileprivate var isASCII: Bool { utf16.count == utf8.count }
 }

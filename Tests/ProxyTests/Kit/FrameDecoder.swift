@@ -145,6 +145,26 @@ final class FrameDecoder {
 extension String {
     /// The parts between these separators.
     func components(_ separator: String) -> [String] {
-        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+        let (bytes, separator) = (Array(utf8), Array(separator.utf8))
+        var parts: [String] = []
+        var start = 0
+        while let end = bytes.index(of: separator, from: start) {
+            parts.append(String(decoding: bytes[start..<end], as: UTF8.self))
+            start = end + separator.count
+        }
+        return parts + [String(decoding: bytes[start...], as: UTF8.self)]
+    }
+}
+
+extension [UInt8] {
+    /// Where these bytes begin for the first time, from `start` on.
+    func index(of part: [UInt8], from start: Int = 0) -> Int? {
+        // The search of the library takes many times longer where it is not optimized.
+        guard count - start >= part.count else { return nil }
+        search: for index in start...count - part.count where self[index] == part[0] {
+            for offset in 1..<part.count where self[index + offset] != part[offset] { continue search }
+            return index
+        }
+        return nil
     }
 }

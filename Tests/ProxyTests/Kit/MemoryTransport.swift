@@ -96,7 +96,7 @@ final class MemoryTransport: Events.Transport {
         guard let other, !other.isClosed else { return .failed(EPIPE) }
         let count = min(bytes.count, max(0, other.room - other.arrived.count))
         guard count > 0 else { return .notNow }
-        for index in 0..<count { other.arrived.append(bytes[index]) }
+        other.arrived += bytes.extracting(0..<count).array
         return .bytes(count)
     }
 

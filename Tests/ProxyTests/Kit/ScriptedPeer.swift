@@ -157,8 +157,7 @@ final class ScriptedPeer {
     }
 
     private func acquireHead() -> String? {
-        let end = Array("\r\n\r\n".utf8)
-        guard let last = received.indices.first(where: { received[$0...].starts(with: end) }) else { return nil }
+        guard let last = received.index(of: Array("\r\n\r\n".utf8)) else { return nil }
         defer { received.removeFirst(last + 4) }
         return String(decoding: received[..<(last + 4)], as: UTF8.self)
     }

@@ -147,29 +147,27 @@ extension CallerView {
 
     /// Reads all that has come on a connection of HTTP/1.1.
     init(_ bytes: [UInt8], hasEnded: Bool) {
-        let text = bytes.latin1
         isBroken = hasEnded
-        guard let head = text.firstRange(of: "\r\n\r\n") else { return }
-        let lines = String(text[..<head.lowerBound]).components("\r\n")
+        guard let end = bytes.index(of: "\r\n\r\n".latin1) else { return }
+        let lines = bytes[..<end].latin1.components("\r\n")
         status = Int(lines[0].components(" ")[1]) ?? 0
         fields = Self.fields(lines.dropFirst().map { $0.lowercasedName })
-        let rest = String(text[head.upperBound...])
+        let rest = Array(bytes[(end + 4)...])
         guard fields["transfer-encoding"] != "chunked" else {
             readChunks(rest)
             return
         }
+        body = rest
         guard let length = fields["content-length"].flatMap({ Int($0) }) else {
-            body = rest.latin1
             isWhole = hasEnded
             return
         }
-        body = rest.latin1
         isWhole = body.count >= length
         if isWhole { isBroken = false }
     }
 
-    private mutating func readChunks(_ text: String) {
-        var rest = text.latin1[...]
+    private mutating func readChunks(_ bytes: [UInt8]) {
+        var rest = bytes[...]
         while let lineEnd = rest.firstIndex(of: 10) {
             guard let size = Int(rest[..<(lineEnd - 1)].latin1, radix: 16) else { return }
             rest = rest[(lineEnd + 1)...]

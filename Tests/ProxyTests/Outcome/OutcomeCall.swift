@@ -72,8 +72,9 @@ final class OutcomeCall {
             view.read(caller2.receiveLines(of: 1))
             if caller.end != nil, !view.isWhole { view.isBroken = true }
         } else {
-            bytes += caller.receiveAll()
-            view = CallerView(bytes, hasEnded: caller.end != nil)
+            let more = caller.receiveAll()
+            bytes += more
+            if !more.isEmpty || caller.end != nil { view = CallerView(bytes, hasEnded: caller.end != nil) }
         }
         for line in harness.eventLog.drain() where line.hasPrefix("w finished ") {
             let words = line.dropFirst("w finished ".count).split(separator: " ", maxSplits: 2)
@@ -128,15 +129,16 @@ private final class UpstreamSide {
     }
 
     private func stepHTTP1() {
-        bytes += peer.receiveAll()
-        let text = bytes.latin1
-        guard let head = text.firstRange(of: "\r\n\r\n") else { return }
-        let fields = String(text[..<head.lowerBound])
-        let rest = String(text[head.upperBound...])
-        let length = fields.firstMatch(of: /content-length: ([0-9]+)/).flatMap { Int($0.1) } ?? 0
-        let isChunked = fields.contains("transfer-encoding: chunked")
-        guard isChunked ? rest.hasSuffix("0\r\n\r\n") : rest.latin1.count >= length else { return }
-        heads.append(fields)
+        let more = peer.receiveAll()
+        bytes += more
+        guard !more.isEmpty, let end = bytes.index(of: "\r\n\r\n".latin1) else { return }
+        let head = bytes[..<end].latin1
+        let rest = bytes[(end + 4)...]
+        let lines = head.components("\r\n")
+        let length = lines.first { $0.hasPrefix("content-length: ") }.flatMap { Int($0.dropFirst(16)) } ?? 0
+        let isChunked = lines.contains("transfer-encoding: chunked")
+        guard isChunked ? rest.suffix(5) == "0\r\n\r\n".latin1[...] : rest.count >= length else { return }
+        heads.append(head)
         bytes = []
         respond(1)
     }
