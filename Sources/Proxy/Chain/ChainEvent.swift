@@ -51,7 +51,7 @@ enum ChainEvent {
             isLast || head.status != 200 ? [.responseHead, .errors] : .responseHead
         case .responseEnd(let end): end.asked
         case .message where direction == .request: .requestMessages
-        case .message(let message): message.isPlain ? .plainBodies : .responseMessages
+        case .message(let message): message.form == .plain ? .plainBodies : .responseMessages
         case .bytes: []
         }
     }

@@ -5,6 +5,16 @@ internal import Bytes
 /// Belongs to the worker's thread, and to one message: good until the hook returns, or, if that suspends, until the
 /// suspension is resumed.
 public final class Message {
+    /// What it is to its body.
+    enum Form {
+        /// One of several, in an envelope.
+        case enveloped
+        /// All of it.
+        case bare
+        /// All of it, and no message of RPC.
+        case plain
+    }
+
     /// Its number in its direction, from 1.
     public internal(set) var number = 0
     /// Whether it came compressed, and is to go on so.
@@ -13,10 +23,8 @@ public final class Message {
     private(set) var isChanged = false
     /// Whether it goes no further.
     private(set) var isDropped = false
-    /// Whether it is a body that is no message of RPC.
-    private(set) var isPlain = false
-    /// Whether messages are bare, so that there is just one.
-    let isBare: Bool
+    /// What it is to its body.
+    private(set) var form: Form
     private let queues: ByteQueuePool
     /// The message where it is not what lies in the bytes that have arrived: decompressed, changed or held.
     private(set) var current: ByteQueue?
@@ -26,7 +34,7 @@ public final class Message {
     private var added: [[UInt8]] = []
 
     init(isBare: Bool, queues: ByteQueuePool) {
-        self.isBare = isBare
+        form = isBare ? .bare : .enveloped
         self.queues = queues
     }
 
@@ -47,7 +55,7 @@ public final class Message {
     ///
     /// A bare one becomes an empty one: its body cannot be without a message.
     public func drop() {
-        if isBare { replace(with: Span()) } else { isDropped = true }
+        if form == .enveloped { isDropped = true } else { replace(with: Span()) }
     }
 
     /// Lets `payload` go on as a message of its own behind this one, to the interceptors that follow.
@@ -55,7 +63,7 @@ public final class Message {
     /// - Returns: false where messages are bare, which come alone.
     @discardableResult
     public func add(_ payload: Span<UInt8>) -> Bool {
-        guard !isBare else { return false }
+        guard form == .enveloped else { return false }
         added.append(payload.array)
         return true
     }
@@ -71,7 +79,7 @@ public final class Message {
     /// Becomes the next message.
     func begin(_ number: Int, isCompressed: Bool, isPlain: Bool = false, decompressed: ByteQueue? = nil) {
         release()
-        self.isPlain = isPlain
+        if form != .enveloped { form = isPlain ? .plain : .bare }
         current = decompressed
         self.number = number
         self.isCompressed = isCompressed
