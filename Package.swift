@@ -68,14 +68,21 @@ let floor3: [Target] = [
             "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols", "RPC",
             "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
         ]
-    )
+    ),
+    library(
+        "Interceptors",
+        [
+            "Proxy", "Events", "TLS", "HTTP", "Documents", "Patterns", "Protocols", "RPC", "Policy", "Configuration",
+            "Telemetry", "Time", "Bytes",
+        ]
+    ),
 ]
 
 let floor4: [Target] = [
     library(
         "Sidecar",
         [
-            "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
+            "Interceptors", "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
             "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
         ]
     ),
@@ -99,13 +106,16 @@ let testTargets: [Target] = [
     tests(
         "ProxyTests",
         [
-            "HTTP2Kit", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration", "Protocols",
-            "RPC", "Policy", "Telemetry", "Time", "Bytes",
+            "HTTP2Kit", "Interceptors", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration",
+            "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
         ]
     ),
     tests(
         "SidecarTests",
-        ["Sidecar", "Proxy", "Documents", "Events", "HTTP", "Configuration", "Telemetry", "Time", "Bytes"]
+        [
+            "Sidecar", "Interceptors", "Proxy", "Documents", "Events", "HTTP", "Configuration", "Telemetry", "Time",
+            "Bytes",
+        ]
     ),
 ]
 
@@ -145,7 +155,7 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Policy", "PublicSuffixes",
+                "CLlhttp", "Interceptors", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Policy", "PublicSuffixes",
                 "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",

@@ -12,7 +12,7 @@ package struct LogMessage: Sendable {
 
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
 /// thousand times a second is told once, and how often it was.
-final class LogLimiter {
+package final class LogLimiter {
     private static let pause = 10 * Duration.second
     /// The most subjects that are remembered.
     private static let maxSubjects = 256
@@ -33,7 +33,7 @@ final class LogLimiter {
     }
 
     /// Passes a notice on, unless one like it about `subject` has just been.
-    func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
+    package func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
         let key = "\(text) \(subject)"
         var subject = logged[key] ?? Subject()
         guard subject.tokens.spend(at: loop.now) else {

@@ -1,29 +1,29 @@
 internal import Events
-internal import Policy
-internal import Telemetry
+package import Policy
+package import Telemetry
 
 /// What the interceptors of a worker use beside the call: its counters, its log, what it shares with other workers.
 ///
 /// An interceptor gets it when it is made, and may keep it. Belongs to the worker's thread.
 public final class WorkerServices {
     /// The loop and the memory of the thread.
-    let context: WireContext
+    package let context: WireContext
     /// What the worker counts.
-    let counters = WorkerCounters()
+    package let counters = WorkerCounters()
     /// What people should know.
-    let log: LogLimiter
+    package let log: LogLimiter
     /// Where lines go; nil where a configuration is only looked at, and no file is to be made.
-    let lineWriters: LineWriters?
+    package let lineWriters: LineWriters?
     /// The limits that all workers share.
-    let limits: LimitStore
+    package let limits: LimitStore
     /// The credentials as the worker knows them.
-    let credentials: CredentialStore
+    package let credentials: CredentialStore
     /// What calls take their ids from, and chance.
-    var random = Xoshiro256()
+    package var random = Xoshiro256()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     /// The requests of our own that calls wait for.
-    var fetches: SharedFetches {
+    package var fetches: SharedFetches {
         if let madeFetches { return madeFetches }
         let new = SharedFetches(Fetcher(context: context, network: network, names: names, logLimiter: log))
         madeFetches = new

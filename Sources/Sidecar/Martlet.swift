@@ -1,4 +1,5 @@
 internal import Events
+internal import Interceptors
 public import Proxy
 internal import Time
 

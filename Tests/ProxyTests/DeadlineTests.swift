@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import HTTP2Kit
+import Interceptors
 import Testing
 import Time
 

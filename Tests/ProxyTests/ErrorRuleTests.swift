@@ -2,6 +2,7 @@ import Configuration
 import RPC
 import Testing
 
+@testable import Interceptors
 @testable import Proxy
 
 /// What the kind `error` makes of errors.

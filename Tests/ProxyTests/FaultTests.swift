@@ -4,6 +4,7 @@ import RPC
 import Testing
 import Time
 
+@testable import Interceptors
 @testable import Proxy
 
 /// What the kind `fault` is told.

@@ -4,6 +4,7 @@ import HTTP2Kit
 import Testing
 import Time
 
+@testable import Interceptors
 @testable import Proxy
 
 /// Calls that are too many, too fast or too large.

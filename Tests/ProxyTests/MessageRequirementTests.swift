@@ -4,6 +4,7 @@ import Telemetry
 import Testing
 import Time
 
+@testable import Interceptors
 @testable import Proxy
 
 /// What the kind `message` requires of messages, and how it writes them down.

@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import HTTP
+import Interceptors
 import Telemetry
 import Testing
 

@@ -1,5 +1,6 @@
 import Configuration
 import Documents
+import Interceptors
 import Testing
 
 @testable import Proxy

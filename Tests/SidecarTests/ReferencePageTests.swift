@@ -1,4 +1,5 @@
 import Configuration
+import Interceptors
 import Proxy
 import Testing
 

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Configuration
 internal import Documents
+internal import Interceptors
 
 @testable internal import Proxy
 

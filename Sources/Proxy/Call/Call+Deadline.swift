@@ -3,7 +3,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
-internal import Time
+public import Time
 
 /// The time that the caller or the configuration allows for a call, counted from the arrival of its head.
 extension Call {
@@ -25,7 +25,7 @@ extension Call {
     }
 
     /// Allows the call so much time from its arrival, unless it has less anyway.
-    func limitTime(to limit: Duration) {
+    public func limitTime(to limit: Duration) {
         let time = record.stages.arrived.adding(saturating: limit)
         guard time < deadline.time ?? .max else { return }
         deadline.isOurs = true

@@ -84,7 +84,7 @@ extension Call {
 
     /// Whether the trailers of the response are in its head, for its interceptors too: in unary Connect, where nobody asks for
     /// its end.
-    var hasTrailersInHead: Bool { rpcProtocol.isUnaryConnect && !response.hold.isUntilEnd }
+    public var hasTrailersInHead: Bool { rpcProtocol.isUnaryConnect && !response.hold.isUntilEnd }
 
     /// The trailers of unary Connect, which are headers with a prefix.
     private func removeTrailers(outOf head: HTTPHead) -> HTTPHead {

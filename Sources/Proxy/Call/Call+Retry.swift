@@ -28,7 +28,7 @@ extension Call {
     public var retries: Int { run.retriesOfCurrent }
 
     /// Whether the response that has come is the upstream's.
-    var hasUpstreamResponse: Bool { !response.isOwn }
+    public var hasUpstreamResponse: Bool { !response.isOwn }
 
     /// Notes that the interceptor that calls this would retry the call for `reason`, and why it does not.
     public func skipRetry(_ reason: RetryReason, _ skipReason: RetrySkipReason) {

@@ -21,7 +21,7 @@ extension Call {
     public var codec: Codec { callerLeg.classification.codec }
 
     /// The service and the method, as places in the path of `request`; in plain HTTP only with a package.
-    var procedure: Procedure? { upstreamLeg.procedure(of: request) }
+    public var procedure: Procedure? { upstreamLeg.procedure(of: request) }
 
     /// The full name of the RPC service, such as `pkg.Service`, if the path names one.
     public var service: String? {
@@ -36,12 +36,12 @@ extension Call {
     }
 
     /// The procedure of a call of RPC: a request of plain HTTP may have the same path, and is none whatever it is.
-    var rpcProcedure: Procedure? {
+    public var rpcProcedure: Procedure? {
         rpcProtocol == .http ? nil : procedure
     }
 
     /// Why there is no response from the upstream, if that is why the call has failed.
-    var upstreamError: UpstreamError? { upstreamLeg.error }
+    package var upstreamError: UpstreamError? { upstreamLeg.error }
 
     /// The outcome of the response, where that was made here.
     var ownOutcome: Outcome? { response.ownOutcome }
@@ -60,6 +60,9 @@ extension Call {
 
     /// The monotonic time of the worker's loop.
     public var now: Instant { worker.context.loop.now }
+
+    /// When the time of the call is over, by the clock of `now`; nil if it has no limit.
+    public var deadlineTime: Instant? { deadline.time }
 
     /// What an interceptor keeps for the call; nil until it has kept something, and when the call is over.
     ///

@@ -4,7 +4,7 @@ public import HTTP
 internal import Policy
 internal import Protocols
 internal import RPC
-internal import Telemetry
+package import Telemetry
 internal import Time
 
 /// One call, from the head of its request to its record.
@@ -60,7 +60,7 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     /// Why the request has not been let in, if it has not.
     var rejection: RejectionLabel?
     /// What the counters know the call by, once an interceptor has counted it.
-    var counted: StartedCall?
+    package var counted: StartedCall?
     private var id: (UInt64, UInt64)?
 
     init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {

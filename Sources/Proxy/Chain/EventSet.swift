@@ -30,7 +30,7 @@ public struct EventSet: OptionSet, Sendable {
     /// The end of the call, whatever became of it.
     public static let finished = EventSet(rawValue: 256)
     /// Messages are counted in both directions.
-    static let messageCounts = EventSet(rawValue: 512)
+    package static let messageCounts = EventSet(rawValue: 512)
     /// No event: the interceptor may return `retry`.
     ///
     /// What goes upstream of a request is kept, up to the upstream's `limits.retry_buffer`, and the head of a
@@ -48,10 +48,10 @@ public struct EventSet: OptionSet, Sendable {
     /// be changed there.
     ///
     /// Unlike with `responseErrors`, nothing is looked at of responses that go well.
-    static let errors = EventSet(rawValue: 4096)
+    package static let errors = EventSet(rawValue: 4096)
 
     /// The end of a call that the interceptor has let be retried, whatever became of it.
-    static let finishedRetries = EventSet(rawValue: 8192)
+    package static let finishedRetries = EventSet(rawValue: 8192)
 
     /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]

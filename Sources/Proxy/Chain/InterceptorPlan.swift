@@ -1,5 +1,5 @@
 public import Configuration
-internal import Telemetry
+package import Telemetry
 
 /// What the options of one interceptor came to: all that is parsed, read or acquired for it.
 ///
@@ -30,25 +30,25 @@ public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
     /// What the interceptors of the configuration share.
-    let resources: BuildResources
+    package let resources: BuildResources
 }
 
 /// What the interceptors of a configuration share while they are planned, and what they leave for others.
 ///
 /// Belongs to the main thread.
-final class BuildResources {
+package final class BuildResources {
     /// The named calls.
-    let calls: NamedCalls
+    package let calls: NamedCalls
     /// What has been read and made for the configuration.
-    let acquired: Acquired
+    package let acquired: Acquired
     /// The credentials that interceptors name, in the order of the file.
-    var credentials: [NamedCredential] = []
+    package var credentials: [NamedCredential] = []
     /// The permission bits that log files get, by path.
-    var logModes: [String: UInt32] = [:]
+    package var logModes: [String: UInt32] = [:]
     /// The files that logs go to, in the order of the configuration.
-    var logFiles: [MarkedString] = []
+    package var logFiles: [MarkedString] = []
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
-    var buckets: (bounds: HistogramBounds, mark: Mark)?
+    package var buckets: (bounds: HistogramBounds, mark: Mark)?
 
     init(calls: NamedCalls = NamedCalls(), acquired: Acquired = Acquired()) {
         self.calls = calls

@@ -24,7 +24,7 @@ public final class Suspension {
     /// When the event began to wait.
     private(set) var began = Instant.start
     /// The bytes that are held for what it waits for.
-    var heldBytes: () -> Int = { 0 }
+    package var heldBytes: () -> Int = { 0 }
     /// Told when it is resumed once more.
     var resumedAgain: (() -> Void)?
     /// Told when the suspension is resumed.
@@ -55,7 +55,7 @@ public final class Suspension {
     }
 
     /// Likewise, with a verdict that is made when the event goes on.
-    func resume(_ verdict: @escaping (Suspended) -> Verdict) {
+    public func resume(_ verdict: @escaping (Suspended) -> Verdict) {
         guard case .waiting = state else {
             if case .resumed = state { resumedAgain?() }
             return

@@ -1,10 +1,10 @@
 internal import Configuration
 internal import Events
 internal import Telemetry
-internal import Time
+package import Time
 
 /// One credential on a worker: requests what its `CredentialView` lacks, and tells the calls that wait.
-final class CachedCredential {
+package final class CachedCredential {
     let source: CredentialSource
     /// Whether the configuration names it.
     var naming = CredentialNaming.never
@@ -26,24 +26,24 @@ final class CachedCredential {
     }
 
     /// The value, good or not.
-    var value: [UInt8]? { view.value }
+    package var value: [UInt8]? { view.value }
 
     /// Counts the values, so that what is made of one can be kept until the next.
-    var version: Int { view.version }
+    package var version: Int { view.version }
 
     /// Why the last fetch has brought none.
-    var error: CredentialError? { view.state.error }
+    package var error: CredentialError? { view.state.error }
 
     /// Whether calls wait for it.
     var isAwaited: Bool { !waiting.isEmpty }
 
     /// Whether an upstream may get the value.
-    func isGood(for upstream: Upstream?) -> Bool {
+    package func isGood(for upstream: Upstream?) -> Bool {
         (!view.isRejected || !isRejected(by: upstream)) && isGood
     }
 
     /// Whether an upstream has rejected the value, and it is not known yet whether there is another.
-    func isRejected(by upstream: Upstream?) -> Bool { view.isRejected(by: upstream.name) }
+    package func isRejected(by upstream: Upstream?) -> Bool { view.isRejected(by: upstream.name) }
 
     /// Whether the value has not ended; one that ends soon is requested meanwhile.
     private var isGood: Bool {
@@ -55,13 +55,13 @@ final class CachedCredential {
 
     /// Whether to wait so long would be in vain: nobody fetches it, or not so soon, and it is not a file whose content is to
     /// change.
-    func cannotSucceed(within timeout: Duration) -> Bool {
+    package func cannotSucceed(within timeout: Duration) -> Bool {
         guard source.isFetched else { return value == nil || !source.mayChange }
         return view.cannotSucceed(at: loop.now, within: timeout)
     }
 
     /// What is wrong where there is no value that may be used, in words.
-    var lack: String {
+    package var lack: String {
         var description = ""
         if case .file(let path) = source { description = " in \(path)" }
         let reason = error.map { ": \($0.text)" } ?? ""
@@ -73,21 +73,21 @@ final class CachedCredential {
     }
 
     /// Whether a value is, or was, one of it.
-    func hasBeen(_ value: [UInt8]) -> Bool { view.hasBeen(value) }
+    package func hasBeen(_ value: [UInt8]) -> Bool { view.hasBeen(value) }
 
     /// Requests the credential.
-    func request() {
+    package func request() {
         if source.isFetched, view.request() { send(.fetch(source)) }
     }
 
     /// An upstream has rejected this value.
-    func rejected(_ value: [UInt8], by upstream: Upstream?) {
+    package func rejected(_ value: [UInt8], by upstream: Upstream?) {
         guard source.mayChange, let rejection = view.reject(value, by: upstream.name) else { return }
         send(.rejected(source, value: value, rejection))
     }
 
     /// An upstream has accepted the value, having rejected the one before.
-    func accepted(by upstream: Upstream?) {
+    package func accepted(by upstream: Upstream?) {
         guard source.isFetched else { return }
         send(.accepted(source, by: upstream.name))
     }
@@ -104,14 +104,14 @@ final class CachedCredential {
     func missedStates() { view.missedStates() }
 
     /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.
-    func wait(_ action: @escaping () -> Void) -> Int {
+    package func wait(_ action: @escaping () -> Void) -> Int {
         nextWaiting += 1
         waiting[nextWaiting] = action
         return nextWaiting
     }
 
     /// Somebody waits no more.
-    func leave(_ number: Int) {
+    package func leave(_ number: Int) {
         waiting[number] = nil
     }
 }
@@ -123,7 +123,7 @@ extension Upstream? {
 
 extension CredentialSource {
     /// Whether another value may come.
-    var mayChange: Bool {
+    package var mayChange: Bool {
         if case .fixed = self { false } else { true }
     }
 }

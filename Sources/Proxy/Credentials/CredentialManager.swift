@@ -1,6 +1,6 @@
 package import Events
 internal import Policy
-internal import Time
+package import Time
 
 /// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
 ///
@@ -153,6 +153,11 @@ package struct NamedCredential: Sendable {
     package let source: CredentialSource
     /// How long before its end it is fetched anew.
     let refreshAhead: Duration
+
+    /// Takes a source, the interceptor that names it, and how long before its end it is fetched anew.
+    package init(name: String, source: CredentialSource, refreshAhead: Duration) {
+        (self.name, self.source, self.refreshAhead) = (name, source, refreshAhead)
+    }
 }
 
 extension CredentialSource {

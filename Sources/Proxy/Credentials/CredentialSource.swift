@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Documents
 internal import Events
-internal import TLS
-internal import Time
+package import TLS
+package import Time
 
 /// Where a credential comes from, and all that it takes to get it there.
 ///
@@ -43,6 +43,12 @@ package struct ExecSource: Hashable, Sendable {
     @NotHashed var response: CredentialResponse
     let timeout: Duration?
 
+    /// Takes a program and its arguments, and variables beside those of this process.
+    package init(command: [String], environment: [String: String], response: CredentialResponse, timeout: Duration?) {
+        (self.command, self.environment) = (command, environment)
+        (self.response, self.timeout) = (response, timeout)
+    }
+
     package static func == (left: ExecSource, right: ExecSource) -> Bool {
         left.command.elementsEqual(right.command) { $0.isSame(as: $1) } && left.environment == right.environment
             && left.response == right.response && left.timeout == right.timeout
@@ -52,7 +58,7 @@ package struct ExecSource: Hashable, Sendable {
 /// A server whose response to a request has a credential.
 package struct HTTPSource: Hashable, Sendable {
     /// How the caller of the server says who it is.
-    enum Authentication: Hashable, Sendable {
+    package enum Authentication: Hashable, Sendable {
         case none
         /// The header `authorization: Bearer` with this secret.
         case bearer(Secret)
@@ -72,15 +78,34 @@ package struct HTTPSource: Hashable, Sendable {
     /// What is sent; where there is a form, the body is made of that.
     var request: FetchRequest
     /// The parameters of a form in their order.
-    var form: [Parameter]
+    package var form: [Parameter]
     var authentication: Authentication
     @NotHashed var response: CredentialResponse
     let timeout: Duration?
 
+    /// Takes a server, and what it is asked.
+    package init(
+        kind: String,
+        server: FetchServer,
+        request: FetchRequest,
+        form: [Parameter] = [],
+        authentication: Authentication = .none,
+        response: CredentialResponse,
+        timeout: Duration?
+    ) {
+        (self.kind, self.server, self.request, self.form) = (kind, server, request, form)
+        (self.authentication, self.response, self.timeout) = (authentication, response, timeout)
+    }
+
     /// One parameter of a form.
-    struct Parameter: Hashable, Sendable {
+    package struct Parameter: Hashable, Sendable {
         let name: String
         let value: Secret
+
+        /// Takes a name and its value.
+        package init(name: String, value: Secret) {
+            (self.name, self.value) = (name, value)
+        }
     }
 }
 
@@ -89,12 +114,22 @@ package struct SigningSource: Hashable, Sendable {
     let key: Secret
     let algorithm: SigningAlgorithm
     let keyID: String?
+
+    /// Takes a key, how it signs, and by which name the reader knows it.
+    package init(key: Secret, algorithm: SigningAlgorithm, keyID: String?) {
+        (self.key, self.algorithm, self.keyID) = (key, algorithm, keyID)
+    }
 }
 
 /// A token that is signed here.
 package struct JWTSource: Hashable, Sendable {
     let signing: SigningSource
     let claims: JWTClaims
+
+    /// Takes what is claimed, and the key that signs it.
+    package init(signing: SigningSource, claims: JWTClaims) {
+        (self.signing, self.claims) = (signing, claims)
+    }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(signing)

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Configuration
+package import Configuration
 internal import Events
 private import Glibc
 
@@ -15,7 +15,7 @@ package enum Secret: Hashable, Sendable {
     /// A program writes it: its path and arguments.
     case exec([String])
 
-    static let options = [
+    package static let options = [
         Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
         Option(
             "env",
@@ -28,7 +28,7 @@ package enum Secret: Hashable, Sendable {
     ]
 
     /// The text that `value` or `env` of a section has; nil if there is none, which is reported.
-    static func text(_ section: Section) -> [UInt8]? {
+    package static func text(_ section: Section) -> [UInt8]? {
         if let text = section.string(ifGiven: "value") { return Array(text.utf8) }
         guard let name = section.string(ifGiven: "env") else { return nil }
         guard let text = unsafe getenv(name) else {
@@ -39,7 +39,7 @@ package enum Secret: Hashable, Sendable {
     }
 
     /// Reads a section that names a secret; nil if it names none, which is reported.
-    init?(_ section: Section) {
+    package init?(_ section: Section) {
         if let path = section.string(ifGiven: "file") {
             self = .file(path)
         } else if section.has("value") || section.has("env") {

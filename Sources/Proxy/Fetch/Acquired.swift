@@ -1,4 +1,4 @@
-internal import Configuration
+package import Configuration
 internal import Events
 
 /// What a configuration names outside of its file: servers with their TLS, and secrets that are needed at load.
@@ -13,7 +13,7 @@ package final class Acquired: Sendable {
     package init() {}
 
     /// The server of these settings; what is wrong with the files that they name is reported.
-    func server(_ settings: UpstreamSettings, into diagnostics: Diagnostics) -> FetchServer {
+    package func server(_ settings: UpstreamSettings, into diagnostics: Diagnostics) -> FetchServer {
         servers.withLock { servers in
             if let known = servers[settings.url]?.first(where: { $0.settings == settings }) { return known }
             let new = FetchServer(settings, into: diagnostics)
@@ -24,7 +24,7 @@ package final class Acquired: Sendable {
     }
 
     /// The text of a secret that is needed at load; nil if it cannot be had, which is reported.
-    func text(of secret: Secret, _ section: Section) -> [UInt8]? {
+    package func text(of secret: Secret, _ section: Section) -> [UInt8]? {
         secrets.withLock { secrets in
             if let known = secrets[secret] { return known }
             let new = secret.text(section)

@@ -1,16 +1,16 @@
-internal import Bytes
-internal import Configuration
+package import Bytes
+package import Configuration
 internal import Documents
 
 /// A JSON value whose strings are templates; names, numbers and all else stay as the file writes them.
-indirect enum JSONTemplate {
+package indirect enum JSONTemplate {
     case plain([UInt8])
     case text(Template)
     case array([JSONTemplate])
     case object([(name: String, value: JSONTemplate)])
 
     /// Compiles a YAML value; what is wrong with its strings is reported.
-    init(_ node: Node, into diagnostics: Diagnostics) {
+    package init(_ node: Node, into diagnostics: Diagnostics) {
         switch node.content {
         case .null: self = .plain(node.json)
         case .scalar(let text, _):
@@ -28,7 +28,7 @@ indirect enum JSONTemplate {
     }
 
     /// Whether a string of it comes from a call.
-    var requiresCall: Bool {
+    package var requiresCall: Bool {
         switch self {
         case .plain: false
         case .text(let template): template.requiresCall
@@ -48,7 +48,7 @@ indirect enum JSONTemplate {
     }
 
     /// Why the call does not have all of its strings, if it does not; what is not UTF-8 has no place in JSON.
-    func lack(for call: Call?) -> TemplateLack? {
+    package func lack(for call: Call?) -> TemplateLack? {
         let templates = templates
         if let lack = templates.lack(for: call) { return lack }
         let areTexts = templates.allSatisfy { String(validating: $0.value(for: call), as: UTF8.self) != nil }
@@ -56,7 +56,7 @@ indirect enum JSONTemplate {
     }
 
     /// Appends the value as compact JSON (RFC 8259), members in the order of the file.
-    func append(for call: Call?, to queue: ByteQueue) {
+    package func append(for call: Call?, to queue: ByteQueue) {
         switch self {
         case .plain(let json): queue.append(json)
         case .text(let template): queue.append(json: template.value(for: call).span)

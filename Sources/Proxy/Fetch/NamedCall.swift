@@ -66,7 +66,7 @@ package final class NamedCall: Sendable {
     }
 
     /// Why the call does not have all parts of the request, if it does not.
-    func lack(for call: Call?) -> TemplateLack? {
+    package func lack(for call: Call?) -> TemplateLack? {
         templates.lack(for: call) ?? body?.lack(for: call)
     }
 

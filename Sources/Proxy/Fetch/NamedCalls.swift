@@ -1,11 +1,11 @@
-internal import Configuration
+package import Configuration
 
 /// The named calls of a configuration, compiled, each with the server that it goes to.
-struct NamedCalls: Sendable {
+package struct NamedCalls: Sendable {
     /// One of them.
-    struct Entry: Sendable {
-        let call: NamedCall
-        let server: FetchServer
+    package struct Entry: Sendable {
+        package let call: NamedCall
+        package let server: FetchServer
     }
 
     private var entries: [String: Entry] = [:]
@@ -23,7 +23,7 @@ struct NamedCalls: Sendable {
     }
 
     /// The call that a section names by `key`; none if there is no such call, which is reported.
-    func entry(_ section: Section, _ key: String) -> Entry? {
+    package func entry(_ section: Section, _ key: String) -> Entry? {
         guard let name = section.string(ifGiven: key) else { return nil }
         if let entry = entries[name] { return entry }
         let suggestion = Suggestion.text(for: name, among: entries.keys.sorted())

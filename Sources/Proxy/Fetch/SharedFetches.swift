@@ -1,25 +1,25 @@
 internal import Events
-internal import Time
+package import Time
 
 /// Requests of our own that calls wait for: those who ask for the same while it is under way share it.
 ///
 /// Belongs to one worker's thread.
-final class SharedFetches {
+package final class SharedFetches {
     /// One who waits for a response.
-    final class Ticket {
+    package final class Ticket {
         fileprivate var done: Fetch.Completion?
         fileprivate weak var flight: Flight?
 
         fileprivate init(_ done: @escaping Fetch.Completion) { self.done = done }
 
         /// What is held for the request: its share of that, where others wait for the same one.
-        var heldBytes: Int {
+        package var heldBytes: Int {
             guard let flight else { return 0 }
             return (flight.fetch?.heldBytes ?? 0) / max(1, flight.tickets.count)
         }
 
         /// Waits no more; the request is given up when nobody does.
-        func cancel() {
+        package func cancel() {
             done = nil
             flight?.leave(self)
         }
@@ -72,12 +72,12 @@ final class SharedFetches {
     ///   - timeout: how long all of it may take.
     ///   - done: gets the whole response, or why there is none, unless the ticket is cancelled; maybe before this returns.
     /// - Returns: what waits for the response.
-    func fetch(
+    package func fetch(
         _ request: FetchRequest,
         from server: FetchServer,
         limit: Int,
         timeout: Duration?,
-        done: @escaping Fetch.Completion
+        done: @escaping (Result<FetchedResponse, FetchError>) -> Void
     ) -> Ticket {
         let ticket = Ticket(done)
         if let flight = flights.first(where: { $0.request == request && $0.server == server }) {

@@ -1,6 +1,6 @@
 internal import Events
-internal import Policy
-internal import Time
+package import Policy
+package import Time
 
 /// The limits that are kept for the whole process: shared by its workers, and kept through reloads.
 ///
@@ -16,7 +16,7 @@ package final class LimitStore: Sendable {
     package init() {}
 
     /// The one limit that has these settings.
-    func limit(_ settings: LimitSettings) -> SharedLimit {
+    package func limit(_ settings: LimitSettings) -> SharedLimit {
         limits.withLock { limits in
             if let known = limits[settings]?.limit { return known }
             limits = limits.filter { $0.value.limit != nil }
@@ -28,7 +28,7 @@ package final class LimitStore: Sendable {
 }
 
 /// A limit as all threads see it.
-final class SharedLimit: Sendable {
+package final class SharedLimit: Sendable {
     private let buckets: Locked<LimitBuckets>
 
     init(_ settings: LimitSettings) {
@@ -41,12 +41,12 @@ final class SharedLimit: Sendable {
     ///   - key: for whom the call counts; nil where all count together.
     ///   - now: the time of the worker's loop. Those of two workers may differ by a turn.
     /// - Returns: the decision, and what is to be given back.
-    func enter(_ key: Span<UInt8>?, at now: Instant) -> LimitBuckets.Admission {
+    package func enter(_ key: Span<UInt8>?, at now: Instant) -> LimitBuckets.Admission {
         buckets.withLock { $0.enter(key, at: now) }
     }
 
     /// A call that was let in is over.
-    func leave(_ slot: Int) {
+    package func leave(_ slot: Int) {
         buckets.withLock { $0.leave(slot) }
     }
 }

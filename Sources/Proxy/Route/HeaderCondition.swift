@@ -1,17 +1,17 @@
 internal import Bytes
-internal import Configuration
-internal import HTTP
+package import Configuration
+package import HTTP
 internal import Patterns
 
 /// What is asked of one field of a head.
-struct HeaderCondition: Sendable {
+package struct HeaderCondition: Sendable {
     private enum Test: Sendable { case present, absent, exact([[UInt8]]), pattern(Pattern) }
 
     private let name: FieldName
     private let test: Test
 
     /// Compiles what a file asks; a pattern that is malformed is reported.
-    init?(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) {
+    package init?(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) {
         name = FieldName(matcher.name)
         switch matcher.test {
         case .present: test = .present
@@ -28,7 +28,7 @@ struct HeaderCondition: Sendable {
     }
 
     /// Whether some field of the name is as it should be.
-    func holds(for head: HTTPHead) -> Bool {
+    package func holds(for head: HTTPHead) -> Bool {
         switch test {
         case .present: head.first(name) != nil
         case .absent: head.first(name) == nil

@@ -1,25 +1,25 @@
 internal import Bytes
-internal import Configuration
+package import Configuration
 internal import Events
 internal import HTTP
-internal import Policy
+package import Policy
 internal import Protocols
 internal import RPC
 internal import TLS
-internal import Telemetry
+package import Telemetry
 internal import Time
 
 /// One upstream as a worker sees it: its settings and its pools of connections.
 ///
 /// It lives as long as some generation in use names it, and stays through reloads that do not change its settings.
-final class Upstream {
-    let settings: UpstreamSettings
+package final class Upstream {
+    package let settings: UpstreamSettings
     /// The name as logs write it.
     let name: [UInt8]
     let context: WireContext
     let network: any Network
     let dnsCache: DNSCache
-    let counter: UpstreamCounter
+    package let counter: UpstreamCounter
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
@@ -28,11 +28,11 @@ final class Upstream {
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
     /// How many calls may be retried.
-    var budget: RetryBudget
+    package var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
-    let authority: [UInt8]?
+    package let authority: [UInt8]?
     /// Whether what is sent there cannot be read on the way; kept, as the settings have to read an address for it.
-    let isConfidential: Bool
+    package let isConfidential: Bool
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void

@@ -1,14 +1,14 @@
-internal import Bytes
-internal import Events
-internal import HTTP
+package import Bytes
+package import Events
+package import HTTP
 internal import Protocols
 internal import RPC
-internal import Resolver
-internal import TLS
+package import Resolver
+package import TLS
 internal import Telemetry
 
 /// Why an attempt came to nothing.
-enum UpstreamError: Error {
+package enum UpstreamError: Error {
     case unknownHost(ResolverError)
     case connect(SocketAddress, SystemError)
     case security(SocketAddress, TLSError)

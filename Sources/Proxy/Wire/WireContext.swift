@@ -60,7 +60,7 @@ package final class WireContext {
     // MARK: For who has the context at hand
 
     // What is reached over two objects, as in `context.queues.give`, is counted; what a method does itself is not.
-    func atEndOfTurn(_ work: any EndOfTurn) { loop.atEndOfTurn(work) }
+    package func atEndOfTurn(_ work: any EndOfTurn) { loop.atEndOfTurn(work) }
     func keep(_ object: AnyObject) { loop.keep(object) }
     func acquireQueue() -> ByteQueue { queues.acquire() }
     func release(_ queue: consuming ByteQueue) { queues.release(queue) }

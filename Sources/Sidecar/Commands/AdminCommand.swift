@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import Interceptors
 internal import Proxy
 
 /// The commands that speak to the admin socket of a running Martlet.

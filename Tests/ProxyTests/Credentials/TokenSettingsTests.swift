@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import Glibc
+import Interceptors
 import Testing
 
 @testable import Proxy

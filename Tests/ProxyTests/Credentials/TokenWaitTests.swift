@@ -1,6 +1,7 @@
 import Configuration
 import Documents
 import Events
+import Interceptors
 import Testing
 import Time
 

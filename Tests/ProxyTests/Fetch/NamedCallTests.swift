@@ -2,6 +2,7 @@ import Configuration
 import Documents
 import Events
 import Glibc
+import Interceptors
 import Testing
 
 @testable import Proxy

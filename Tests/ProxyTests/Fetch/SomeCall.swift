@@ -2,6 +2,7 @@ import Configuration
 import Documents
 import Events
 import HTTP
+import Interceptors
 import RPC
 import Testing
 

@@ -3,6 +3,7 @@ import Configuration
 import Documents
 import Events
 import Glibc
+import Interceptors
 import RPC
 import Telemetry
 import Testing

@@ -2,6 +2,7 @@ import Configuration
 import Documents
 import Glibc
 import HTTP2Kit
+import Interceptors
 import Testing
 import Time
 

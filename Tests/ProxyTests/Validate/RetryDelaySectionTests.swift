@@ -3,6 +3,7 @@ import Policy
 import Testing
 import Time
 
+@testable import Interceptors
 @testable import Proxy
 
 /// How a delay is read from the options of a configuration.

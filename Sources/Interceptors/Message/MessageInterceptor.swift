@@ -1,0 +1,138 @@
+internal import Bytes
+internal import Configuration
+internal import Proxy
+internal import RPC
+
+/// Looks at messages as bytes: requires things of them, replaces or drops them, writes them down.
+struct MessagePlan: InterceptorPlan {
+    static let kind = InterceptorKind(
+        name: "message",
+        summary: """
+            Writes the messages of a request or response to a log, checks them, and replaces or drops them, in \
+            this order. It sees messages without envelope and compression. Plain HTTP has no messages.
+            """,
+        options: [
+            Option(
+                "on",
+                .choice(["request", "response"]),
+                required: true,
+                example: "request",
+                "The side whose messages the interceptor sees."
+            ),
+            Option(
+                "tee",
+                .string,
+                example: "/var/log/martlet/messages.log",
+                "The destination of the messages: `stdout`, `stderr` or a file."
+            ),
+            Option(
+                "tee_limit",
+                .size(in: 0...Int.max),
+                default: "64KiB",
+                "The number of bytes to write of each message."
+            ),
+            Option(
+                "require",
+                .section(MessageRequirements.options),
+                "The conditions of each message. If one does not hold, the call ends with an error."
+            ),
+            Option(
+                "code",
+                .choice(RPCCode.errorNames),
+                example: "failed_precondition",
+                "The code of the error. The default is `invalid_argument` for requests and `internal` for responses."
+            ),
+            Option("text", .string, "The message of the error. The default says what is wrong."),
+            Option("replace", .section(replacementOptions), "The message to send instead of each message."),
+            Option(
+                "drop",
+                .bool,
+                default: "false",
+                "Drops each message. A unary Connect call gets an empty message instead."
+            ),
+        ],
+        plan: { MessagePlan($0, $1) }
+    )
+
+    private static let replacementOptions = [
+        Option("text", .string, oneOf: "replacement", example: "hello", "Text."),
+        Option("json", .node, oneOf: "replacement", "JSON: a YAML value, or a string of JSON."),
+        Option("hex", .string, oneOf: "replacement", example: "0a 02 68 69", "Bytes in hexadecimal."),
+        Option("base64", .string, oneOf: "replacement", example: "CgJoaQ==", "Bytes in base64."),
+    ]
+
+    let events: EventSet
+    let isOnRequest: Bool
+    let tee: MessageTee.Plan?
+    let requirements: MessageRequirements?
+    let code: RPCCode
+    let text: String?
+    let replacement: [UInt8]?
+    let drops: Bool
+
+    init(_ section: Section, _ context: BuildContext) {
+        isOnRequest = section.string("on") == "request"
+        events = isOnRequest ? .requestMessages : .responseMessages
+        let direction: StaticString = isOnRequest ? "request" : "response"
+        tee = section.has("tee") ? MessageTee.Plan(section, direction: direction, context) : nil
+        requirements = section.has("require") ? MessageRequirements(section.section("require")) : nil
+        code =
+            section.string(ifGiven: "code").flatMap { RPCCode(name: $0) }
+            ?? (isOnRequest ? .invalidArgument : .internal)
+        text = section.string(ifGiven: "text")
+        replacement = section.has("replace") ? Self.replacement(section.section("replace")) : nil
+        drops = section.bool("drop")
+        Self.check(section)
+    }
+
+    private static func replacement(_ section: Section) -> [UInt8] {
+        if let text = section.string(ifGiven: "text") { return Array(text.utf8) }
+        return section.json("json") ?? section.hexadecimal("hex") ?? section.base64("base64") ?? []
+    }
+
+    private static func check(_ section: Section) {
+        if !section.has("tee"), !section.has("require"), !section.has("replace"), !section.bool("drop") {
+            let advice = "add \"tee\", \"require\", \"replace\" or \"drop: true\""
+            section.diagnostics.report("the interceptor does nothing; \(advice)", at: section.mark)
+        }
+        if section.has("replace"), section.bool("drop") {
+            section.reportConflict("replace", "drop")
+        }
+        for (key, needed) in [("code", "require"), ("text", "require"), ("tee_limit", "tee")]
+        where section.has(key) && !section.has(needed) {
+            section.reportUnused(key, without: needed)
+        }
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { MessageInterceptor(self, on: worker) }
+}
+
+/// Looks at the messages of one worker's calls.
+final class MessageInterceptor: Interceptor {
+    private let plan: MessagePlan
+    private let tee: MessageTee?
+
+    init(_ plan: MessagePlan, on worker: WorkerServices) {
+        self.plan = plan
+        tee = plan.tee.map { MessageTee($0, on: worker) }
+    }
+
+    func requestMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        pass(payload, message, call)
+    }
+
+    func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        pass(payload, message, call)
+    }
+
+    private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
+        tee?.write(payload, number: message.number, call)
+        if let error = plan.requirements?.error(of: payload) {
+            let direction = plan.isOnRequest ? "request" : "response"
+            return .reject(RPCError(plan.code, plan.text ?? "message \(message.number) of the \(direction) \(error)"))
+        }
+        if let replacement = plan.replacement { message.replace(with: replacement.span) }
+        if plan.drops { message.drop() }
+        return .next
+    }
+}

@@ -1,0 +1,54 @@
+internal import Configuration
+internal import Documents
+internal import HTTP
+internal import Proxy
+
+/// Keeps headers and parts of messages out of what people read; nothing of a call is changed.
+struct RedactPlan: InterceptorPlan, Redacting {
+    static let kind = InterceptorKind(
+        name: "redact",
+        summary: """
+            Masks the values of headers and parts of JSON messages in the logs, tees and traces of its chain, at \
+            any position. These headers are always masked: authorization, cookie, set-cookie, \
+            proxy-authorization, x-api-key and the header of a token.
+            """,
+        options: [
+            Option("headers", .strings, example: "x-session", "Headers whose values are masked."),
+            Option(
+                "json",
+                .strings,
+                example: "/user/password",
+                """
+                JSON Pointers to the parts of messages to mask. `*` stands for every item or member. Messages that \
+                are not JSON are then hidden.
+                """
+            ),
+        ],
+        plan: { section, _ in RedactPlan(section) }
+    )
+
+    let events: EventSet = []
+    let redactions: Redactions
+
+    init(_ section: Section) {
+        let diagnostics = section.diagnostics
+        let headers = section.markedStrings("headers").map { HeaderName.valid($0.text, at: $0.mark, into: diagnostics) }
+        let pointers = section.markedStrings("json").compactMap { text in
+            let pointer = JSONPointer(text.text)
+            if pointer == nil {
+                let problem = "\(Diagnostic.quote(text.text)) is not a JSON Pointer"
+                diagnostics.report("\(problem); write for example /user/password", at: text.mark)
+            }
+            return pointer
+        }
+        if headers.isEmpty, section.strings("json").isEmpty {
+            diagnostics.report("the interceptor redacts nothing; add \"headers\" or \"json\"", at: section.mark)
+        }
+        redactions = Redactions(headers: headers, pointers: pointers)
+    }
+
+    func instance(on worker: WorkerServices) -> any Interceptor { RedactInterceptor() }
+}
+
+/// Has no part in calls: what its plan says is done by those that show something.
+final class RedactInterceptor: Interceptor {}

@@ -1,0 +1,23 @@
+public import Proxy
+
+extension Registry {
+    /// The kinds that come with Martlet.
+    ///
+    /// A new kind is one folder here and one line here.
+    public static let builtIn = Registry(kinds: [
+        TokenPlan.kind,
+        HeadersPlan.kind,
+        RewritePlan.kind,
+        DeadlinePlan.kind,
+        LimitPlan.kind,
+        MetricsPlan.kind,
+        LogPlan.kind,
+        RejectPlan.kind,
+        RespondPlan.kind,
+        RedactPlan.kind,
+        ErrorPlan.kind,
+        ValidatePlan.kind,
+        FaultPlan.kind,
+        MessagePlan.kind,
+    ])
+}

@@ -1,0 +1,196 @@
+internal import Bytes
+internal import Configuration
+internal import Documents
+internal import HTTP
+internal import Proxy
+internal import RPC
+
+/// What must hold of a response, or of the failure to get one, for a rule to be for it: everything that is given.
+struct ResponseCondition: Sendable {
+    static let options = [
+        Option(
+            "status",
+            .integers(in: 100...999),
+            example: "429",
+            "The HTTP status of the response, or a list of statuses."
+        ),
+        Option(
+            "code",
+            .choices(ConditionSettings.codeNames),
+            "The status code of the call, or a list of codes. In gRPC it is known only at the end."
+        ),
+        Option(
+            "header",
+            .node,
+            shape: .named(HeaderMatcher.shape),
+            "Conditions on response headers: a value, `present`, `absent`, a list of values, or `{ regex: … }`."
+        ),
+        Option(
+            "trailer",
+            .node,
+            shape: .named(HeaderMatcher.shape),
+            """
+            Conditions on trailers, written like those in `header`. In unary Connect calls these are the \
+            `trailer-` headers, without the prefix.
+            """
+        ),
+        Option(
+            "json",
+            .node,
+            shape: .named(.anything),
+            "Conditions on values at JSON Pointers in the message: a value, `{ not: … }`, `present` or `absent`."
+        ),
+        Option(
+            "error",
+            .choices(ErrorKind.allCases.map(\.rawValue)),
+            """
+            The error that prevented a complete response, or a list of errors. Without it and without `code`, \
+            the rule ignores such errors.
+            """
+        ),
+    ]
+
+    private var statuses: [Int] = []
+    private var codes: [RPCCode] = []
+    private var headers: [HeaderCondition] = []
+    private var trailers: [HeaderCondition] = []
+    private var jsonConditions: [JSONCondition] = []
+    private var errors: [ErrorKind] = []
+    private var mustBeEmpty = false
+
+    /// A response with a status.
+    init(status: Int) { statuses = [status] }
+
+    /// An error that took the place of the response.
+    init(errors: [ErrorKind]) { self.errors = errors }
+
+    private init() {}
+
+    /// A response with nothing in it.
+    static var empty: ResponseCondition {
+        var condition = ResponseCondition()
+        condition.mustBeEmpty = true
+        return condition
+    }
+
+    /// Reads a condition and reports what is wrong with it; without any option it is for every response.
+    init(_ section: Section) {
+        statuses = section.integers("status")
+        codes = section.strings("code").compactMap { RPCCode(name: $0) }
+        errors = section.strings("error").compactMap { ErrorKind(rawValue: $0) }
+        headers = Self.fields("header", section)
+        trailers = Self.fields("trailer", section)
+        jsonConditions = Self.jsonConditions(section)
+        for key in ["status", "code", "error"] { section.reportIfEmpty(key, write: "what to match") }
+        let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || !jsonConditions.isEmpty
+        if !errors.isEmpty, asksResponse {
+            section.report(
+                """
+                \"error\" matches calls without a complete response, so the other conditions cannot hold; write a \
+                separate rule for it
+                """,
+                at: "error"
+            )
+        }
+    }
+
+    private static func fields(_ key: String, _ section: Section) -> [HeaderCondition] {
+        guard let node = section.node(key) else { return [] }
+        guard let entries = node.entries, !entries.isEmpty else {
+            section.report("\"\(key)\" cannot be \(node.summary); write a mapping of names to values", at: key)
+            return []
+        }
+        return entries.compactMap { entry in
+            HeaderMatcher(entry, into: section.diagnostics).flatMap {
+                HeaderCondition($0, into: section.diagnostics)
+            }
+        }
+    }
+
+    private static func jsonConditions(_ section: Section) -> [JSONCondition] {
+        guard let node = section.node("json") else { return [] }
+        guard case .mapping(let entries) = node.content, !entries.isEmpty else {
+            let advice = "write a mapping of JSON Pointers to values, such as { /code: { not: 0 } }"
+            section.report("\"json\" cannot be \(node.shape); \(advice)", at: "json")
+            return []
+        }
+        return entries.compactMap { JSONCondition($0, into: section.diagnostics) }
+    }
+
+    /// Whether it asks about the message.
+    var asksMessage: Bool { !jsonConditions.isEmpty || mustBeEmpty }
+
+    /// Whether it asks about what may be known at the end only.
+    var asksEnd: Bool { asksMessage || !codes.isEmpty || !trailers.isEmpty }
+
+    /// Whether it may be for calls that got no whole response.
+    var asksError: Bool { !errors.isEmpty || !codes.isEmpty }
+
+    /// Whether what it asks about the head, or about the failure, holds.
+    func holds(for head: HTTPHead?, error: UpstreamError?) -> Bool {
+        let asksResponse = !statuses.isEmpty || !headers.isEmpty || !trailers.isEmpty || asksMessage
+        if let error { return asksError && !asksResponse && (errors.isEmpty || errors.contains(error.kind)) }
+        guard errors.isEmpty else { return false }
+        guard let head else { return statuses.isEmpty && headers.isEmpty }
+        return (statuses.isEmpty || statuses.contains(head.status)) && headers.allSatisfy { $0.holds(for: head) }
+    }
+
+    /// Whether the rest of what it asks holds; nil as long as that is not known.
+    func holds(for facts: ResponseFacts) -> Bool? {
+        if !codes.isEmpty {
+            guard let code = facts.code else { return nil }
+            guard codes.contains(code) else { return false }
+        }
+        if !jsonConditions.isEmpty {
+            guard facts.isMessageKnown else { return nil }
+            guard let json = facts.json, jsonConditions.allSatisfy({ $0.holds(for: json) }) else { return false }
+        }
+        if mustBeEmpty {
+            guard let isEmpty = facts.isEmpty else { return nil }
+            guard isEmpty else { return false }
+        }
+        if !trailers.isEmpty {
+            guard let found = facts.trailers else { return nil }
+            guard trailers.allSatisfy({ $0.holds(for: found) }) else { return false }
+        }
+        return true
+    }
+}
+
+/// What must be in one place of a message in JSON.
+struct JSONCondition: Sendable {
+    private enum Test: Sendable { case present, absent, value(JSONValue), other(JSONValue) }
+
+    private let pointer: JSONPointer
+    private let test: Test
+
+    init?(_ entry: Node.Entry, into diagnostics: Diagnostics) {
+        guard let pointer = JSONPointer(entry.key) else {
+            let problem = "\(Diagnostic.quote(entry.key)) is not a JSON Pointer"
+            diagnostics.report("\(problem); write for example /code", at: entry.keyMark)
+            return nil
+        }
+        self.pointer = pointer
+        switch entry.value.content {
+        case .scalar("present", quoted: false): test = .present
+        case .scalar("absent", quoted: false): test = .absent
+        case .mapping(let members) where members.count == 1 && members[0].key == "not":
+            test = .other(Self.value(members[0].value))
+        default: test = .value(Self.value(entry.value))
+        }
+    }
+
+    /// What a node writes is JSON, so there is a value.
+    private static func value(_ node: Node) -> JSONValue { (try? JSON.parse(node.json)) ?? .null }
+
+    /// Whether it is there; another value than one that must not be has to be there, too.
+    func holds(for root: JSONValue) -> Bool {
+        let found = root.value(at: pointer)
+        return switch test {
+        case .present: found != nil
+        case .absent: found == nil
+        case .value(let expected): found == expected
+        case .other(let unexpected): found != nil && found != unexpected
+        }
+    }
+}
