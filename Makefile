@@ -13,7 +13,7 @@ LOGROTATE := $(DESTDIR)/etc/logrotate.d/martlet
 BINARY := .build/release/martlet
 AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
-SANITIZED := MARTLET_OPTIMIZED=1 SWIFT_BACKTRACE=enable=no
+SANITIZED := SWIFT_BACKTRACE=enable=no
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
@@ -95,11 +95,10 @@ soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory gr
 	@scripts/install-test-deps
 	.venv/bin/python Tests/Soak/soak.py
 
-tsan: ## Run the unit tests that have to do with threads under ThreadSanitizer
+tsan: ## Run the unit tests under ThreadSanitizer
 	@scripts/install-build-deps
-	@# OutcomeTests play thousands of calls on one thread each, which the others do as well.
-	$(SANITIZED) MARTLET_TESTS=threads TSAN_OPTIONS=halt_on_error=1 \
-		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan --skip OutcomeTests
+	$(SANITIZED) TSAN_OPTIONS=halt_on_error=1 \
+		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 
 asan: ## Run the unit tests under AddressSanitizer
 	@scripts/install-build-deps

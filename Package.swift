@@ -13,12 +13,8 @@ let strict: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
-// Under the sanitizers the tests take three times as long, and half of that is code that could be optimized.
-let optimized: [SwiftSetting] =
-    Context.environment["MARTLET_OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])]
-
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + optimized)
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -119,15 +115,6 @@ let testTargets: [Target] = [
     ),
 ]
 
-// What has to do with more than one thread: `make tsan` builds no other tests, since most of its time goes into that.
-let threadTests: Set = [
-    "EventsTests", "TLSTests", "ResolverTests", "PatternsTests", "TelemetryTests", "HTTP2Kit", "ProxyTests",
-    "SidecarTests",
-]
-let chosenTests =
-    Context.environment["MARTLET_TESTS"] == "threads"
-    ? testTargets.filter { threadTests.contains($0.name) } : testTargets
-
 // What `make bench-chain` measures: Martlet with one kind more.
 let benchmarks: [Target] = [
     .executableTarget(
@@ -174,6 +161,6 @@ let package = Package(
             ]
         ),
     ],
-    targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + chosenTests,
+    targets: floor0 + floor1 + floor2 + floor3 + floor4 + benchmarks + fuzzers + testTargets,
     swiftLanguageModes: [.v6]
 )

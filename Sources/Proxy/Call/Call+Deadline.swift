@@ -24,10 +24,10 @@ extension Call {
         return nil
     }
 
-    /// Allows the call so much time from its arrival, unless it has less anyway.
+    /// Allows the call so much time from its arrival, unless it has less anyway, or ends.
     public func limitTime(to limit: Duration) {
         let time = record.stages.arrived.adding(saturating: limit)
-        guard time < deadline.time ?? .max else { return }
+        guard !isClosing, time < deadline.time ?? .max else { return }
         deadline.isOurs = true
         setDeadline(time)
     }
