@@ -15,6 +15,18 @@ public final class LineWriter: Sendable {
         case standardError
         /// A file, which is appended to, and opened anew by `reopen`.
         case file(String)
+
+        /// The target that is to have a writer: standard error for standard output too, if both lead to one place.
+        ///
+        /// They often do, in a unit or in a container. A pipe or a socket takes a large write in parts, and what another
+        /// thread writes comes between them, within a line.
+        public var place: Target {
+            guard self == .standardOutput else { return self }
+            var (output, error) = (stat(), stat())
+            let areKnown = unsafe fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &error) == 0
+            let areOne = areKnown && output.st_dev == error.st_dev && output.st_ino == error.st_ino
+            return areOne ? .standardError : .standardOutput
+        }
     }
 
     private struct State {
@@ -56,6 +68,8 @@ public final class LineWriter: Sendable {
     private static let newline = UInt8(ascii: "\n")
     /// The most bytes that are not written yet: what a busy service logs in about a second.
     public static let limit = 16 * 1024 * 1024
+    /// Over and above the limit, room for lines that must not be lost because others are many.
+    private static let reserve = 1024 * 1024
     /// A piece takes more lines until it has so many bytes.
     private static let piece = 64 * 1024
 
@@ -74,20 +88,22 @@ public final class LineWriter: Sendable {
         }.detach()
     }
 
-    /// Puts lines in the queue.
+    /// Puts lines in the queue; `isVital` is for the few that are to be written although others fill the queue.
     ///
     /// - Returns: false if they are lost, or the lines before them were: there is no room, or they cannot be written.
-    public func write(_ lines: [UInt8]) -> Bool {
+    public func write(_ lines: [UInt8], isVital: Bool = false) -> Bool {
         guard !lines.isEmpty else { return true }
+        let limit = isVital ? Self.limit + Self.reserve : Self.limit
         let isGood = state.withLock { state in
-            guard state.unwritten + lines.count <= Self.limit else { return false }
+            guard state.unwritten + lines.count <= limit else { return false }
             state.unwritten += lines.count
             if let last = state.waiting.indices.last, state.waiting[last].count < Self.piece {
                 state.waiting[last] += lines
             } else {
                 state.waiting.append(lines)
             }
-            defer { state.hasLost = false }
+            // Not for vital lines, which nobody counts: it is news for those who write the others.
+            defer { if !isVital { state.hasLost = false } }
             return !state.isBroken && !state.hasLost
         }
         wake.signal()

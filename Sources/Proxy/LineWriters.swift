@@ -9,13 +9,14 @@ package final class LineWriters: Sendable {
 
     /// The writer to `target`, started if it is the first time; `mode` is that of a file, if it is to have a certain one.
     package func writer(to target: LineWriter.Target, mode: UInt32? = nil) -> LineWriter {
-        writers.withLock { writers in
-            if let writer = writers[target] {
+        let place = target.place
+        return writers.withLock { writers in
+            if let writer = writers[place] {
                 if let mode { writer.use(mode: mode) }
                 return writer
             }
-            let writer = LineWriter(to: target, mode: mode)
-            writers[target] = writer
+            let writer = LineWriter(to: place, mode: mode)
+            writers[place] = writer
             return writer
         }
     }

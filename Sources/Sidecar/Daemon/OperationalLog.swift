@@ -41,7 +41,7 @@ final class OperationalLog {
         let line = LogfmtLine(to: queue, lead(of: level), level.label, message)
         for (name, value) in fields { line.field(name, value) }
         line.end()
-        _ = writer.write(queue.readable.array)
+        _ = writer.write(queue.readable.array, isVital: true)
         queue.removeAll()
     }
 }
