@@ -58,19 +58,23 @@ let floor2: [Target] = [
 ]
 
 let floor3: [Target] = [
+    library("Credentials", ["Events", "TLS", "Documents", "RPC", "Policy", "Configuration", "Time", "Bytes"]),
     library(
         "Proxy",
         [
-            "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols", "RPC",
-            "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
+            "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols",
+            "RPC", "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
         ]
     ),
-    library(
-        "Interceptors",
-        [
-            "Proxy", "Events", "TLS", "HTTP", "Documents", "Patterns", "Protocols", "RPC", "Policy", "Configuration",
-            "Telemetry", "Time", "Bytes",
-        ]
+    // Interceptors are made of what the library offers everybody: what is `package` they do not see.
+    .target(
+        name: "Interceptors",
+        dependencies: [
+            "Proxy", "Credentials", "Events", "TLS", "HTTP", "Documents", "Patterns", "Protocols", "RPC", "Policy",
+            "Configuration", "Telemetry", "Time", "Bytes",
+        ],
+        packageAccess: false,
+        swiftSettings: strict
     ),
 ]
 
@@ -78,8 +82,8 @@ let floor4: [Target] = [
     library(
         "Sidecar",
         [
-            "Interceptors", "Proxy", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS", "HTTP", "RPC",
-            "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
+            "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS",
+            "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),
@@ -99,17 +103,19 @@ let testTargets: [Target] = [
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
     tests("CompressorsTests", ["Compressors", "RPC", "Bytes"]),
+    tests("CredentialsTests", ["HTTP2Kit", "Credentials", "Documents", "Events", "TLS", "Time", "Bytes"]),
     tests(
         "ProxyTests",
         [
-            "HTTP2Kit", "Interceptors", "Proxy", "Events", "TLS", "HTTP", "Documents", "Compressors", "Configuration",
-            "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
+            "HTTP2Kit", "Interceptors", "Proxy", "Credentials", "Events", "TLS", "HTTP", "Documents", "Compressors",
+            "Configuration", "Protocols", "RPC", "Policy", "Telemetry", "Time", "Bytes",
         ]
     ),
     tests(
         "SidecarTests",
         [
-            "Sidecar", "Interceptors", "Proxy", "Documents", "Events", "HTTP", "Configuration", "Telemetry", "Time",
+            "Sidecar", "Interceptors", "Proxy", "Credentials", "Documents", "Events", "HTTP", "Configuration",
+            "Telemetry", "Time",
             "Bytes",
         ]
     ),
@@ -142,7 +148,8 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Interceptors", "Proxy", "Documents", "HTTP", "Protocols", "RPC", "Policy", "PublicSuffixes",
+                "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols", "RPC", "Policy",
+                "PublicSuffixes",
                 "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
@@ -157,7 +164,8 @@ let package = Package(
         .library(
             name: "Proxy",
             targets: [
-                "Proxy", "Sidecar", "HTTP", "RPC", "Protocols", "Telemetry", "Configuration", "Events", "Time", "Bytes",
+                "Proxy", "Sidecar", "Credentials", "HTTP", "Documents", "RPC", "Protocols", "Policy", "Telemetry",
+                "Configuration", "Events", "Time", "Bytes",
             ]
         ),
     ],

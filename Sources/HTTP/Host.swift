@@ -1,12 +1,12 @@
 internal import Bytes
 
 /// Hosts as they stand in an authority (RFC 3986 §3.2.2).
-package enum Host {
+public enum Host {
     /// The host of an authority without its port, and without the dot at the end that the root of all names may have.
     ///
     /// An IPv6 address keeps its brackets.
     @_lifetime(copy authority)
-    package static func withoutPort(_ authority: Span<UInt8>) -> Span<UInt8> {
+    public static func withoutPort(_ authority: Span<UInt8>) -> Span<UInt8> {
         var end = authority.count
         while end > 0, authority[end - 1] &- UInt8(ascii: "0") < 10 { end -= 1 }
         end = end > 0 && authority[end - 1] == UInt8(ascii: ":") ? end - 1 : authority.count
@@ -15,7 +15,7 @@ package enum Host {
     }
 
     /// Whether `host` is `expected`, which is in small letters.
-    package static func equal(_ host: Span<UInt8>, _ expected: Span<UInt8>) -> Bool {
+    public static func equal(_ host: Span<UInt8>, _ expected: Span<UInt8>) -> Bool {
         guard host.count == expected.count else { return false }
         for index in 0..<host.count where host[index].lowercasedASCII != expected[index] { return false }
         return true

@@ -113,7 +113,7 @@ public struct FieldName: Hashable, Sendable {
     }
 
     /// An equal name that shares no memory with this one, for a thread whose counts of references no other is to change.
-    package var copy: FieldName { FieldName(bytes.map { $0 }, known) }
+    public var copy: FieldName { FieldName(bytes.map { $0 }, known) }
 
     /// Whether `name` can be the name of a field: not empty, and nothing but `tchar` (RFC 9110 §5.6.2).
     public static func isValid(_ name: String) -> Bool {

@@ -1,13 +1,13 @@
 internal import Bytes
-package import Time
+public import Time
 
 /// Counts the calls of a limit, for each value of its key apart.
 ///
 /// Pure: time comes from outside, and may stand or go back a little.
-package struct LimitBuckets {
+public struct LimitBuckets: Sendable {
     /// What is said to a call.
-    package struct Admission: Equatable {
-        package enum Decision: Equatable {
+    public struct Admission: Equatable, Sendable {
+        public enum Decision: Equatable, Sendable {
             case admitted
             /// As many calls are under way as may be.
             case tooMany
@@ -15,14 +15,14 @@ package struct LimitBuckets {
             case tooFast(wait: Duration)
         }
 
-        package let decision: Decision
+        public let decision: Decision
         /// What `leave` is to be told.
-        package let slot: Int
+        public let slot: Int
         /// Whether the call had to be counted with others, because there is no room for its key.
-        package let isCrowded: Bool
+        public let isCrowded: Bool
 
         /// Makes what is said to a call.
-        package init(decision: Decision, slot: Int, isCrowded: Bool) {
+        public init(decision: Decision, slot: Int, isCrowded: Bool) {
             self.decision = decision
             self.slot = slot
             self.isCrowded = isCrowded
@@ -30,9 +30,9 @@ package struct LimitBuckets {
     }
 
     /// A key that is longer, in bytes, is not remembered.
-    package static let maxKey = 256
+    public static let maxKey = 256
     /// How often all buckets are looked through for those that can go, at most.
-    package static let sweepPause: Duration = 10 * .millisecond
+    public static let sweepPause: Duration = 10 * .millisecond
 
     private struct Bucket {
         var key: [UInt8]
@@ -53,20 +53,20 @@ package struct LimitBuckets {
     private var nextSweep = Instant.start
 
     /// Makes the buckets of a limit, all full.
-    package init(_ settings: LimitSettings) {
+    public init(_ settings: LimitSettings) {
         self.settings = settings
         fullTokens = settings.rate.map { TokenBucket($0.count, per: $0.period, burst: settings.burst) }
         buckets = [Bucket(key: [], tokens: fullTokens)]
     }
 
     /// Lets a call in that counts for `key`, or for all if that is nil.
-    package mutating func enter(_ key: Span<UInt8>?, at now: Instant) -> Admission {
+    public mutating func enter(_ key: Span<UInt8>?, at now: Instant) -> Admission {
         let slot = if let key { slot(of: key, at: now) } else { 0 }
         return Admission(decision: admit(slot, at: now), slot: slot, isCrowded: key != nil && slot == 0)
     }
 
     /// A call is over that was let in.
-    package mutating func leave(_ slot: Int) {
+    public mutating func leave(_ slot: Int) {
         buckets[slot].calls -= 1
     }
 

@@ -1,20 +1,20 @@
 /// What is limited, and by what name: limits that have the same are one limit.
-package struct LimitSettings: Hashable, Sendable {
+public struct LimitSettings: Hashable, Sendable {
     /// The name of the limit.
-    package let name: String
+    public let name: String
     /// How many calls may come in a time; nil for any number.
-    package let rate: Rate?
+    public let rate: Rate?
     /// How many calls may come at once, if none has for a while.
-    package let burst: Int
+    public let burst: Int
     /// How many calls may be under way at a time; nil for any number.
-    package let concurrency: Int?
+    public let concurrency: Int?
     /// The template that tells for whom calls are counted.
-    package let key: String
+    public let key: String
     /// How many values of it are remembered.
-    package let keys: Int
+    public let keys: Int
 
     /// Makes the settings of a limit.
-    package init(name: String, rate: Rate?, burst: Int, concurrency: Int?, key: String, keys: Int) {
+    public init(name: String, rate: Rate?, burst: Int, concurrency: Int?, key: String, keys: Int) {
         self.name = name
         self.rate = rate
         self.burst = burst

@@ -1,11 +1,11 @@
-package import Time
+public import Time
 
 /// How many calls of an upstream may be retried: within any ten seconds a share of its calls, and some besides.
 ///
 /// Pure: time comes from outside, and may stand or go back a little.
-package struct RetryBudget {
+public struct RetryBudget: Sendable {
     /// Over how many seconds calls and tries are counted.
-    package static let window = 10
+    public static let window = 10
 
     private struct Second {
         var calls = 0
@@ -26,20 +26,20 @@ package struct RetryBudget {
     /// - Parameters:
     ///   - perThousand: how many of a thousand calls may be retried.
     ///   - minimumPerSecond: how many more may be, in each second, however few calls there are.
-    package init(perThousand: Int, minimumPerSecond: Int) {
+    public init(perThousand: Int, minimumPerSecond: Int) {
         self.perThousand = perThousand
         minimum = minimumPerSecond * Self.window * 1000
     }
 
     /// A call goes to the upstream for the first time.
-    package mutating func deposit(at now: Instant) {
+    public mutating func deposit(at now: Instant) {
         advance(to: now)
         seconds[index(of: current)].calls += 1
         calls += 1
     }
 
     /// Whether a call may be retried, which is counted then.
-    package mutating func withdraw(at now: Instant) -> Bool {
+    public mutating func withdraw(at now: Instant) -> Bool {
         advance(to: now)
         guard (retries + 1) * 1000 <= calls * perThousand + minimum else { return false }
         seconds[index(of: current)].retries += 1

@@ -1,20 +1,20 @@
-package import Time
+public import Time
 
 /// How long a request waits before it is retried.
 ///
 /// Pure: whoever asks brings the number of retries and chance.
-package struct RetryDelay: Equatable, Sendable {
+public struct RetryDelay: Equatable, Sendable {
     /// How the time grows.
-    package let strategy: RetryStrategy
+    public let strategy: RetryStrategy
     /// What it is counted in.
-    package let unit: Duration
+    public let unit: Duration
     /// The longest time; nil for none.
-    package let cap: Duration?
+    public let cap: Duration?
     /// The share of the time that is up to chance, 0 to 1.
-    package let jitter: Double
+    public let jitter: Double
 
     /// Makes a delay; `unit` counts only for a strategy that grows.
-    package init(
+    public init(
         _ strategy: RetryStrategy,
         unit: Duration = .second,
         cap: Duration? = nil,
@@ -32,7 +32,7 @@ package struct RetryDelay: Equatable, Sendable {
     ///   - retries: how often it has been retried already, 0 for the first time.
     ///   - chance: a random number from 0 to 1; it takes off that share of what `jitter` leaves to it.
     /// - Returns: the time; never negative.
-    package func time(after retries: Int, chance: Double) -> Duration {
+    public func time(after retries: Int, chance: Double) -> Duration {
         let time = max(.zero, min(strategy.delay(after: retries, unit: unit), cap ?? .max))
         let share = min(1, max(0, jitter)) * min(1, max(0, chance))
         return share > 0 ? time.scaled(by: 1 - share) : time

@@ -1,7 +1,7 @@
-package import Time
+public import Time
 
 /// How the time before a request is retried grows with the number of times it has been.
-package enum RetryStrategy: Equatable, Sendable {
+public enum RetryStrategy: Equatable, Sendable {
     /// At once.
     case immediate
     /// After the same time always.
@@ -12,7 +12,7 @@ package enum RetryStrategy: Equatable, Sendable {
     case fibonacci
 
     /// The time after so many retries, 0 before the first; never negative, and the longest there is where it is too long.
-    package func delay(after retries: Int, unit: Duration) -> Duration {
+    public func delay(after retries: Int, unit: Duration) -> Duration {
         let retries = max(0, retries)
         let unit = max(.zero, unit)
         switch self {

@@ -1,25 +1,25 @@
 internal import Bytes
-package import Time
+public import Time
 
 /// A `Set-Cookie` field as RFC 6265 §5.2 reads it.
-package struct SetCookie: Equatable {
+public struct SetCookie: Equatable, Sendable {
     /// The name of the cookie; never empty.
-    package let name: [UInt8]
+    public let name: [UInt8]
     /// The value of the cookie.
-    package let value: [UInt8]
+    public let value: [UInt8]
     /// The attribute `Domain` in small letters, without a dot at its beginning; none if there is none, or an empty one.
-    package private(set) var domain: [UInt8]?
+    public private(set) var domain: [UInt8]?
     /// The attribute `Path`; none if there is none, or one that does not begin with a slash.
-    package private(set) var path: [UInt8]?
+    public private(set) var path: [UInt8]?
     /// How many seconds the cookie lives, by `Max-Age`.
-    package private(set) var maxAge: Duration?
+    public private(set) var maxAge: Duration?
     /// When the cookie ends, by `Expires`.
-    package private(set) var expires: CookieDate?
+    public private(set) var expires: CookieDate?
     /// Whether the cookie goes only where nobody on the way can read it.
-    package private(set) var isSecure = false
+    public private(set) var isSecure = false
 
     /// Reads the value of a field; none if it is to be ignored.
-    package init?(_ text: Span<UInt8>) {
+    public init?(_ text: Span<UInt8>) {
         for index in 0..<text.count where text[index] < 0x20 && text[index] != 0x09 || text[index] == 0x7f {
             return nil
         }

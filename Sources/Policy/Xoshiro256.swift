@@ -1,19 +1,19 @@
 /// A fast random number generator (xoshiro256++), for ids and chance, not for secrets.
-package struct Xoshiro256: RandomNumberGenerator {
+public struct Xoshiro256: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
     /// Makes a generator that the system's generator has seeded.
-    package init() {
+    public init() {
         var system = SystemRandomNumberGenerator()
         self.init(state: (system.next(), system.next(), system.next(), system.next() | 1))
     }
 
     /// Makes a generator with a given state, which must not be all zeros: the same numbers each time.
-    package init(state: (UInt64, UInt64, UInt64, UInt64)) {
+    public init(state: (UInt64, UInt64, UInt64, UInt64)) {
         self.state = state
     }
 
-    package mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         let result = Self.rotate(state.0 &+ state.3, 23) &+ state.0
         let shifted = state.1 << 17
         state.2 ^= state.0
@@ -26,7 +26,7 @@ package struct Xoshiro256: RandomNumberGenerator {
     }
 
     /// The next number as a fraction: from 0 up to, and without, 1, in steps of 2⁻⁵³.
-    package mutating func nextFraction() -> Double {
+    public mutating func nextFraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 

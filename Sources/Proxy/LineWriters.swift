@@ -1,14 +1,14 @@
-package import Events
+public import Events
 
 /// The writers of all logs, one for each place that lines go to, shared by the threads and kept through reloads.
-package final class LineWriters: Sendable {
+public final class LineWriters: Sendable {
     private let writers = Locked<[LineWriter.Target: LineWriter]>([:])
 
     /// Makes an empty collection.
-    package init() {}
+    public init() {}
 
     /// The writer to `target`, started if it is the first time; `mode` is that of a file, if it is to have a certain one.
-    package func writer(to target: LineWriter.Target, mode: UInt32? = nil) -> LineWriter {
+    public func writer(to target: LineWriter.Target, mode: UInt32? = nil) -> LineWriter {
         let place = target.place
         return writers.withLock { writers in
             if let writer = writers[place] {
@@ -22,12 +22,12 @@ package final class LineWriters: Sendable {
     }
 
     /// Opens all files again by their names.
-    package func reopen() {
+    public func reopen() {
         for writer in all { writer.reopen() }
     }
 
     /// Writes what waits and ends all writers.
-    package func finish() {
+    public func finish() {
         for writer in all { writer.finish() }
     }
 

@@ -3,16 +3,16 @@ internal import Policy
 internal import Time
 
 /// Something that a person who runs the proxy should know, for the log of the daemon.
-package struct LogMessage: Sendable {
+public struct LogMessage: Sendable {
     /// What has happened.
-    package let text: String
+    public let text: String
     /// What it concerns: where, who, why.
-    package let fields: [(name: StaticString, value: String)]
+    public let fields: [(name: StaticString, value: String)]
 }
 
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a
 /// thousand times a second is told once, and how often it was.
-package final class LogLimiter {
+public final class LogLimiter {
     private static let pause = 10 * Duration.second
     /// The most subjects that are remembered.
     private static let maxSubjects = 256
@@ -33,7 +33,7 @@ package final class LogLimiter {
     }
 
     /// Passes a notice on, unless one like it about `subject` has just been.
-    package func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
+    public func note(_ text: String, about subject: String, _ fields: (name: StaticString, value: String)...) {
         let key = "\(text) \(subject)"
         var subject = logged[key] ?? Subject()
         guard subject.tokens.spend(at: loop.now) else {

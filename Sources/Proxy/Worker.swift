@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Compressors
 package import Configuration
+package import Credentials
 package import Events
 internal import HTTP
 internal import RPC

@@ -1,6 +1,6 @@
-internal import Events
-package import Policy
-package import Telemetry
+public import Events
+public import Policy
+public import Telemetry
 
 /// What the interceptors of a worker use beside the call: its counters, its log, what it shares with other workers.
 ///
@@ -9,21 +9,21 @@ public final class WorkerServices {
     /// The loop and the memory of the thread.
     package let context: WireContext
     /// What the worker counts.
-    package let counters = WorkerCounters()
+    public let counters = WorkerCounters()
     /// What people should know.
-    package let log: LogLimiter
+    public let log: LogLimiter
     /// Where lines go; nil where a configuration is only looked at, and no file is to be made.
-    package let lineWriters: LineWriters?
+    public let lineWriters: LineWriters?
     /// The limits that all workers share.
-    package let limits: LimitStore
+    public let limits: LimitStore
     /// The credentials as the worker knows them.
-    package let credentials: CredentialStore
+    public let credentials: CredentialStore
     /// What calls take their ids from, and chance.
-    package var random = Xoshiro256()
+    public var random = Xoshiro256()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     /// The requests of our own that calls wait for.
-    package var fetches: SharedFetches {
+    public var fetches: SharedFetches {
         if let madeFetches { return madeFetches }
         let new = SharedFetches(Fetcher(context: context, network: network, names: names, logLimiter: log))
         madeFetches = new
@@ -50,6 +50,12 @@ public final class WorkerServices {
         self.network = network
         self.names = names
     }
+
+    /// The loop of the thread: its clock and its timers, and what subprocesses run on.
+    public var loop: EventLoop { context.loop }
+
+    /// Has `work` done once the events of this turn of the loop are handled.
+    public func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }
 
     /// Closes what is idle of connections of our own.
     func drain() { madeFetches?.drain() }

@@ -4,6 +4,7 @@ import Glibc
 import Proxy
 import Testing
 
+@testable import Credentials
 @testable import Sidecar
 
 /// Who is told of token files.

@@ -4,6 +4,7 @@ internal import Events
 internal import Policy
 internal import Time
 
+@testable internal import Credentials
 @testable internal import Proxy
 
 /// What programs and servers send when they are asked for a credential, in each form.

@@ -25,7 +25,7 @@ final class LineSink: EndOfTurn {
 
     /// Adds a line about a call, which begins with the time; `fill` adds its other fields.
     func line(about call: Call, _ fill: (inout AccessLogLine) -> Void) {
-        if lines.isEmpty { worker.context.atEndOfTurn(self) }
+        if lines.isEmpty { worker.atEndOfTurn(self) }
         var line = AccessLogLine(about: call, to: lines, formatter: formatter)
         fill(&line)
         line.end()

@@ -33,7 +33,7 @@ struct MetricsPlan: InterceptorPlan {
         plan: { MetricsPlan($0, $1) }
     )
 
-    let events: EventSet = [.requestHead, .messageCounts, .finished]
+    let events: EventSet = [.requestHead, .messageCounts]
     let methods: Int
 
     init(_ section: Section, _ context: BuildContext) {
@@ -41,39 +41,20 @@ struct MetricsPlan: InterceptorPlan {
         Self.readBuckets(section, context.resources)
     }
 
-    func instance(on worker: WorkerServices) -> any Interceptor { MetricsInterceptor(self, on: worker) }
+    func instance(on worker: WorkerServices) -> any Interceptor { MetricsInterceptor(self) }
 }
 
 /// Counts one worker's calls.
 final class MetricsInterceptor: Interceptor {
     private let methods: Int
-    private let counters: WorkerCounters
 
-    init(_ plan: MetricsPlan, on worker: WorkerServices) {
+    init(_ plan: MetricsPlan) {
         methods = plan.methods
-        counters = worker.counters
     }
 
     func requestHead(_ call: Call) -> Verdict {
-        guard call.counted == nil else { return .next }
-        counters.setMethodLimit(methods)
-        let request = call.request
-        call.counted = counters.start(request.path, call.rpcProtocol.callProtocol)
+        call.startCounting(methods: methods)
         return .next
-    }
-
-    func finished(_ call: Call) {
-        guard let counted = call.counted else { return }
-        call.counted = nil
-        counters.end(
-            counted,
-            route: call.routeCounter,
-            code: call.code.rawValue,
-            duration: call.duration,
-            messages: call.messageCounts
-        )
-        guard let upstream = call.upstream, let duration = call.upstreamDuration else { return }
-        counters.upstreamCall(upstream.counter, code: call.code.rawValue, duration: duration)
     }
 }
 
@@ -124,17 +105,5 @@ extension MetricsPlan {
         }
         let isGood = !bounds.isEmpty && bounds.count == texts.count && zip(bounds, bounds.dropFirst()).allSatisfy(<)
         return isGood ? HistogramBounds(bounds) : nil
-    }
-}
-
-extension RPCProtocol {
-    /// What the call is counted under.
-    fileprivate var callProtocol: CallProtocol {
-        switch self {
-        case .connectUnary, .connectGet, .connectStream: .connect
-        case .grpc: .grpc
-        case .grpcWeb, .grpcWebText: .grpcWeb
-        case .http: .http
-        }
     }
 }

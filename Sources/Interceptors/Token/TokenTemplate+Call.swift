@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Credentials
 internal import Documents
 internal import Events
 internal import Proxy

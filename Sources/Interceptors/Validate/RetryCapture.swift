@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import Credentials
 internal import Documents
 internal import HTTP
 internal import Proxy

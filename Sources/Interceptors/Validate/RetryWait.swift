@@ -94,7 +94,7 @@ final class RetryWait {
     }
 
     private func run(_ command: [String]) {
-        let process = Subprocess(on: worker.context.loop, limit: 64 << 10) { [weak self] outcome in
+        let process = Subprocess(on: worker.loop, limit: 64 << 10) { [weak self] outcome in
             guard let self else { return }
             if case .ended(0, let output) = outcome { return done { $0.value(in: output) } }
             let words = Self.words(outcome)

@@ -1,15 +1,15 @@
-package import Bytes
+public import Bytes
 internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
-package import Telemetry
-package import Time
+public import Telemetry
+public import Time
 
 /// What is told of a call that is over, in the access log and on the admin page of recent calls.
 extension AccessLogLine {
     /// Begins a line that is written now, with the id of the call.
-    package init(about call: Call, to queue: ByteQueue, formatter: TimestampFormatter) {
+    public init(about call: Call, to queue: ByteQueue, formatter: TimestampFormatter) {
         self.init(to: queue, at: Clock.wall, formatter: formatter)
         let id = ByteQueue(pool: call.worker.context.buffers)
         call.appendID(to: id)
@@ -17,7 +17,7 @@ extension AccessLogLine {
     }
 
     /// Adds the fields of a call; `further` adds those that stand between request and outcome.
-    package mutating func describe(_ call: Call, _ further: (inout AccessLogLine) -> Void = { _ in }) {
+    public mutating func describe(_ call: Call, _ further: (inout AccessLogLine) -> Void = { _ in }) {
         writeIdentity(call)
         writeRequest(call)
         further(&self)

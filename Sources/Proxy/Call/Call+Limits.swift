@@ -1,8 +1,8 @@
 internal import Bytes
 internal import HTTP
 internal import Protocols
-package import RPC
-package import Telemetry
+public import RPC
+internal import Telemetry
 
 /// The messages of a call, where somebody wants to know of them: how many there are, and that none is too large.
 extension Call {
@@ -71,7 +71,7 @@ extension Call {
     }
 
     /// What is wrong with the head of a request that is answered here with a message.
-    package var errorAsRPC: RPCError? {
+    public var errorAsRPC: RPCError? {
         let received = received
         // What says nothing of its content may be a browser, or somebody who tries things out.
         let isPlain = received.first(.contentType) == nil && rpcProtocol == .http
@@ -107,7 +107,7 @@ extension Call {
     }
 
     /// How many messages the call had.
-    package var messageCounts: MessageCounts {
+    var messageCounts: MessageCounts {
         let bare = rpcProtocol.isUnaryConnect && flows.request.hasArrived ? 1 : response.ownMessages
         return MessageCounts(received: meter?.messages ?? bare, sent: response.reader.messages + response.ownMessages)
     }

@@ -41,10 +41,10 @@ extension Call {
     }
 
     /// Why there is no response from the upstream, if that is why the call has failed.
-    package var upstreamError: UpstreamError? { upstreamLeg.error }
+    public var upstreamError: UpstreamError? { upstreamLeg.error }
 
-    /// The outcome of the response, where that was made here.
-    var ownOutcome: Outcome? { response.ownOutcome }
+    /// The upstream that the call goes to; nil if its chain has to respond.
+    public var upstream: Upstream? { route.upstream }
 
     /// The name of the upstream that the call goes to; nil if its chain has to respond.
     public var upstreamName: String? { route.upstream?.settings.name }
@@ -63,6 +63,12 @@ extension Call {
 
     /// When the time of the call is over, by the clock of `now`; nil if it has no limit.
     public var deadlineTime: Instant? { deadline.time }
+
+    /// How long an event may wait for an interceptor; nil is without end.
+    public var suspensionTimeout: Duration? { callerLeg.listener.suspensionTimeout }
+
+    /// What is kept out of all that is shown of the call.
+    public var redactions: Redactions { run.chain.redactions }
 
     /// What an interceptor keeps for the call; nil until it has kept something, and when the call is over.
     ///

@@ -4,7 +4,7 @@ public import HTTP
 internal import Policy
 internal import Protocols
 internal import RPC
-package import Telemetry
+internal import Telemetry
 internal import Time
 
 /// One call, from the head of its request to its record.
@@ -59,8 +59,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var meter: MessageMeter?
     /// Why the request has not been let in, if it has not.
     var rejection: RejectionLabel?
-    /// What the counters know the call by, once an interceptor has counted it.
-    package var counted: StartedCall?
+    /// What the counters know the call by, once it is counted.
+    var counted: StartedCall?
     private var id: (UInt64, UInt64)?
 
     init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {

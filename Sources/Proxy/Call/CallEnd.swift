@@ -226,6 +226,7 @@ extension Call {
         upstreamLeg.attempt?.count(.canceled)
         endSuspensions()
         passFinished()
+        endCounting()
         run.releaseStates()
         if record.code != .ok || isTimed { worker.recent.note(self) }
         releaseAll()
@@ -261,20 +262,6 @@ extension Call {
     /// Counts what became of an attempt.
     func count(_ result: AttemptResult, of upstream: Upstream) {
         worker.count(result, of: upstream.counter)
-    }
-
-    /// Lets the counters know the method by its name, once the upstream has shown that it exists.
-    func admitMethod() {
-        guard var counted, let procedure = procedure, rpcProtocol != .http else { return }
-        let request = request
-        let path = request.path
-        worker.counters.admit(
-            &counted,
-            path: path,
-            service: path.extracting(procedure.service),
-            method: path.extracting(procedure.method)
-        )
-        self.counted = counted
     }
 }
 

@@ -30,7 +30,7 @@ public struct EventSet: OptionSet, Sendable {
     /// The end of the call, whatever became of it.
     public static let finished = EventSet(rawValue: 256)
     /// Messages are counted in both directions.
-    package static let messageCounts = EventSet(rawValue: 512)
+    public static let messageCounts = EventSet(rawValue: 512)
     /// No event: the interceptor may return `retry`.
     ///
     /// What goes upstream of a request is kept, up to the upstream's `limits.retry_buffer`, and the head of a
@@ -48,10 +48,10 @@ public struct EventSet: OptionSet, Sendable {
     /// be changed there.
     ///
     /// Unlike with `responseErrors`, nothing is looked at of responses that go well.
-    package static let errors = EventSet(rawValue: 4096)
+    public static let errors = EventSet(rawValue: 4096)
 
     /// The end of a call that the interceptor has let be retried, whatever became of it.
-    package static let finishedRetries = EventSet(rawValue: 8192)
+    public static let finishedRetries = EventSet(rawValue: 8192)
 
     /// The ends of responses, for one reason or another.
     static let anyEnd: EventSet = [.responseEnd, .responseErrors, .responseTrailers]

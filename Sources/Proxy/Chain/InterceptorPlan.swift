@@ -1,5 +1,5 @@
 public import Configuration
-package import Telemetry
+public import Telemetry
 
 /// What the options of one interceptor came to: all that is parsed, read or acquired for it.
 ///
@@ -30,25 +30,25 @@ public struct BuildContext {
     /// The name of the interceptor.
     public let name: String
     /// What the interceptors of the configuration share.
-    package let resources: BuildResources
+    public let resources: BuildResources
 }
 
 /// What the interceptors of a configuration share while they are planned, and what they leave for others.
 ///
 /// Belongs to the main thread.
-package final class BuildResources {
+public final class BuildResources {
     /// The named calls.
-    package let calls: NamedCalls
+    public let calls: NamedCalls
     /// What has been read and made for the configuration.
-    package let acquired: Acquired
+    public let acquired: Acquired
     /// The credentials that interceptors name, in the order of the file.
-    package var credentials: [NamedCredential] = []
+    public var credentials: [NamedCredential] = []
     /// The permission bits that log files get, by path.
-    package var logModes: [String: UInt32] = [:]
+    public var logModes: [String: UInt32] = [:]
     /// The files that logs go to, in the order of the configuration.
-    package var logFiles: [MarkedString] = []
+    public var logFiles: [MarkedString] = []
     /// The buckets of the histograms, and where they stand; nil if no interceptor has given any yet.
-    package var buckets: (bounds: HistogramBounds, mark: Mark)?
+    public var buckets: (bounds: HistogramBounds, mark: Mark)?
 
     init(calls: NamedCalls = NamedCalls(), acquired: Acquired = Acquired()) {
         self.calls = calls

@@ -1,11 +1,11 @@
 internal import Bytes
-package import Documents
-package import HTTP
+public import Documents
+public import HTTP
 
 /// What of the calls of a chain is kept out of all that people read: logs, tees, traces.
-package struct Redactions: Sendable {
+public struct Redactions: Sendable {
     /// What stands in the place of a value that is not shown.
-    package static let mask: StaticString = "***"
+    public static let mask: StaticString = "***"
 
     /// The headers that are never shown.
     private static let always = [
@@ -16,7 +16,7 @@ package struct Redactions: Sendable {
     private var pointers: [JSONPointer] = []
 
     /// The headers that are never shown, and these; and what is in these places of messages in JSON.
-    package init(headers: [FieldName] = [], pointers: [JSONPointer] = []) {
+    public init(headers: [FieldName] = [], pointers: [JSONPointer] = []) {
         self.headers += headers
         self.pointers = pointers
     }
@@ -30,28 +30,28 @@ package struct Redactions: Sendable {
     /// Whether the value of a header is not shown, whose name is in small letters.
     ///
     /// The `trailer-` of unary Connect may stand before it.
-    package func contains(_ header: Span<UInt8>) -> Bool {
+    public func contains(_ header: Span<UInt8>) -> Bool {
         let prefix = "trailer-".utf8.count
         let plain = header.hasPrefix("trailer-") ? header.extracting(prefix..<header.count) : header
         return headers.contains { header.equals($0.bytes) || plain.equals($0.bytes) }
     }
 
     /// Whether something of messages is not shown, so that they have to be shown by `masked`.
-    package var hasPointers: Bool { !pointers.isEmpty }
+    public var hasPointers: Bool { !pointers.isEmpty }
 
     /// A message in JSON as it may be shown; none if it is not JSON, so that nobody knows what is in it.
-    package func masked(_ payload: Span<UInt8>) -> [UInt8]? {
+    public func masked(_ payload: Span<UInt8>) -> [UInt8]? {
         (try? JSON.parse(payload)).map { masked($0).bytes }
     }
 
     /// What is in a message, as it may be shown.
-    package func masked(_ value: JSONValue) -> JSONValue {
+    public func masked(_ value: JSONValue) -> JSONValue {
         pointers.reduce(into: value) { $0.replace($1, by: .string("\(Self.mask)")) }
     }
 }
 
 /// The plan of an interceptor that knows of something that people are not to read.
-package protocol Redacting: InterceptorPlan {
+public protocol Redacting: InterceptorPlan {
     /// What is kept out of all that is shown of its chain's calls.
     var redactions: Redactions { get }
 }

@@ -24,7 +24,7 @@ public final class Suspension {
     /// When the event began to wait.
     private(set) var began = Instant.start
     /// The bytes that are held for what it waits for.
-    package var heldBytes: () -> Int = { 0 }
+    public var heldBytes: () -> Int = { 0 }
     /// Told when it is resumed once more.
     var resumedAgain: (() -> Void)?
     /// Told when the suspension is resumed.

@@ -1,10 +1,11 @@
 internal import Configuration
+public import Credentials
 internal import Events
 internal import Telemetry
-package import Time
+public import Time
 
 /// One credential on a worker: requests what its `CredentialView` lacks, and tells the calls that wait.
-package final class CachedCredential {
+public final class CachedCredential {
     let source: CredentialSource
     /// Whether the configuration names it.
     var naming = CredentialNaming.never
@@ -26,24 +27,24 @@ package final class CachedCredential {
     }
 
     /// The value, good or not.
-    package var value: [UInt8]? { view.value }
+    public var value: [UInt8]? { view.value }
 
     /// Counts the values, so that what is made of one can be kept until the next.
-    package var version: Int { view.version }
+    public var version: Int { view.version }
 
     /// Why the last fetch has brought none.
-    package var error: CredentialError? { view.state.error }
+    public var error: CredentialError? { view.state.error }
 
     /// Whether calls wait for it.
     var isAwaited: Bool { !waiting.isEmpty }
 
     /// Whether an upstream may get the value.
-    package func isGood(for upstream: Upstream?) -> Bool {
+    public func isGood(for upstream: Upstream?) -> Bool {
         (!view.isRejected || !isRejected(by: upstream)) && isGood
     }
 
     /// Whether an upstream has rejected the value, and it is not known yet whether there is another.
-    package func isRejected(by upstream: Upstream?) -> Bool { view.isRejected(by: upstream.name) }
+    public func isRejected(by upstream: Upstream?) -> Bool { view.isRejected(by: upstream.name) }
 
     /// Whether the value has not ended; one that ends soon is requested meanwhile.
     private var isGood: Bool {
@@ -55,13 +56,13 @@ package final class CachedCredential {
 
     /// Whether to wait so long would be in vain: nobody fetches it, or not so soon, and it is not a file whose content is to
     /// change.
-    package func cannotSucceed(within timeout: Duration) -> Bool {
+    public func cannotSucceed(within timeout: Duration) -> Bool {
         guard source.isFetched else { return value == nil || !source.mayChange }
         return view.cannotSucceed(at: loop.now, within: timeout)
     }
 
     /// What is wrong where there is no value that may be used, in words.
-    package var lack: String {
+    public var lack: String {
         var description = ""
         if case .file(let path) = source { description = " in \(path)" }
         let reason = error.map { ": \($0.text)" } ?? ""
@@ -73,21 +74,21 @@ package final class CachedCredential {
     }
 
     /// Whether a value is, or was, one of it.
-    package func hasBeen(_ value: [UInt8]) -> Bool { view.hasBeen(value) }
+    public func hasBeen(_ value: [UInt8]) -> Bool { view.hasBeen(value) }
 
     /// Requests the credential.
-    package func request() {
+    public func request() {
         if source.isFetched, view.request() { send(.fetch(source)) }
     }
 
     /// An upstream has rejected this value.
-    package func rejected(_ value: [UInt8], by upstream: Upstream?) {
+    public func rejected(_ value: [UInt8], by upstream: Upstream?) {
         guard source.mayChange, let rejection = view.reject(value, by: upstream.name) else { return }
         send(.rejected(source, value: value, rejection))
     }
 
     /// An upstream has accepted the value, having rejected the one before.
-    package func accepted(by upstream: Upstream?) {
+    public func accepted(by upstream: Upstream?) {
         guard source.isFetched else { return }
         send(.accepted(source, by: upstream.name))
     }
@@ -104,14 +105,14 @@ package final class CachedCredential {
     func missedStates() { view.missedStates() }
 
     /// Calls `action` whenever something else is known of the credential, until `leave`; gives what to leave by.
-    package func wait(_ action: @escaping () -> Void) -> Int {
+    public func wait(_ action: @escaping () -> Void) -> Int {
         nextWaiting += 1
         waiting[nextWaiting] = action
         return nextWaiting
     }
 
     /// Somebody waits no more.
-    package func leave(_ number: Int) {
+    public func leave(_ number: Int) {
         waiting[number] = nil
     }
 }
@@ -123,7 +124,7 @@ extension Upstream? {
 
 extension CredentialSource {
     /// Whether another value may come.
-    package var mayChange: Bool {
+    public var mayChange: Bool {
         if case .fixed = self { false } else { true }
     }
 }

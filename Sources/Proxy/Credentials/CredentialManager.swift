@@ -1,6 +1,7 @@
+package import Credentials
 package import Events
 internal import Policy
-package import Time
+public import Time
 
 /// Keeps credentials for all workers: each is fetched once, whoever wants it, and anew before it ends.
 ///
@@ -146,16 +147,16 @@ package final class CredentialManager {
 }
 
 /// A credential that the configuration names.
-package struct NamedCredential: Sendable {
+public struct NamedCredential: Sendable {
     /// The name of the interceptor.
-    package let name: String
+    public let name: String
     /// Where it comes from.
     package let source: CredentialSource
     /// How long before its end it is fetched anew.
     let refreshAhead: Duration
 
     /// Takes a source, the interceptor that names it, and how long before its end it is fetched anew.
-    package init(name: String, source: CredentialSource, refreshAhead: Duration) {
+    public init(name: String, source: CredentialSource, refreshAhead: Duration) {
         (self.name, self.source, self.refreshAhead) = (name, source, refreshAhead)
     }
 }

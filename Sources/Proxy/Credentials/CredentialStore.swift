@@ -1,9 +1,10 @@
+internal import Credentials
 internal import Events
 
 /// The credentials as one worker knows them; what it lacks it requests from their manager.
 ///
 /// Belongs to the worker's thread.
-package final class CredentialStore {
+public final class CredentialStore {
     private let loop: EventLoop
     private let send: (CredentialRequest) -> Void
     private var credentials: [CredentialSource: CachedCredential] = [:]
@@ -28,14 +29,14 @@ package final class CredentialStore {
     }
 
     /// A call from before is about to ask for a credential that the store has perhaps removed: it gets states again.
-    package func adopt(_ credential: CachedCredential) {
+    public func adopt(_ credential: CachedCredential) {
         guard credentials[credential.source] == nil else { return }
         credential.missedStates()
         credentials[credential.source] = credential
     }
 
     /// The cached form of a credential that the configuration names.
-    package func credential(named source: CredentialSource) -> CachedCredential {
+    public func credential(named source: CredentialSource) -> CachedCredential {
         namedCount += 1
         let credential = credential(source)
         credential.naming.name()
@@ -43,7 +44,7 @@ package final class CredentialStore {
     }
 
     /// The cached form of a credential.
-    package func credential(_ source: CredentialSource) -> CachedCredential {
+    public func credential(_ source: CredentialSource) -> CachedCredential {
         if let known = credentials[source] { return known }
         if credentials.count >= Self.maxCredentials + namedCount {
             credentials = credentials.filter { $0.value.naming == .named || $0.value.isAwaited }

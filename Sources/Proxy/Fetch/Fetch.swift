@@ -7,9 +7,9 @@ internal import RPC
 internal import Time
 
 /// Why a request of our own has got no response.
-package struct FetchError: Error, Equatable, Sendable {
+public struct FetchError: Error, Equatable, Sendable {
     /// The cause in words, without any value that was sent.
-    package let text: String
+    public let text: String
 }
 
 /// One request of our own and its response, which is kept whole.

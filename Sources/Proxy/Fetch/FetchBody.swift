@@ -1,5 +1,5 @@
 /// What a request of our own sends.
-package enum FetchBody: Hashable, Sendable {
+public enum FetchBody: Hashable, Sendable {
     /// These bytes; none is no body.
     case bytes([UInt8])
     /// The bytes that a file has when the request is sent.
@@ -8,14 +8,14 @@ package enum FetchBody: Hashable, Sendable {
     case multipart([Part])
 
     /// One part of a form.
-    package struct Part: Hashable, Sendable {
+    public struct Part: Hashable, Sendable {
         /// The headers with the empty line behind them.
         let head: [UInt8]
         let content: Content
     }
 
     /// What a part holds.
-    package enum Content: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
         case bytes([UInt8])
         case file(String)
     }
@@ -32,7 +32,7 @@ extension FetchRequest {
     /// The thread waits for the disk: it must not be a worker's.
     ///
     /// - Throws: an error if a file cannot be read.
-    package func loaded() throws(NamedCallError) -> FetchRequest {
+    public func loaded() throws(NamedCallError) -> FetchRequest {
         var loaded = self
         switch body {
         case .bytes: break

@@ -1,11 +1,11 @@
-package import Configuration
+public import Configuration
 package import Events
 internal import HTTP
 internal import Telemetry
 internal import Time
 
 /// A server that requests of our own go to, with what its settings of TLS came to.
-package struct FetchServer: Hashable, Sendable {
+public struct FetchServer: Hashable, Sendable {
     let settings: UpstreamSettings
     let tls: UpstreamTLS?
 
@@ -13,12 +13,12 @@ package struct FetchServer: Hashable, Sendable {
     var isUsable: Bool { (settings.tls == nil) == (tls == nil) }
 
     /// Reads the files that the settings name; what is wrong with them is reported.
-    package init(_ settings: UpstreamSettings, into diagnostics: Diagnostics) {
+    public init(_ settings: UpstreamSettings, into diagnostics: Diagnostics) {
         self.settings = settings
         tls = settings.tls.flatMap { UpstreamTLS($0, of: settings.url, at: settings.mark, into: diagnostics) }
     }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(settings.url)
     }
 }

@@ -1,5 +1,5 @@
 /// `application/x-www-form-urlencoded` (WHATWG URL §5).
-package enum FormEncoding {
+public enum FormEncoding {
     /// A list of names and values.
     static func encode(_ pairs: [(name: String, value: [UInt8])]) -> [UInt8] {
         Array(
@@ -8,7 +8,7 @@ package enum FormEncoding {
     }
 
     /// One name or value.
-    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    public static func encode(_ bytes: [UInt8]) -> [UInt8] {
         bytes.flatMap { byte -> [UInt8] in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,16 +1,16 @@
-package import Bytes
-package import Configuration
+public import Bytes
+public import Configuration
 internal import Documents
 
 /// A JSON value whose strings are templates; names, numbers and all else stay as the file writes them.
-package indirect enum JSONTemplate {
+public indirect enum JSONTemplate: Sendable {
     case plain([UInt8])
     case text(Template)
     case array([JSONTemplate])
     case object([(name: String, value: JSONTemplate)])
 
     /// Compiles a YAML value; what is wrong with its strings is reported.
-    package init(_ node: Node, into diagnostics: Diagnostics) {
+    public init(_ node: Node, into diagnostics: Diagnostics) {
         switch node.content {
         case .null: self = .plain(node.json)
         case .scalar(let text, _):
@@ -28,7 +28,7 @@ package indirect enum JSONTemplate {
     }
 
     /// Whether a string of it comes from a call.
-    package var requiresCall: Bool {
+    public var requiresCall: Bool {
         switch self {
         case .plain: false
         case .text(let template): template.requiresCall
@@ -48,7 +48,7 @@ package indirect enum JSONTemplate {
     }
 
     /// Why the call does not have all of its strings, if it does not; what is not UTF-8 has no place in JSON.
-    package func lack(for call: Call?) -> TemplateLack? {
+    public func lack(for call: Call?) -> TemplateLack? {
         let templates = templates
         if let lack = templates.lack(for: call) { return lack }
         let areTexts = templates.allSatisfy { String(validating: $0.value(for: call), as: UTF8.self) != nil }
@@ -56,7 +56,7 @@ package indirect enum JSONTemplate {
     }
 
     /// Appends the value as compact JSON (RFC 8259), members in the order of the file.
-    package func append(for call: Call?, to queue: ByteQueue) {
+    public func append(for call: Call?, to queue: ByteQueue) {
         switch self {
         case .plain(let json): queue.append(json)
         case .text(let template): queue.append(json: template.value(for: call).span)

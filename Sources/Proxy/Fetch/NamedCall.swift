@@ -1,15 +1,15 @@
 internal import Bytes
-package import Configuration
+public import Configuration
 internal import HTTP
 
 /// A request of the configuration's `calls`, compiled: each time it is asked for, its templates are filled in anew.
 ///
 /// Safe on any thread.
-package final class NamedCall: Sendable {
+public final class NamedCall: Sendable {
     /// What the configuration says of it.
-    package let settings: CallSettings
+    public let settings: CallSettings
     /// Whether a part of it comes from a call, so that it cannot be made where there is none.
-    package let requiresCall: Bool
+    public let requiresCall: Bool
 
     private let path: Template
     private let urlQuery: Template?
@@ -20,7 +20,7 @@ package final class NamedCall: Sendable {
     private let templates: [Template]
 
     /// Compiles a call; what is wrong with it is reported.
-    package init(_ settings: CallSettings, into diagnostics: Diagnostics) {
+    public init(_ settings: CallSettings, into diagnostics: Diagnostics) {
         self.settings = settings
         path = Template(settings.url.path, at: settings.urlMark, into: diagnostics)
         urlQuery = settings.url.query.map { Template($0, at: settings.urlMark, into: diagnostics) }
@@ -43,7 +43,7 @@ package final class NamedCall: Sendable {
     }
 
     /// Reports the files that could not be sent if the call were made now.
-    package func checkFiles(into diagnostics: Diagnostics) {
+    public func checkFiles(into diagnostics: Diagnostics) {
         for file in body?.files ?? [] { CallFile.check(file, into: diagnostics) }
     }
 
@@ -54,7 +54,7 @@ package final class NamedCall: Sendable {
     /// - Parameter call: the call that it is made for; none only where `requiresCall` is false.
     /// - Returns: the request, for the server of the settings' URL.
     /// - Throws: an error if with what the call brings the path is none to be sent.
-    package func render(for call: Call?) throws(NamedCallError) -> FetchRequest {
+    public func render(for call: Call?) throws(NamedCallError) -> FetchRequest {
         precondition(call != nil || !requiresCall, "the call \(settings.name) needs a call that it is made for")
         var request = FetchRequest(method: settings.method, target: try target(for: call))
         request.fields = headers.map { FetchRequest.Field($0.name, $0.value.value(for: call)) }
@@ -66,7 +66,7 @@ package final class NamedCall: Sendable {
     }
 
     /// Why the call does not have all parts of the request, if it does not.
-    package func lack(for call: Call?) -> TemplateLack? {
+    public func lack(for call: Call?) -> TemplateLack? {
         templates.lack(for: call) ?? body?.lack(for: call)
     }
 

@@ -1,7 +1,7 @@
-package import Events
+public import Events
 
 /// Why a named call came to no request.
-package enum NamedCallError: Error, Equatable {
+public enum NamedCallError: Error, Equatable, Sendable {
     /// A file cannot be read, or is too large (EFBIG).
     case file(String, SystemError)
     /// Calls hold all that `limits.memory` allows, so that no file is read.
@@ -10,7 +10,7 @@ package enum NamedCallError: Error, Equatable {
     case target
 
     /// The error in words, without anything that came from the call.
-    package var text: String {
+    public var text: String {
         switch self {
         case .file(let path, let error): "cannot read \(path): \(error.text)"
         case .shortOfMemory: "Martlet has reached its memory limit (limits.memory)"

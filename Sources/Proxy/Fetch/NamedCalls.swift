@@ -1,11 +1,11 @@
-package import Configuration
+public import Configuration
 
 /// The named calls of a configuration, compiled, each with the server that it goes to.
-package struct NamedCalls: Sendable {
+public struct NamedCalls: Sendable {
     /// One of them.
-    package struct Entry: Sendable {
-        package let call: NamedCall
-        package let server: FetchServer
+    public struct Entry: Sendable {
+        public let call: NamedCall
+        public let server: FetchServer
     }
 
     private var entries: [String: Entry] = [:]
@@ -23,7 +23,7 @@ package struct NamedCalls: Sendable {
     }
 
     /// The call that a section names by `key`; none if there is no such call, which is reported.
-    package func entry(_ section: Section, _ key: String) -> Entry? {
+    public func entry(_ section: Section, _ key: String) -> Entry? {
         guard let name = section.string(ifGiven: key) else { return nil }
         if let entry = entries[name] { return entry }
         let suggestion = Suggestion.text(for: name, among: entries.keys.sorted())

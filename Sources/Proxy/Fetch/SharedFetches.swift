@@ -1,25 +1,25 @@
 internal import Events
-package import Time
+public import Time
 
 /// Requests of our own that calls wait for: those who ask for the same while it is under way share it.
 ///
 /// Belongs to one worker's thread.
-package final class SharedFetches {
+public final class SharedFetches {
     /// One who waits for a response.
-    package final class Ticket {
+    public final class Ticket {
         fileprivate var done: Fetch.Completion?
         fileprivate weak var flight: Flight?
 
         fileprivate init(_ done: @escaping Fetch.Completion) { self.done = done }
 
         /// What is held for the request: its share of that, where others wait for the same one.
-        package var heldBytes: Int {
+        public var heldBytes: Int {
             guard let flight else { return 0 }
             return (flight.fetch?.heldBytes ?? 0) / max(1, flight.tickets.count)
         }
 
         /// Waits no more; the request is given up when nobody does.
-        package func cancel() {
+        public func cancel() {
             done = nil
             flight?.leave(self)
         }
@@ -72,7 +72,7 @@ package final class SharedFetches {
     ///   - timeout: how long all of it may take.
     ///   - done: gets the whole response, or why there is none, unless the ticket is cancelled; maybe before this returns.
     /// - Returns: what waits for the response.
-    package func fetch(
+    public func fetch(
         _ request: FetchRequest,
         from server: FetchServer,
         limit: Int,

@@ -1,11 +1,11 @@
 internal import Events
-package import Policy
-package import Time
+public import Policy
+public import Time
 
 /// The limits that are kept for the whole process: shared by its workers, and kept through reloads.
 ///
 /// A limit is there as long as some generation of some worker has it.
-package final class LimitStore: Sendable {
+public final class LimitStore: Sendable {
     private struct Entry {
         weak var limit: SharedLimit?
     }
@@ -13,10 +13,10 @@ package final class LimitStore: Sendable {
     private let limits = Locked<[LimitSettings: Entry]>([:])
 
     /// Makes an empty store.
-    package init() {}
+    public init() {}
 
     /// The one limit that has these settings.
-    package func limit(_ settings: LimitSettings) -> SharedLimit {
+    public func limit(_ settings: LimitSettings) -> SharedLimit {
         limits.withLock { limits in
             if let known = limits[settings]?.limit { return known }
             limits = limits.filter { $0.value.limit != nil }
@@ -28,7 +28,7 @@ package final class LimitStore: Sendable {
 }
 
 /// A limit as all threads see it.
-package final class SharedLimit: Sendable {
+public final class SharedLimit: Sendable {
     private let buckets: Locked<LimitBuckets>
 
     init(_ settings: LimitSettings) {
@@ -41,12 +41,12 @@ package final class SharedLimit: Sendable {
     ///   - key: for whom the call counts; nil where all count together.
     ///   - now: the time of the worker's loop. Those of two workers may differ by a turn.
     /// - Returns: the decision, and what is to be given back.
-    package func enter(_ key: Span<UInt8>?, at now: Instant) -> LimitBuckets.Admission {
+    public func enter(_ key: Span<UInt8>?, at now: Instant) -> LimitBuckets.Admission {
         buckets.withLock { $0.enter(key, at: now) }
     }
 
     /// A call that was let in is over.
-    package func leave(_ slot: Int) {
+    public func leave(_ slot: Int) {
         buckets.withLock { $0.leave(slot) }
     }
 }

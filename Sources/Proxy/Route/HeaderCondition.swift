@@ -1,17 +1,17 @@
 internal import Bytes
-package import Configuration
-package import HTTP
+public import Configuration
+public import HTTP
 internal import Patterns
 
 /// What is asked of one field of a head.
-package struct HeaderCondition: Sendable {
+public struct HeaderCondition: Sendable {
     private enum Test: Sendable { case present, absent, exact([[UInt8]]), pattern(Pattern) }
 
     private let name: FieldName
     private let test: Test
 
     /// Compiles what a file asks; a pattern that is malformed is reported.
-    package init?(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) {
+    public init?(_ matcher: HeaderMatcher, into diagnostics: Diagnostics) {
         name = FieldName(matcher.name)
         switch matcher.test {
         case .present: test = .present
@@ -28,7 +28,7 @@ package struct HeaderCondition: Sendable {
     }
 
     /// Whether some field of the name is as it should be.
-    package func holds(for head: HTTPHead) -> Bool {
+    public func holds(for head: HTTPHead) -> Bool {
         switch test {
         case .present: head.first(name) != nil
         case .absent: head.first(name) == nil

@@ -22,7 +22,7 @@ public final class Template: Sendable {
     }
 
     /// Parses `text`, which may have line breaks where it does not come to stand in a header.
-    package init(_ text: String, at mark: Mark, allowsControls: Bool, into diagnostics: Diagnostics) {
+    public init(_ text: String, at mark: Mark, allowsControls: Bool, into diagnostics: Diagnostics) {
         var parser = TemplateParser(allowsControls: allowsControls, mark: mark, diagnostics: diagnostics)
         pieces = parser.parse(text)
     }
@@ -30,7 +30,7 @@ public final class Template: Sendable {
     private init(_ pieces: [Piece]) { self.pieces = pieces }
 
     /// An equal template that shares no memory with this one, for a thread whose counts of references no other is to change.
-    package var copy: Template {
+    public var copy: Template {
         Template(
             pieces.map { piece in
                 switch piece {
@@ -54,12 +54,12 @@ public final class Template: Sendable {
     }
 
     /// The texts that are the same for every call.
-    package var texts: [[UInt8]] {
+    public var texts: [[UInt8]] {
         pieces.compactMap { if case .text(let bytes) = $0 { bytes } else { nil } }
     }
 
     /// The text that every value begins with; none if the call has a say in that.
-    package var beginning: [UInt8]? {
+    public var beginning: [UInt8]? {
         guard let first = pieces.first else { return [] }
         if case .text(let bytes) = first { return bytes }
         return nil

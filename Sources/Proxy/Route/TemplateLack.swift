@@ -1,9 +1,9 @@
 internal import Bytes
-package import HTTP
+public import HTTP
 internal import Protocols
 
 /// Why a template has no value for a call, where a value is needed that nobody else could have.
-package enum TemplateLack: Error, Equatable {
+public enum TemplateLack: Error, Equatable, Sendable {
     /// The call does not have a part of it, has an empty one, or one that is not the text that it has to be.
     case missing
     /// The call has a header twice, and it cannot be known which one counts.
@@ -12,7 +12,7 @@ package enum TemplateLack: Error, Equatable {
 
 extension Template {
     /// Why the call does not have all parts of the value, if it does not.
-    package func lack(for call: Call?) -> TemplateLack? {
+    public func lack(for call: Call?) -> TemplateLack? {
         guard let call else { return requiresCall ? .missing : nil }
         let request = call.request
         var isMissing = false
@@ -39,7 +39,7 @@ extension Template {
 
 extension [Template] {
     /// The first lack of one of them; what is ambiguous counts before what is missing.
-    package func lack(for call: Call?) -> TemplateLack? {
+    public func lack(for call: Call?) -> TemplateLack? {
         let lacks = compactMap { $0.lack(for: call) }
         return lacks.first { $0 != .missing } ?? lacks.first
     }

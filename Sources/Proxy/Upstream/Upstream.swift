@@ -1,25 +1,25 @@
 internal import Bytes
-package import Configuration
+public import Configuration
 internal import Events
 internal import HTTP
-package import Policy
+public import Policy
 internal import Protocols
 internal import RPC
 internal import TLS
-package import Telemetry
+public import Telemetry
 internal import Time
 
 /// One upstream as a worker sees it: its settings and its pools of connections.
 ///
 /// It lives as long as some generation in use names it, and stays through reloads that do not change its settings.
-package final class Upstream {
-    package let settings: UpstreamSettings
+public final class Upstream {
+    public let settings: UpstreamSettings
     /// The name as logs write it.
     let name: [UInt8]
     let context: WireContext
     let network: any Network
     let dnsCache: DNSCache
-    package let counter: UpstreamCounter
+    public let counter: UpstreamCounter
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
@@ -28,11 +28,11 @@ package final class Upstream {
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
     /// How many calls may be retried.
-    package var budget: RetryBudget
+    public var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
-    package let authority: [UInt8]?
+    public let authority: [UInt8]?
     /// Whether what is sent there cannot be read on the way; kept, as the settings have to read an address for it.
-    package let isConfidential: Bool
+    public let isConfidential: Bool
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void

@@ -1,14 +1,14 @@
-package import Bytes
-package import Events
-package import HTTP
+public import Bytes
+public import Events
+public import HTTP
 internal import Protocols
 internal import RPC
-package import Resolver
-package import TLS
+public import Resolver
+public import TLS
 internal import Telemetry
 
 /// Why an attempt came to nothing.
-package enum UpstreamError: Error {
+public enum UpstreamError: Error {
     case unknownHost(ResolverError)
     case connect(SocketAddress, SystemError)
     case security(SocketAddress, TLSError)

@@ -1,3 +1,4 @@
+internal import Credentials
 internal import Events
 internal import Proxy
 internal import Telemetry

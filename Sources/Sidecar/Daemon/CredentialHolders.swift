@@ -1,3 +1,4 @@
+internal import Credentials
 internal import Proxy
 
 /// Where the credentials of a daemon come from.

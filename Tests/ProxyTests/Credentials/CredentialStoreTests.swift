@@ -2,6 +2,7 @@ import Events
 import Testing
 import Time
 
+@testable import Credentials
 @testable import Proxy
 
 /// Which credentials a worker knows, from one configuration to the next.

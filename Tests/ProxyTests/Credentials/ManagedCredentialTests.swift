@@ -6,6 +6,7 @@ import RPC
 import Testing
 import Time
 
+@testable import Credentials
 @testable import Proxy
 
 /// When a credential is fetched, and what is known of it meanwhile; it comes from a file that the test writes.

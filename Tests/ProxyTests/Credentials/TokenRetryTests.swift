@@ -3,6 +3,7 @@ import HTTP2Kit
 import Testing
 import Time
 
+@testable import Credentials
 @testable import Proxy
 
 /// Calls whose token the upstream rejects: it is fetched anew, and the call goes again with the new one.

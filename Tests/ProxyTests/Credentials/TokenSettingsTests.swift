@@ -4,6 +4,7 @@ import Glibc
 import Interceptors
 import Testing
 
+@testable import Credentials
 @testable import Proxy
 
 /// What is found wrong with the settings of a token, before any call has to find out.

@@ -2,6 +2,7 @@ import Bytes
 import Documents
 import Testing
 
+@testable import Credentials
 @testable import Proxy
 
 /// Tokens that are made of what a call says of its user: whoever says nothing, or something that could be read in two ways,

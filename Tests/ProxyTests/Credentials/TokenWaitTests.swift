@@ -5,6 +5,7 @@ import Interceptors
 import Testing
 import Time
 
+@testable import Credentials
 @testable import Proxy
 
 /// Calls that need a token which is not there, or is good no more; and whom a token is for.

@@ -4,6 +4,7 @@ import Glibc
 import Interceptors
 import Testing
 
+@testable import Credentials
 @testable import Proxy
 
 /// What a configuration names outside of its file is read when it is checked, and found by the workers.

@@ -2,6 +2,7 @@ import Bytes
 import Events
 import Time
 
+@testable import Credentials
 @testable import Proxy
 
 /// The orders of a worker, in words: `fetch oauth2`, `rejected oauth2 one`, `accepted oauth2 default`; nobody carries them out but the test.

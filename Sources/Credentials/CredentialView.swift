@@ -1,6 +1,6 @@
 internal import Bytes
 internal import TLS
-internal import Time
+public import Time
 
 /// What one worker knows of a credential: the last state that came from the main thread, and what the worker has asked since.
 ///
@@ -8,50 +8,53 @@ internal import Time
 ///
 /// A rejection is pending from the moment an upstream rejects the value until a state comes that decides on it, or has
 /// another value. Every other state was sent before the main thread knew of the rejection, and decides nothing.
-struct CredentialView {
+public struct CredentialView: Sendable {
     /// What the main thread has sent.
-    private(set) var state = CredentialState()
+    public private(set) var state = CredentialState()
     /// Counts the values, so that what is made of one can be kept until the next.
-    private(set) var version = 0
+    public private(set) var version = 0
     /// Values of before, which calls under way may have.
     private var former: [[UInt8]] = []
     /// The pending rejections of the value.
     private var rejections: [CredentialRejection] = []
     /// Whether a fetch was requested, or the value rejected, since the state came.
-    private(set) var isRequested = false
+    public private(set) var isRequested = false
 
     private static let maxFormer = 4
 
+    /// Makes one of which nothing is known.
+    public init() {}
+
     /// The value, good or not.
-    var value: [UInt8]? { state.credential?.value }
+    public var value: [UInt8]? { state.credential?.value }
 
     /// Whether there is a value that has not ended.
-    func isGood(at now: Instant) -> Bool { value != nil && now < state.usableUntil }
+    public func isGood(at now: Instant) -> Bool { value != nil && now < state.usableUntil }
 
     /// Whether there is a value that should be fetched anew.
-    func isDue(at now: Instant) -> Bool { now >= state.refresh ?? .max }
+    public func isDue(at now: Instant) -> Bool { now >= state.refresh ?? .max }
 
     /// Whether a rejection of the value is pending.
-    var isRejected: Bool { !rejections.isEmpty }
+    public var isRejected: Bool { !rejections.isEmpty }
 
     /// Whether a rejection of the value by this upstream is pending.
-    func isRejected(by upstream: String) -> Bool { rejections.contains { $0.upstream == upstream } }
+    public func isRejected(by upstream: String) -> Bool { rejections.contains { $0.upstream == upstream } }
 
     /// Whether another value cannot come within `timeout`, since the last fetch has failed.
-    func cannotSucceed(at now: Instant, within timeout: Duration) -> Bool {
+    public func cannotSucceed(at now: Instant, within timeout: Duration) -> Bool {
         guard let error = state.error else { return false }
         let retry = state.retry ?? (error.isRejection ? .max : .min)
         return retry > (error.isRejection ? now : now.adding(saturating: timeout))
     }
 
     /// Whether a value is, or was, the one of this credential.
-    func hasBeen(_ value: [UInt8]) -> Bool {
+    public func hasBeen(_ value: [UInt8]) -> Bool {
         // The caller may have sent it, to find out.
         ([self.value].compactMap { $0 } + former).contains { ConstantTime.areEqual($0.span, value.span) }
     }
 
     /// Notes that a fetch is requested; false if one was already.
-    mutating func request() -> Bool {
+    public mutating func request() -> Bool {
         defer { isRequested = true }
         return !isRequested
     }
@@ -59,7 +62,7 @@ struct CredentialView {
     /// Notes that an upstream has rejected a value.
     ///
     /// - Returns: the rejection to send; nil if there is another value, or one by this upstream is pending.
-    mutating func reject(_ value: [UInt8], by upstream: String) -> CredentialRejection? {
+    public mutating func reject(_ value: [UInt8], by upstream: String) -> CredentialRejection? {
         guard self.value == value, !isRejected(by: upstream) else { return nil }
         let rejection = CredentialRejection(by: upstream)
         rejections.append(rejection)
@@ -68,13 +71,13 @@ struct CredentialView {
     }
 
     /// Notes that states may have come that it has not seen: nothing that it has asked is pending any more.
-    mutating func missedStates() {
+    public mutating func missedStates() {
         rejections = []
         isRequested = false
     }
 
     /// A state has come from the main thread.
-    mutating func update(_ new: CredentialState) {
+    public mutating func update(_ new: CredentialState) {
         isRequested = false
         if new.credential?.value == value {
             rejections.removeAll { new.decided.contains($0) }

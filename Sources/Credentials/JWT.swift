@@ -1,20 +1,20 @@
 internal import Bytes
-package import Documents
+public import Documents
 internal import RPC
-package import TLS
-package import Time
+public import TLS
+public import Time
 
 /// A JSON Web Token (RFC 7519) that is made here, in the compact form of JWS (RFC 7515 §7.1).
-package struct JWT: Equatable, Sendable {
+public struct JWT: Equatable, Sendable {
     /// The header `typ`; nil leaves it out.
-    package var type: String?
+    public var type: String?
     /// The header `kid`, which tells the reader by which key to verify; nil leaves it out.
-    package var keyID: String?
+    public var keyID: String?
     /// The claims in their order, no name twice.
-    package var claims: [JSONValue.Member]
+    public var claims: [JSONValue.Member]
 
     /// Makes a token that is still to be signed.
-    package init(type: String? = "JWT", keyID: String? = nil, claims: [JSONValue.Member]) {
+    public init(type: String? = "JWT", keyID: String? = nil, claims: [JSONValue.Member]) {
         self.type = type
         self.keyID = keyID
         self.claims = claims
@@ -23,7 +23,7 @@ package struct JWT: Equatable, Sendable {
     /// The token with its signature, as it is sent.
     ///
     /// - Throws: an error if the key cannot sign.
-    package func signed(by key: SigningKey) throws(TLSMaterialError) -> [UInt8] {
+    public func signed(by key: SigningKey) throws(TLSMaterialError) -> [UInt8] {
         var header = [JSONValue.Member("alg", .string(key.algorithm.rawValue))]
         if let type { header.append(JSONValue.Member("typ", .string(type))) }
         if let keyID { header.append(JSONValue.Member("kid", .string(keyID))) }
@@ -37,7 +37,7 @@ package struct JWT: Equatable, Sendable {
     /// Nothing is verified: this is for knowing when to fetch another, not for trusting.
     ///
     /// - Returns: the time; nil for what is no token in the compact form of JWS, and for one that has no such claim.
-    package static func expiry(of token: [UInt8]) -> WallTime? {
+    public static func expiry(of token: [UInt8]) -> WallTime? {
         let parts = token.split(separator: dot, omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ $0.allSatisfy(isCharacter) }),
             object(parts[0]) != nil, let claims = object(parts[1])

@@ -1,7 +1,7 @@
 import Testing
 import Time
 
-@testable import Proxy
+@testable import Credentials
 
 /// What the machine of a credential has its owner do, input by input.
 @Suite struct CredentialMachineTests {

@@ -3,7 +3,7 @@ import Events
 import Testing
 import Time
 
-@testable import Proxy
+@testable import Credentials
 
 /// What is read from the responses of programs and servers.
 @Suite struct CredentialResponseTests {

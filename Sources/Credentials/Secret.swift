@@ -1,5 +1,5 @@
 internal import Bytes
-package import Configuration
+public import Configuration
 internal import Events
 private import Glibc
 
@@ -7,7 +7,7 @@ private import Glibc
 ///
 /// A file is read when the secret is needed, so that another content counts from then on. White space at the ends of what a
 /// file, a variable or a program has is no part of it: editors and `echo` put line breaks there.
-package enum Secret: Hashable, Sendable {
+public enum Secret: Hashable, Sendable {
     /// The configuration, or the environment, has it.
     case value([UInt8])
     /// A file has it.
@@ -15,7 +15,7 @@ package enum Secret: Hashable, Sendable {
     /// A program writes it: its path and arguments.
     case exec([String])
 
-    package static let options = [
+    public static let options = [
         Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
         Option(
             "env",
@@ -28,7 +28,7 @@ package enum Secret: Hashable, Sendable {
     ]
 
     /// The text that `value` or `env` of a section has; nil if there is none, which is reported.
-    package static func text(_ section: Section) -> [UInt8]? {
+    public static func text(_ section: Section) -> [UInt8]? {
         if let text = section.string(ifGiven: "value") { return Array(text.utf8) }
         guard let name = section.string(ifGiven: "env") else { return nil }
         guard let text = unsafe getenv(name) else {
@@ -39,7 +39,7 @@ package enum Secret: Hashable, Sendable {
     }
 
     /// Reads a section that names a secret; nil if it names none, which is reported.
-    package init?(_ section: Section) {
+    public init?(_ section: Section) {
         if let path = section.string(ifGiven: "file") {
             self = .file(path)
         } else if section.has("value") || section.has("env") {
@@ -60,7 +60,7 @@ package enum Secret: Hashable, Sendable {
     }
 
     /// The text as it is now, for one that is needed at load; nil if it cannot be had, which is reported.
-    func text(_ section: Section) -> [UInt8]? {
+    public func text(_ section: Section) -> [UInt8]? {
         switch self {
         case .value(let bytes): return bytes
         case .file(let path):
@@ -85,5 +85,5 @@ package enum Secret: Hashable, Sendable {
     }
 
     /// The largest one, in bytes.
-    static let limit = 64 * 1024
+    public static let limit = 64 * 1024
 }

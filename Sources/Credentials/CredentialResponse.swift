@@ -1,12 +1,12 @@
 internal import Bytes
-package import Documents
-package import Time
+public import Documents
+public import Time
 
 /// A form in which programs and servers give credentials.
 ///
 /// Pure: bytes go in, and a credential comes out. Where the response does not tell when the credential ends, and it is a
 /// JWT, that tells.
-package enum CredentialResponse: Equatable, Sendable {
+public enum CredentialResponse: Equatable, Sendable {
     /// The value alone, with white space at its ends.
     case text
     /// JSON that has everything in places of its own.
@@ -23,7 +23,7 @@ package enum CredentialResponse: Equatable, Sendable {
     case aws(value: JSONPointer)
 
     /// The member of a response for AWS that is the value, if nobody says another.
-    package static let sessionToken = JSONPointer("/SessionToken")!
+    public static let sessionToken = JSONPointer("/SessionToken")!
 
     /// The credential in a response.
     ///
@@ -32,7 +32,7 @@ package enum CredentialResponse: Equatable, Sendable {
     ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
     /// - Returns: the credential, which has not ended.
     /// - Throws: what is wrong with the response, or what the server says.
-    package func credential(in bytes: [UInt8], at now: WallTime) throws(CredentialResponseError) -> Credential {
+    public func credential(in bytes: [UInt8], at now: WallTime) throws(CredentialResponseError) -> Credential {
         guard self != .text else {
             guard let value = TokenText.token(in: bytes) else { throw .notForHeaders(nil) }
             return try Self.credential(value, until: nil, at: now)

@@ -1,16 +1,17 @@
 internal import Policy
-package import Time
+public import Time
 
 /// Why a credential could not be fetched; it never holds one, or what it was to be made of.
-package struct CredentialError: Error, Equatable, Sendable {
+public struct CredentialError: Error, Equatable, Sendable {
     /// The cause in words.
-    package let text: String
+    public let text: String
     /// Whether it has been rejected, so that to wait helps nobody.
-    package let isRejection: Bool
+    public let isRejection: Bool
     /// How long the server asks to be left alone.
-    let retryAfter: Duration?
+    public let retryAfter: Duration?
 
-    init(_ text: String, isRejection: Bool = false, retryAfter: Duration? = nil) {
+    /// Makes an error; `isRejection` says that to wait helps nobody.
+    public init(_ text: String, isRejection: Bool = false, retryAfter: Duration? = nil) {
         self.text = text
         self.isRejection = isRejection
         self.retryAfter = retryAfter
@@ -21,32 +22,32 @@ package struct CredentialError: Error, Equatable, Sendable {
 ///
 /// Its times are of the monotonic clock, which all threads share, so that nobody shortens a lifetime by setting the
 /// system clock. Only `credential.expiry` is wall time, for people.
-package struct CredentialState: Equatable, Sendable {
+public struct CredentialState: Equatable, Sendable {
     /// The last one that was fetched, unless it is known to be good no more.
-    package private(set) var credential: Credential?
+    public private(set) var credential: Credential?
     /// When the credential ends; the last instant if nobody has told.
-    package private(set) var expiry = Instant.max
+    public private(set) var expiry = Instant.max
     /// Until when the credential is used, which is a little less.
-    private(set) var usableUntil = Instant.max
+    public private(set) var usableUntil = Instant.max
     /// From when on it should be fetched anew.
-    var refresh: Instant?
+    public var refresh: Instant?
     /// When a fetch that has failed is retried.
-    var retry: Instant?
+    public var retry: Instant?
     /// Why the last fetch has brought none, if that is so.
-    package var error: CredentialError?
+    public var error: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
-    var isSuspect = false
+    public var isSuspect = false
     /// The rejections that are decided by this state: whatever it has is what there is after them.
-    var decided: [CredentialRejection] = []
+    public var decided: [CredentialRejection] = []
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
     static let margin = RefreshSchedule.margin
 
     /// Nothing is known.
-    package init() {}
+    public init() {}
 
     /// A credential that has just come, at a time that both clocks tell.
-    package init(_ credential: Credential, at now: Instant, _ wall: WallTime) {
+    public init(_ credential: Credential, at now: Instant, _ wall: WallTime) {
         self.credential = credential
         guard let end = credential.expiry else { return }
         let lifetime = end.duration(saturatingSince: wall)
@@ -58,14 +59,4 @@ package struct CredentialState: Equatable, Sendable {
     mutating func removeCredential() {
         (credential, expiry, usableUntil) = (nil, .max, .max)
     }
-}
-
-/// What workers ask of the manager of credentials.
-package enum CredentialRequest: Sendable {
-    /// A call needs it, or soon will.
-    case fetch(CredentialSource)
-    /// An upstream has rejected this value of it.
-    case rejected(CredentialSource, value: [UInt8], CredentialRejection)
-    /// The upstream of this name has accepted a value that was fetched since it rejected the one before.
-    case accepted(CredentialSource, by: String)
 }

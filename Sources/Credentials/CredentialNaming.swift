@@ -5,7 +5,7 @@
 /// never ──────────────▶ named ◀──────────▶ retired
 ///                                 name
 /// ```
-enum CredentialNaming {
+public enum CredentialNaming: Sendable {
     /// No configuration has named it: only calls need it.
     case never
     /// The configuration names it.
@@ -14,10 +14,10 @@ enum CredentialNaming {
     case retired
 
     /// Notes that the configuration names the credential.
-    mutating func name() { self = .named }
+    public mutating func name() { self = .named }
 
     /// Notes that another configuration has come, which does not name the credential as far as is known.
-    mutating func unname() {
+    public mutating func unname() {
         if self == .named { self = .retired }
     }
 }

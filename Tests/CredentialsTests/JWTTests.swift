@@ -5,7 +5,7 @@ import TLS
 import Testing
 import Time
 
-@testable import Proxy
+@testable import Credentials
 
 /// Tokens that are made, and when one ends.
 @Suite struct JWTTests {

@@ -1,25 +1,25 @@
 internal import Bytes
-package import Documents
+public import Documents
 internal import RPC
-package import Time
+public import Time
 
 /// What the claims of our own tokens are made of (RFC 7519 §4.1); equal if what may come from a call is, byte by byte.
-package struct JWTClaims: Equatable, Sendable {
+public struct JWTClaims: Equatable, Sendable {
     /// The claim `iss`.
-    package var issuer: String?
+    public var issuer: String?
     /// The claim `sub`.
-    package var subject: String?
+    public var subject: String?
     /// The claim `aud`: one is a string, several are a list, none leaves it out.
-    package var audience: [String]
+    public var audience: [String]
     /// From `iat` to `exp`; at least a second.
-    package var lifetime: Duration
+    public var lifetime: Duration
     /// By how much `nbf` lies before `iat`, for verifiers whose clock is behind; nil leaves `nbf` out.
-    package var notBeforeLeeway: Duration?
+    public var notBeforeLeeway: Duration?
     /// All others in their order; one that has the name of a claim above takes its place.
-    package var others: [JSONValue.Member]
+    public var others: [JSONValue.Member]
 
     /// Says what tokens are to claim.
-    package init(
+    public init(
         issuer: String? = nil,
         subject: String? = nil,
         audience: [String] = [],
@@ -35,7 +35,7 @@ package struct JWTClaims: Equatable, Sendable {
         self.others = others
     }
 
-    package static func == (left: JWTClaims, right: JWTClaims) -> Bool {
+    public static func == (left: JWTClaims, right: JWTClaims) -> Bool {
         left.issuer == right.issuer && left.audience == right.audience && left.lifetime == right.lifetime
             && left.notBeforeLeeway == right.notBeforeLeeway && left.others == right.others
             && (left.subject == nil) == (right.subject == nil)
@@ -43,7 +43,7 @@ package struct JWTClaims: Equatable, Sendable {
     }
 
     /// The claims by which a client authenticates at a token endpoint (`private_key_jwt`, RFC 7523 §3).
-    package static func clientAssertion(
+    public static func clientAssertion(
         clientID: String,
         audience: String,
         lifetime: Duration = 60 * .second
@@ -52,7 +52,7 @@ package struct JWTClaims: Equatable, Sendable {
     }
 
     /// The claims of a token that is made at the wall time `now`; its times are whole seconds, and `id` is its `jti`.
-    package func members(at now: WallTime, id: String?) -> [JSONValue.Member] {
+    public func members(at now: WallTime, id: String?) -> [JSONValue.Member] {
         let issued = now.secondsAndNanoseconds.seconds
         var members: [JSONValue.Member] = []
         func add(_ name: String, _ value: JSONValue?) {
@@ -82,7 +82,7 @@ package struct JWTClaims: Equatable, Sendable {
     /// A `jti` that no other token has: 128 random bits in base64url.
     ///
     /// The generator is one that cannot be foretold: the system's, outside of tests.
-    package static func makeID(using generator: inout some RandomNumberGenerator) -> String {
+    public static func makeID(using generator: inout some RandomNumberGenerator) -> String {
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let queue = ByteQueue()
         queue.append(base64: bytes.span, .urlSafe)

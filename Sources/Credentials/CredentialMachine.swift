@@ -1,5 +1,5 @@
 internal import Policy
-internal import Time
+public import Time
 
 /// When a credential is fetched, and what is known of it meanwhile.
 ///
@@ -19,7 +19,7 @@ internal import Time
 ///
 /// A credential that the configuration names waits for its refresh; every other one is idle until a call needs it. After a
 /// fetch that fails, the machine waits until its back-off is over, whoever needs the credential.
-struct CredentialMachine: ~Copyable {
+public struct CredentialMachine: ~Copyable, Sendable {
     private enum Stage: Equatable {
         /// Nothing is due.
         case idle
@@ -30,34 +30,37 @@ struct CredentialMachine: ~Copyable {
     }
 
     /// What the owner has to do, in this order.
-    struct Actions: Equatable {
+    public struct Actions: Equatable, Sendable {
         /// When to call `tick`, in place of the time that was set before.
-        var timer = TimerChange.keep
+        public var timer = TimerChange.keep
         /// Whether to start a fetch, and to call `fetched` when it is over.
-        var startsFetch = false
+        public var startsFetch = false
         /// What the workers should know.
-        var published: CredentialState?
+        public var published: CredentialState?
         /// Why a fetch has failed, for the log.
-        var logged: CredentialError?
+        public var logged: CredentialError?
     }
 
     /// What becomes of the timer.
-    enum TimerChange: Equatable {
+    public enum TimerChange: Equatable, Sendable {
+        /// It stays as it is.
         case keep
+        /// It fires at this time.
         case arm(at: Instant)
+        /// It fires no more.
         case disarm
     }
 
     /// What is known of the credential.
-    private(set) var state = CredentialState()
+    public private(set) var state = CredentialState()
     /// Whether the configuration names it, so that it is kept fresh.
-    private(set) var naming = CredentialNaming.never
+    public private(set) var naming = CredentialNaming.never
     /// When somebody last needed it.
-    private(set) var lastNeeded = Instant.start
+    public private(set) var lastNeeded = Instant.start
     /// How many fetches have brought one.
-    private(set) var succeeded = 0
+    public private(set) var succeeded = 0
     /// How many fetches have not.
-    private(set) var failed = 0
+    public private(set) var failed = 0
     private var stage = Stage.idle
     private var schedule: RefreshSchedule
     /// The end of the back-off: nobody is asked before it.
@@ -69,25 +72,25 @@ struct CredentialMachine: ~Copyable {
     private var undecided: [CredentialRejection] = []
 
     /// How long before its end a credential is fetched anew, if no configuration says so.
-    static let refreshAhead = 30 * Duration.second
+    public static let refreshAhead = 30 * Duration.second
     /// How long a fetch waits that has been postponed.
     static let postponement = 20 * Duration.millisecond
 
     /// Makes the machine of a credential of which nothing is known.
-    init(refreshAhead: Duration = Self.refreshAhead) {
+    public init(refreshAhead: Duration = Self.refreshAhead) {
         schedule = RefreshSchedule(ahead: refreshAhead)
     }
 
     /// Whether a fetch is in progress.
-    var isFetching: Bool { stage == .fetching }
+    public var isFetching: Bool { stage == .fetching }
 
     /// Whether the credential is being fetched, or somebody waits for that.
-    var isInUse: Bool { isFetching || isNeeded }
+    public var isInUse: Bool { isFetching || isNeeded }
 
     // MARK: Configurations
 
     /// The configuration names the credential; `refreshAhead` counts from the next fetch on.
-    mutating func named(refreshAhead: Duration, at now: Instant) -> Actions {
+    public mutating func named(refreshAhead: Duration, at now: Instant) -> Actions {
         naming.name()
         schedule.ahead = max(.zero, refreshAhead)
         guard state.credential != nil else { return start(at: now) }
@@ -98,7 +101,7 @@ struct CredentialMachine: ~Copyable {
     }
 
     /// The configuration does not name the credential.
-    mutating func unnamed() -> Actions {
+    public mutating func unnamed() -> Actions {
         naming.unname()
         guard case .waiting = stage, !isNeeded else { return Actions() }
         stage = .idle
@@ -108,7 +111,7 @@ struct CredentialMachine: ~Copyable {
     // MARK: Calls
 
     /// A call needs the credential, or soon will.
-    mutating func requested(at now: Instant) -> Actions {
+    public mutating func requested(at now: Instant) -> Actions {
         lastNeeded = now
         // The state is published when the fetch is over.
         guard state.credential != nil, !state.isSuspect else { return startForCall(at: now) }
@@ -123,7 +126,7 @@ struct CredentialMachine: ~Copyable {
     /// An upstream has rejected a value.
     ///
     /// The value stays until the fetch is over: other upstreams may accept it.
-    mutating func rejected(_ value: [UInt8], _ rejection: CredentialRejection, at now: Instant) -> Actions {
+    public mutating func rejected(_ value: [UInt8], _ rejection: CredentialRejection, at now: Instant) -> Actions {
         lastNeeded = now
         undecided.append(rejection)
         guard let credential = state.credential else { return startForCall(at: now) }
@@ -137,14 +140,14 @@ struct CredentialMachine: ~Copyable {
     }
 
     /// An upstream has accepted what was fetched since it rejected the value before.
-    mutating func accepted(by upstream: String, at now: Instant) {
+    public mutating func accepted(by upstream: String, at now: Instant) {
         budget.mended(upstream, at: now)
     }
 
     // MARK: Fetches and time
 
     /// The fetch is over, at a time that both clocks tell; `random` is from 0 up to, and without, 1.
-    mutating func fetched(
+    public mutating func fetched(
         _ result: Result<Credential, CredentialError>,
         at now: Instant,
         _ wall: WallTime,
@@ -194,7 +197,7 @@ struct CredentialMachine: ~Copyable {
     }
 
     /// The fetch could not start yet: too many others are in progress.
-    mutating func postponed(at now: Instant) -> Actions {
+    public mutating func postponed(at now: Instant) -> Actions {
         guard isFetching else { return Actions() }
         stage = .idle
         isNeeded = true
@@ -202,7 +205,7 @@ struct CredentialMachine: ~Copyable {
     }
 
     /// The timer has fired.
-    mutating func tick(at now: Instant) -> Actions {
+    public mutating func tick(at now: Instant) -> Actions {
         guard case .waiting(let time) = stage else { return Actions() }
         guard now >= time else { return Actions(timer: .arm(at: time)) }
         stage = .idle

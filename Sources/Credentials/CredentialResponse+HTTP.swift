@@ -1,5 +1,5 @@
 internal import Documents
-package import Time
+public import Time
 
 extension CredentialResponse {
     /// The credential in a response over HTTP, which has to have a status of 2xx; that of others tells why there is none.
@@ -10,7 +10,7 @@ extension CredentialResponse {
     ///   - now: the wall time at which it was asked for, from which `expires_in` counts.
     /// - Returns: the credential, which has not ended.
     /// - Throws: what is wrong with the response, or what the server says.
-    package func credential(
+    public func credential(
         status: Int,
         body: [UInt8],
         at now: WallTime

@@ -3,7 +3,7 @@ internal import Documents
 /// Why a response gives no credential.
 ///
 /// It never holds a credential or what it was to be made of.
-package enum CredentialResponseError: Error, Equatable, Sendable {
+public enum CredentialResponseError: Error, Equatable, Sendable {
     /// The response is not JSON.
     case malformed(line: Int, column: Int, text: String)
     /// There is nothing in a place, which is a JSON Pointer.
@@ -20,7 +20,7 @@ package enum CredentialResponseError: Error, Equatable, Sendable {
     case status(Int)
 
     /// In words, what is wrong.
-    package var text: String {
+    public var text: String {
         switch self {
         case .malformed(let line, let column, let text):
             "the response is not valid JSON: \(text) in line \(line), column \(column)"

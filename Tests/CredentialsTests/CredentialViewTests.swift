@@ -1,7 +1,7 @@
 import Testing
 import Time
 
-@testable import Proxy
+@testable import Credentials
 
 /// What a worker knows of a credential after each state that comes, and after each thing that it has asked.
 @Suite struct CredentialViewTests {

@@ -1,0 +1,61 @@
+internal import Bytes
+internal import HTTP
+internal import Protocols
+internal import RPC
+internal import Telemetry
+internal import Time
+
+/// What is counted of a call by its method, its route and its upstream, once an interceptor has asked for it.
+extension Call {
+    /// Counts the call in the metrics, from now until its end: once, however often it is asked for.
+    ///
+    /// - Parameter limit: how many methods are counted by name; calls of others count as `_OTHER`.
+    public func startCounting(methods limit: Int) {
+        guard counted == nil else { return }
+        worker.counters.setMethodLimit(limit)
+        let request = request
+        counted = worker.counters.start(request.path, rpcProtocol.callProtocol)
+    }
+
+    /// Lets the counters know the method by its name, once the upstream has shown that it exists.
+    func admitMethod() {
+        guard var counted, let procedure = procedure, rpcProtocol != .http else { return }
+        let request = request
+        let path = request.path
+        worker.counters.admit(
+            &counted,
+            path: path,
+            service: path.extracting(procedure.service),
+            method: path.extracting(procedure.method)
+        )
+        self.counted = counted
+    }
+
+    /// Counts what became of the call, whose record is complete.
+    func endCounting() {
+        guard let counted else { return }
+        let code = record.code.rawValue
+        worker.counters.end(
+            counted,
+            route: generation.counter(ofRoute: routeNumber),
+            code: code,
+            duration: duration,
+            messages: messageCounts
+        )
+        guard let upstream = route.upstream, record.stages.forwarded > .start else { return }
+        let duration = record.stages.ended - record.stages.forwarded
+        worker.counters.upstreamCall(upstream.counter, code: code, duration: duration)
+    }
+}
+
+extension RPCProtocol {
+    /// What the call is counted under.
+    fileprivate var callProtocol: CallProtocol {
+        switch self {
+        case .connectUnary, .connectGet, .connectStream: .connect
+        case .grpc: .grpc
+        case .grpcWeb, .grpcWebText: .grpcWeb
+        case .http: .http
+        }
+    }
+}
