@@ -14,11 +14,13 @@ BINARY := .build/release/martlet
 AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
 # Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
 SANITIZED := SWIFT_BACKTRACE=enable=no
+# Not where the release build is, so that both can run at once.
+TESTS_BUILD := --scratch-path .build/tests
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
 .PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man install-symbols clean
-# Two `swift build` in one tree only wait for each other.
+# Two `swift build` in one folder only wait for each other.
 .NOTPARALLEL:
 
 help: ## List these targets
@@ -31,18 +33,19 @@ build: ## Install missing C libraries and build the release binary
 	@scripts/install-build-deps
 	@scripts/build-release
 
-build-tests: build ## Build the tests and every program that they run
-	swift build --build-tests
-	@# Both at a time: one is optimized as a whole, by one processor.
-	@scripts/build-release --product chain-bench & chain_bench=$$!; \
-	swift build -j 2 --disable-index-store --disable-build-manifest-caching --package-path Examples/OwnInterceptor; \
-	example=$$?; wait $$chain_bench && exit $$example
+build-tests: ## Build the tests and every program that they run
+	@scripts/install-build-deps
+	@# Side by side: what is released is optimized as a whole, by one processor.
+	@swift build --build-tests $(TESTS_BUILD) & tests=$$!; \
+	scripts/build-release && scripts/build-release --product chain-bench \
+		&& swift build --disable-index-store --disable-build-manifest-caching --package-path Examples/OwnInterceptor; \
+	programs=$$?; wait $$tests && exit $$programs
 
 test: test-unit test-e2e ## Run every test, installing what the tests need
 
 test-unit: ## Run the unit and in-memory tests
 	@scripts/install-build-deps
-	swift test --disable-xctest
+	swift test --disable-xctest $(TESTS_BUILD) $(ARGS)
 
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
