@@ -115,8 +115,7 @@ let testTargets: [Target] = [
         "SidecarTests",
         [
             "Sidecar", "Interceptors", "Proxy", "Credentials", "Documents", "Events", "HTTP", "Configuration",
-            "Telemetry", "Time",
-            "Bytes",
+            "Telemetry", "Time", "Bytes",
         ]
     ),
 ]
@@ -149,8 +148,7 @@ let fuzzers: [Target] =
             name: "martlet-fuzz",
             dependencies: [
                 "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols", "RPC", "Policy",
-                "PublicSuffixes",
-                "Configuration", "Events", "Time", "Bytes",
+                "PublicSuffixes", "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: strict
@@ -164,8 +162,8 @@ let package = Package(
         .library(
             name: "Proxy",
             targets: [
-                "Proxy", "Sidecar", "Credentials", "HTTP", "Documents", "RPC", "Protocols", "Policy", "Telemetry",
-                "Configuration", "Events", "Time", "Bytes",
+                "Proxy", "Sidecar", "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns",
+                "Protocols", "RPC", "Policy", "Configuration", "Telemetry", "Time", "Bytes",
             ]
         ),
     ],

@@ -1,5 +1,5 @@
 internal import Policy
-public import Time
+package import Time
 
 /// When a credential is fetched, and what is known of it meanwhile.
 ///
@@ -19,7 +19,7 @@ public import Time
 ///
 /// A credential that the configuration names waits for its refresh; every other one is idle until a call needs it. After a
 /// fetch that fails, the machine waits until its back-off is over, whoever needs the credential.
-public struct CredentialMachine: ~Copyable, Sendable {
+package struct CredentialMachine: ~Copyable, Sendable {
     private enum Stage: Equatable {
         /// Nothing is due.
         case idle
@@ -30,19 +30,19 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// What the owner has to do, in this order.
-    public struct Actions: Equatable, Sendable {
+    package struct Actions: Equatable, Sendable {
         /// When to call `tick`, in place of the time that was set before.
-        public var timer = TimerChange.keep
+        package var timer = TimerChange.keep
         /// Whether to start a fetch, and to call `fetched` when it is over.
-        public var startsFetch = false
+        package var startsFetch = false
         /// What the workers should know.
-        public var published: CredentialState?
+        package var published: CredentialState?
         /// Why a fetch has failed, for the log.
-        public var logged: CredentialError?
+        package var logged: CredentialError?
     }
 
     /// What becomes of the timer.
-    public enum TimerChange: Equatable, Sendable {
+    package enum TimerChange: Equatable, Sendable {
         /// It stays as it is.
         case keep
         /// It fires at this time.
@@ -52,15 +52,15 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// What is known of the credential.
-    public private(set) var state = CredentialState()
+    package private(set) var state = CredentialState()
     /// Whether the configuration names it, so that it is kept fresh.
-    public private(set) var naming = CredentialNaming.never
+    package private(set) var naming = CredentialNaming.never
     /// When somebody last needed it.
-    public private(set) var lastNeeded = Instant.start
+    package private(set) var lastNeeded = Instant.start
     /// How many fetches have brought one.
-    public private(set) var succeeded = 0
+    package private(set) var succeeded = 0
     /// How many fetches have not.
-    public private(set) var failed = 0
+    package private(set) var failed = 0
     private var stage = Stage.idle
     private var schedule: RefreshSchedule
     /// The end of the back-off: nobody is asked before it.
@@ -72,25 +72,25 @@ public struct CredentialMachine: ~Copyable, Sendable {
     private var undecided: [CredentialRejection] = []
 
     /// How long before its end a credential is fetched anew, if no configuration says so.
-    public static let refreshAhead = 30 * Duration.second
+    package static let refreshAhead = 30 * Duration.second
     /// How long a fetch waits that has been postponed.
     static let postponement = 20 * Duration.millisecond
 
     /// Makes the machine of a credential of which nothing is known.
-    public init(refreshAhead: Duration = Self.refreshAhead) {
+    package init(refreshAhead: Duration = Self.refreshAhead) {
         schedule = RefreshSchedule(ahead: refreshAhead)
     }
 
     /// Whether a fetch is in progress.
-    public var isFetching: Bool { stage == .fetching }
+    package var isFetching: Bool { stage == .fetching }
 
     /// Whether the credential is being fetched, or somebody waits for that.
-    public var isInUse: Bool { isFetching || isNeeded }
+    package var isInUse: Bool { isFetching || isNeeded }
 
     // MARK: Configurations
 
     /// The configuration names the credential; `refreshAhead` counts from the next fetch on.
-    public mutating func named(refreshAhead: Duration, at now: Instant) -> Actions {
+    package mutating func named(refreshAhead: Duration, at now: Instant) -> Actions {
         naming.name()
         schedule.ahead = max(.zero, refreshAhead)
         guard state.credential != nil else { return start(at: now) }
@@ -101,7 +101,7 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// The configuration does not name the credential.
-    public mutating func unnamed() -> Actions {
+    package mutating func unnamed() -> Actions {
         naming.unname()
         guard case .waiting = stage, !isNeeded else { return Actions() }
         stage = .idle
@@ -111,7 +111,7 @@ public struct CredentialMachine: ~Copyable, Sendable {
     // MARK: Calls
 
     /// A call needs the credential, or soon will.
-    public mutating func requested(at now: Instant) -> Actions {
+    package mutating func requested(at now: Instant) -> Actions {
         lastNeeded = now
         // The state is published when the fetch is over.
         guard state.credential != nil, !state.isSuspect else { return startForCall(at: now) }
@@ -126,7 +126,7 @@ public struct CredentialMachine: ~Copyable, Sendable {
     /// An upstream has rejected a value.
     ///
     /// The value stays until the fetch is over: other upstreams may accept it.
-    public mutating func rejected(_ value: [UInt8], _ rejection: CredentialRejection, at now: Instant) -> Actions {
+    package mutating func rejected(_ value: [UInt8], _ rejection: CredentialRejection, at now: Instant) -> Actions {
         lastNeeded = now
         undecided.append(rejection)
         guard let credential = state.credential else { return startForCall(at: now) }
@@ -140,14 +140,14 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// An upstream has accepted what was fetched since it rejected the value before.
-    public mutating func accepted(by upstream: String, at now: Instant) {
+    package mutating func accepted(by upstream: String, at now: Instant) {
         budget.mended(upstream, at: now)
     }
 
     // MARK: Fetches and time
 
     /// The fetch is over, at a time that both clocks tell; `random` is from 0 up to, and without, 1.
-    public mutating func fetched(
+    package mutating func fetched(
         _ result: Result<Credential, CredentialError>,
         at now: Instant,
         _ wall: WallTime,
@@ -197,7 +197,7 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// The fetch could not start yet: too many others are in progress.
-    public mutating func postponed(at now: Instant) -> Actions {
+    package mutating func postponed(at now: Instant) -> Actions {
         guard isFetching else { return Actions() }
         stage = .idle
         isNeeded = true
@@ -205,7 +205,7 @@ public struct CredentialMachine: ~Copyable, Sendable {
     }
 
     /// The timer has fired.
-    public mutating func tick(at now: Instant) -> Actions {
+    package mutating func tick(at now: Instant) -> Actions {
         guard case .waiting(let time) = stage else { return Actions() }
         guard now >= time else { return Actions(timer: .arm(at: time)) }
         stage = .idle

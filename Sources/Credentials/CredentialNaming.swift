@@ -5,7 +5,7 @@
 /// never ──────────────▶ named ◀──────────▶ retired
 ///                                 name
 /// ```
-public enum CredentialNaming: Sendable {
+package enum CredentialNaming: Sendable {
     /// No configuration has named it: only calls need it.
     case never
     /// The configuration names it.
@@ -14,10 +14,10 @@ public enum CredentialNaming: Sendable {
     case retired
 
     /// Notes that the configuration names the credential.
-    public mutating func name() { self = .named }
+    package mutating func name() { self = .named }
 
     /// Notes that another configuration has come, which does not name the credential as far as is known.
-    public mutating func unname() {
+    package mutating func unname() {
         if self == .named { self = .retired }
     }
 }

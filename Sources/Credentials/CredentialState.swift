@@ -8,7 +8,7 @@ public struct CredentialError: Error, Equatable, Sendable {
     /// Whether it has been rejected, so that to wait helps nobody.
     public let isRejection: Bool
     /// How long the server asks to be left alone.
-    public let retryAfter: Duration?
+    package let retryAfter: Duration?
 
     /// Makes an error; `isRejection` says that to wait helps nobody.
     public init(_ text: String, isRejection: Bool = false, retryAfter: Duration? = nil) {
@@ -22,32 +22,32 @@ public struct CredentialError: Error, Equatable, Sendable {
 ///
 /// Its times are of the monotonic clock, which all threads share, so that nobody shortens a lifetime by setting the
 /// system clock. Only `credential.expiry` is wall time, for people.
-public struct CredentialState: Equatable, Sendable {
+package struct CredentialState: Equatable, Sendable {
     /// The last one that was fetched, unless it is known to be good no more.
-    public private(set) var credential: Credential?
+    package private(set) var credential: Credential?
     /// When the credential ends; the last instant if nobody has told.
-    public private(set) var expiry = Instant.max
+    package private(set) var expiry = Instant.max
     /// Until when the credential is used, which is a little less.
-    public private(set) var usableUntil = Instant.max
+    package private(set) var usableUntil = Instant.max
     /// From when on it should be fetched anew.
-    public var refresh: Instant?
+    package var refresh: Instant?
     /// When a fetch that has failed is retried.
-    public var retry: Instant?
+    package var retry: Instant?
     /// Why the last fetch has brought none, if that is so.
-    public var error: CredentialError?
+    package var error: CredentialError?
     /// Whether an upstream has rejected the credential and another is being fetched; other upstreams may still accept it.
-    public var isSuspect = false
+    package var isSuspect = false
     /// The rejections that are decided by this state: whatever it has is what there is after them.
-    public var decided: [CredentialRejection] = []
+    package var decided: [CredentialRejection] = []
 
     /// A credential is used no more when so much of its time is left: it could end on its way.
     static let margin = RefreshSchedule.margin
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// A credential that has just come, at a time that both clocks tell.
-    public init(_ credential: Credential, at now: Instant, _ wall: WallTime) {
+    package init(_ credential: Credential, at now: Instant, _ wall: WallTime) {
         self.credential = credential
         guard let end = credential.expiry else { return }
         let lifetime = end.duration(saturatingSince: wall)

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import TLS
-public import Time
+package import Time
 
 /// What one worker knows of a credential: the last state that came from the main thread, and what the worker has asked since.
 ///
@@ -8,53 +8,53 @@ public import Time
 ///
 /// A rejection is pending from the moment an upstream rejects the value until a state comes that decides on it, or has
 /// another value. Every other state was sent before the main thread knew of the rejection, and decides nothing.
-public struct CredentialView: Sendable {
+package struct CredentialView: Sendable {
     /// What the main thread has sent.
-    public private(set) var state = CredentialState()
+    package private(set) var state = CredentialState()
     /// Counts the values, so that what is made of one can be kept until the next.
-    public private(set) var version = 0
+    package private(set) var version = 0
     /// Values of before, which calls under way may have.
     private var former: [[UInt8]] = []
     /// The pending rejections of the value.
     private var rejections: [CredentialRejection] = []
     /// Whether a fetch was requested, or the value rejected, since the state came.
-    public private(set) var isRequested = false
+    package private(set) var isRequested = false
 
     private static let maxFormer = 4
 
     /// Makes one of which nothing is known.
-    public init() {}
+    package init() {}
 
     /// The value, good or not.
-    public var value: [UInt8]? { state.credential?.value }
+    package var value: [UInt8]? { state.credential?.value }
 
     /// Whether there is a value that has not ended.
-    public func isGood(at now: Instant) -> Bool { value != nil && now < state.usableUntil }
+    package func isGood(at now: Instant) -> Bool { value != nil && now < state.usableUntil }
 
     /// Whether there is a value that should be fetched anew.
-    public func isDue(at now: Instant) -> Bool { now >= state.refresh ?? .max }
+    package func isDue(at now: Instant) -> Bool { now >= state.refresh ?? .max }
 
     /// Whether a rejection of the value is pending.
-    public var isRejected: Bool { !rejections.isEmpty }
+    package var isRejected: Bool { !rejections.isEmpty }
 
     /// Whether a rejection of the value by this upstream is pending.
-    public func isRejected(by upstream: String) -> Bool { rejections.contains { $0.upstream == upstream } }
+    package func isRejected(by upstream: String) -> Bool { rejections.contains { $0.upstream == upstream } }
 
     /// Whether another value cannot come within `timeout`, since the last fetch has failed.
-    public func cannotSucceed(at now: Instant, within timeout: Duration) -> Bool {
+    package func cannotSucceed(at now: Instant, within timeout: Duration) -> Bool {
         guard let error = state.error else { return false }
         let retry = state.retry ?? (error.isRejection ? .max : .min)
         return retry > (error.isRejection ? now : now.adding(saturating: timeout))
     }
 
     /// Whether a value is, or was, the one of this credential.
-    public func hasBeen(_ value: [UInt8]) -> Bool {
+    package func hasBeen(_ value: [UInt8]) -> Bool {
         // The caller may have sent it, to find out.
         ([self.value].compactMap { $0 } + former).contains { ConstantTime.areEqual($0.span, value.span) }
     }
 
     /// Notes that a fetch is requested; false if one was already.
-    public mutating func request() -> Bool {
+    package mutating func request() -> Bool {
         defer { isRequested = true }
         return !isRequested
     }
@@ -62,7 +62,7 @@ public struct CredentialView: Sendable {
     /// Notes that an upstream has rejected a value.
     ///
     /// - Returns: the rejection to send; nil if there is another value, or one by this upstream is pending.
-    public mutating func reject(_ value: [UInt8], by upstream: String) -> CredentialRejection? {
+    package mutating func reject(_ value: [UInt8], by upstream: String) -> CredentialRejection? {
         guard self.value == value, !isRejected(by: upstream) else { return nil }
         let rejection = CredentialRejection(by: upstream)
         rejections.append(rejection)
@@ -71,13 +71,13 @@ public struct CredentialView: Sendable {
     }
 
     /// Notes that states may have come that it has not seen: nothing that it has asked is pending any more.
-    public mutating func missedStates() {
+    package mutating func missedStates() {
         rejections = []
         isRequested = false
     }
 
     /// A state has come from the main thread.
-    public mutating func update(_ new: CredentialState) {
+    package mutating func update(_ new: CredentialState) {
         isRequested = false
         if new.credential?.value == value {
             rejections.removeAll { new.decided.contains($0) }

@@ -4,12 +4,13 @@ public import Time
 /// A program whose output is a credential; equal if its arguments are, byte by byte.
 public struct ExecSource: Hashable, Sendable {
     /// Its path and its arguments.
-    public let command: [String]
+    package let command: [String]
     /// Variables beside those of this process.
-    public let environment: [String: String]
+    package let environment: [String: String]
     /// What it writes.
-    @NotHashed public var response: CredentialResponse
-    public let timeout: Duration?
+    @NotHashed package var response: CredentialResponse
+    /// How long it may run; nil is without end.
+    package let timeout: Duration?
 
     /// Takes a program and its arguments, and variables beside those of this process.
     public init(command: [String], environment: [String: String], response: CredentialResponse, timeout: Duration?) {

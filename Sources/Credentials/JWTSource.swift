@@ -3,9 +3,9 @@ public import TLS
 
 /// A private key and what is signed by it.
 public struct SigningSource: Hashable, Sendable {
-    public let key: Secret
-    public let algorithm: SigningAlgorithm
-    public let keyID: String?
+    package let key: Secret
+    package let algorithm: SigningAlgorithm
+    package let keyID: String?
 
     /// Takes a key, how it signs, and by which name the reader knows it.
     public init(key: Secret, algorithm: SigningAlgorithm, keyID: String?) {
@@ -15,8 +15,8 @@ public struct SigningSource: Hashable, Sendable {
 
 /// A token that is signed here.
 public struct JWTSource: Hashable, Sendable {
-    public let signing: SigningSource
-    public let claims: JWTClaims
+    package let signing: SigningSource
+    package let claims: JWTClaims
 
     /// Takes what is claimed, and the key that signs it.
     public init(signing: SigningSource, claims: JWTClaims) {

@@ -15,6 +15,7 @@ public enum Secret: Hashable, Sendable {
     /// A program writes it: its path and arguments.
     case exec([String])
 
+    /// The options of a section that names a secret.
     public static let options = [
         Option("file", .string, oneOf: "secret", example: "/run/secrets/client", "The file with the secret."),
         Option(

@@ -7,33 +7,29 @@ private import Glibc
 /// What is not written yet is bounded: lines beyond that are dropped, and `write` says so.
 @safe
 public final class LineWriter: Sendable {
-    /// Where lines go.
-    public enum Target: Hashable, Sendable {
-        /// File descriptor 1.
-        case standardOutput
-        /// File descriptor 2.
-        case standardError
-        /// A file, which is appended to, and opened anew by `reopen`.
-        case file(String)
-
-        /// The target that is to have a writer: standard error for standard output too, if both lead to one place.
-        ///
-        /// They often do, in a unit or in a container. A pipe or a socket takes a large write in parts, and what another
-        /// thread writes comes between them, within a line.
-        public var place: Target {
-            guard self == .standardOutput else { return self }
-            var (output, error) = (stat(), stat())
-            let areKnown = unsafe fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &error) == 0
-            let areOne = areKnown && output.st_dev == error.st_dev && output.st_ino == error.st_ino
-            return areOne ? .standardError : .standardOutput
-        }
-    }
-
-    private struct State {
+    /// Lines that are not written yet.
+    private struct Queue {
         /// What the thread has not taken yet, in pieces, so that a long queue is not copied to make it longer.
         var waiting: [[UInt8]] = []
         /// The bytes that wait, and those that the thread has taken and not written.
         var unwritten = 0
+
+        mutating func add(_ lines: [UInt8]) {
+            unwritten += lines.count
+            if let last = waiting.indices.last, waiting[last].count < LineWriter.piece {
+                waiting[last] += lines
+            } else {
+                waiting.append(lines)
+            }
+        }
+
+        mutating func next() -> [UInt8]? { waiting.isEmpty ? nil : waiting.removeFirst() }
+    }
+
+    private struct State {
+        var lines = Queue()
+        /// Lines that are written before the others.
+        var vital = Queue()
         var reopens = false
         var stops = false
         /// Whether the last lines could not be written.
@@ -43,22 +39,34 @@ public final class LineWriter: Sendable {
         /// The permission bits that the file is given when it is opened.
         var mode: UInt32?
 
+        var unwritten: Int { lines.unwritten + vital.unwritten }
+
         /// What the thread is to do next: the first piece, and what was asked for meanwhile.
         mutating func next() -> Job {
             defer { reopens = false }
-            let piece = waiting.isEmpty ? nil : waiting.removeFirst()
-            return Job(piece: piece, reopens: reopens, stops: stops, isBroken: isBroken, mode: mode)
+            let isVital = !vital.waiting.isEmpty
+            let piece = isVital ? vital.next() : lines.next()
+            return Job(
+                piece: piece,
+                isVital: isVital,
+                reopens: reopens,
+                stops: stops,
+                isBroken: isBroken,
+                mode: mode
+            )
         }
 
-        mutating func wrote(_ count: Int, failed: Bool) {
-            unwritten -= count
+        mutating func wrote(_ count: Int, isVital: Bool, failed: Bool) {
+            if isVital { vital.unwritten -= count } else { lines.unwritten -= count }
             isBroken = failed
-            if failed { hasLost = true }
+            // Nobody counts vital lines.
+            if failed, !isVital { hasLost = true }
         }
     }
 
     private struct Job {
         let piece: [UInt8]?
+        let isVital: Bool
         let reopens: Bool
         let stops: Bool
         let isBroken: Bool
@@ -68,8 +76,8 @@ public final class LineWriter: Sendable {
     private static let newline = UInt8(ascii: "\n")
     /// The most bytes that are not written yet: what a busy service logs in about a second.
     public static let limit = 16 * 1024 * 1024
-    /// Over and above the limit, room for lines that must not be lost because others are many.
-    private static let reserve = 1024 * 1024
+    /// The same of vital lines.
+    private static let vitalLimit = 1024 * 1024
     /// A piece takes more lines until it has so many bytes.
     private static let piece = 64 * 1024
 
@@ -88,22 +96,23 @@ public final class LineWriter: Sendable {
         }.detach()
     }
 
-    /// Puts lines in the queue; `isVital` is for the few that are to be written although others fill the queue.
+    /// Puts lines in the queue.
     ///
+    /// - Parameters:
+    ///   - lines: whole lines.
+    ///   - isVital: whether they are of the few that do not wait for the others, and have room when those have none.
     /// - Returns: false if they are lost, or the lines before them were: there is no room, or they cannot be written.
     public func write(_ lines: [UInt8], isVital: Bool = false) -> Bool {
         guard !lines.isEmpty else { return true }
-        let limit = isVital ? Self.limit + Self.reserve : Self.limit
         let isGood = state.withLock { state in
-            guard state.unwritten + lines.count <= limit else { return false }
-            state.unwritten += lines.count
-            if let last = state.waiting.indices.last, state.waiting[last].count < Self.piece {
-                state.waiting[last] += lines
-            } else {
-                state.waiting.append(lines)
+            if isVital {
+                guard state.vital.unwritten + lines.count <= Self.vitalLimit else { return false }
+                state.vital.add(lines)
+                return !state.isBroken
             }
-            // Not for vital lines, which nobody counts: it is news for those who write the others.
-            defer { if !isVital { state.hasLost = false } }
+            guard state.lines.unwritten + lines.count <= Self.limit else { return false }
+            state.lines.add(lines)
+            defer { state.hasLost = false }
             return !state.isBroken && !state.hasLost
         }
         wake.signal()
@@ -178,7 +187,7 @@ public final class LineWriter: Sendable {
                 let (written, error) = writeAll(lines, to: descriptor)
                 if written > 0 { isWithinLine = lines[written - 1] != newline }
                 if let error, descriptor >= 0, !taken.isBroken { complaint.lost(target, error) }
-                state.withLock { $0.wrote(piece.count, failed: error != nil) }
+                state.withLock { $0.wrote(piece.count, isVital: taken.isVital, failed: error != nil) }
             }
             isIdle = taken.piece == nil
             if taken.stops && isIdle { return }

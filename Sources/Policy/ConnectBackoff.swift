@@ -1,25 +1,25 @@
-public import Time
+package import Time
 
 /// When a connection is retried after none could be made.
 ///
 /// Pure. The pauses are 50 ms, and double up to 1 s.
-public struct ConnectBackoff: Sendable {
+package struct ConnectBackoff: Sendable {
     /// The first pause.
-    public static let minPause = 50 * Duration.millisecond
+    package static let minPause = 50 * Duration.millisecond
     /// The longest pause.
-    public static let maxPause = Duration.second
+    package static let maxPause = Duration.second
 
     /// When the next one may be tried.
-    public private(set) var retryAt: Instant
+    package private(set) var retryAt: Instant
     private var pause = minPause
 
     /// Makes the back-off that follows the first connection that could not be made.
-    public init(at now: Instant) {
+    package init(at now: Instant) {
         retryAt = now + Self.minPause
     }
 
     /// Another could not be made; one that was begun with the one before it makes the pause no longer.
-    public mutating func failed(at now: Instant) {
+    package mutating func failed(at now: Instant) {
         guard now >= retryAt else { return }
         pause = min(2 * pause, Self.maxPause)
         retryAt = now + pause

@@ -7,7 +7,9 @@ public import Time
 public struct LimitBuckets: Sendable {
     /// What is said to a call.
     public struct Admission: Equatable, Sendable {
+        /// Whether the call may go on.
         public enum Decision: Equatable, Sendable {
+            /// It may.
             case admitted
             /// As many calls are under way as may be.
             case tooMany
@@ -15,6 +17,7 @@ public struct LimitBuckets: Sendable {
             case tooFast(wait: Duration)
         }
 
+        /// Whether it may go on.
         public let decision: Decision
         /// What `leave` is to be told.
         public let slot: Int

@@ -1,29 +1,29 @@
-public import Time
+package import Time
 
 /// When a credential is fetched anew.
 ///
 /// Pure: times and chance come from outside. A random number is from 0 up to, and without, 1.
-public struct RefreshSchedule: Equatable, Sendable {
+package struct RefreshSchedule: Equatable, Sendable {
     /// How long before its end a credential is fetched anew, if it is good for long.
-    public var ahead: Duration
+    package var ahead: Duration
     /// How many fetches have failed since one succeeded.
-    public private(set) var errors = 0
+    package private(set) var errors = 0
 
     /// A credential that is good for no longer is fetched anew when four fifths of its time are over, if not earlier.
-    public static let shortLifetime: Duration = 300 * .second
+    package static let shortLifetime: Duration = 300 * .second
     /// A credential is used no more when so much of its time is left: it could end on its way.
-    public static let margin: Duration = 2 * .second
+    package static let margin: Duration = 2 * .second
     /// The shortest time between two fetches that succeed.
-    public static let minPause: Duration = 100 * .millisecond
+    package static let minPause: Duration = 100 * .millisecond
     /// What the first failed fetch is followed by; doubled by each that follows, up to `maxBackOff`.
-    public static let firstBackOff: Duration = 250 * .millisecond
+    package static let firstBackOff: Duration = 250 * .millisecond
     /// The longest time until a fetch is retried.
-    public static let maxBackOff: Duration = 30 * .second
+    package static let maxBackOff: Duration = 30 * .second
     /// The longest `Retry-After` that is obeyed.
-    public static let maxRetryAfter: Duration = 300 * .second
+    package static let maxRetryAfter: Duration = 300 * .second
 
     /// Makes a schedule that has seen no failure.
-    public init(ahead: Duration) {
+    package init(ahead: Duration) {
         self.ahead = max(.zero, ahead)
     }
 
@@ -37,7 +37,7 @@ public struct RefreshSchedule: Equatable, Sendable {
     ///   - expiry: the wall time at which the credential ends.
     ///   - random: the random number.
     /// - Returns: the pause; nil if the credential does not end.
-    public func pause(fetched: WallTime, expiry: WallTime?, random: Double) -> Duration? {
+    package func pause(fetched: WallTime, expiry: WallTime?, random: Double) -> Duration? {
         guard let expiry else { return nil }
         let lifetime = expiry.duration(saturatingSince: fetched)
         var lead = min(ahead, lifetime / 2)
@@ -48,7 +48,7 @@ public struct RefreshSchedule: Equatable, Sendable {
     }
 
     /// Notes a fetch that has succeeded.
-    public mutating func succeeded() {
+    package mutating func succeeded() {
         errors = 0
     }
 
@@ -58,7 +58,7 @@ public struct RefreshSchedule: Equatable, Sendable {
     ///   - random: the random number, which half of the time depends on.
     ///   - retryAfter: what the server has asked for; a wait that is shorter is prolonged to it.
     /// - Returns: the pause.
-    public mutating func failed(random: Double, retryAfter: Duration? = nil) -> Duration {
+    package mutating func failed(random: Double, retryAfter: Duration? = nil) -> Duration {
         // The seventh doubling is beyond the longest.
         let full = min(Self.maxBackOff, (1 << min(errors, 7)) * Self.firstBackOff)
         errors += 1

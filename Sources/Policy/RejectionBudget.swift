@@ -1,17 +1,17 @@
-public import Time
+package import Time
 
 /// How many rejections of a credential lead to a fetch, counted for each upstream.
 ///
 /// A fetch that mends a call costs nothing; one that is in vain counts. So an upstream that revokes tokens early is served,
 /// one that rejects every token does not have the identity provider asked for each call, and neither takes anything from
 /// the others. Pure: the time comes from outside.
-public struct RejectionBudget: Sendable {
+package struct RejectionBudget: Sendable {
     /// How many fetches in vain an upstream may cause at once.
-    public static let burst = 5
+    package static let burst = 5
     /// How long it takes until it may cause one more.
-    public static let pause = 10 * Duration.second
+    package static let pause = 10 * Duration.second
     /// How often an upstream's count may begin again, so that one whose replicas disagree is bounded, too.
-    public static let mendPause = Duration.second
+    package static let mendPause = Duration.second
 
     private struct Allowance {
         var fetches = TokenBucket(1, per: RejectionBudget.pause, burst: RejectionBudget.burst)
@@ -23,16 +23,16 @@ public struct RejectionBudget: Sendable {
     private static let many = 64
 
     /// Makes a budget of which nothing is spent.
-    public init() {}
+    package init() {}
 
     /// Whether a rejection by an upstream leads to a fetch, which it pays for.
-    public mutating func spend(_ upstream: String, at now: Instant) -> Bool {
+    package mutating func spend(_ upstream: String, at now: Instant) -> Bool {
         if allowances.count >= Self.many, allowances[upstream] == nil { removeFull(at: now) }
         return allowances[upstream, default: Allowance()].fetches.spend(at: now)
     }
 
     /// An upstream has accepted the credential that was fetched since it rejected the one before.
-    public mutating func mended(_ upstream: String, at now: Instant) {
+    package mutating func mended(_ upstream: String, at now: Instant) {
         guard var allowance = allowances[upstream], allowance.mends.spend(at: now) else { return }
         allowance.fetches.fill()
         allowances[upstream] = allowance

@@ -1,25 +1,25 @@
 internal import Bytes
-public import Time
+package import Time
 
 /// A `Set-Cookie` field as RFC 6265 §5.2 reads it.
-public struct SetCookie: Equatable, Sendable {
+package struct SetCookie: Equatable, Sendable {
     /// The name of the cookie; never empty.
-    public let name: [UInt8]
+    package let name: [UInt8]
     /// The value of the cookie.
-    public let value: [UInt8]
+    package let value: [UInt8]
     /// The attribute `Domain` in small letters, without a dot at its beginning; none if there is none, or an empty one.
-    public private(set) var domain: [UInt8]?
+    package private(set) var domain: [UInt8]?
     /// The attribute `Path`; none if there is none, or one that does not begin with a slash.
-    public private(set) var path: [UInt8]?
+    package private(set) var path: [UInt8]?
     /// How many seconds the cookie lives, by `Max-Age`.
-    public private(set) var maxAge: Duration?
+    package private(set) var maxAge: Duration?
     /// When the cookie ends, by `Expires`.
-    public private(set) var expires: CookieDate?
+    package private(set) var expires: CookieDate?
     /// Whether the cookie goes only where nobody on the way can read it.
-    public private(set) var isSecure = false
+    package private(set) var isSecure = false
 
     /// Reads the value of a field; none if it is to be ignored.
-    public init?(_ text: Span<UInt8>) {
+    package init?(_ text: Span<UInt8>) {
         for index in 0..<text.count where text[index] < 0x20 && text[index] != 0x09 || text[index] == 0x7f {
             return nil
         }

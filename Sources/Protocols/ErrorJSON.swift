@@ -28,7 +28,7 @@ extension ByteQueue {
     }
 
     /// Appends the JSON that ends a Connect stream; values of one name stand together.
-    func append(endStream error: RPCProtocol.EndError?, _ metadata: [(name: [UInt8], value: [UInt8])]) {
+    func append(endStream error: CallerSide.EndError?, _ metadata: [(name: [UInt8], value: [UInt8])]) {
         append("{")
         if let error {
             append("\"error\":")

@@ -5,7 +5,7 @@ public final class LineWriters: Sendable {
     private let writers = Locked<[LineWriter.Target: LineWriter]>([:])
 
     /// Makes an empty collection.
-    public init() {}
+    package init() {}
 
     /// The writer to `target`, started if it is the first time; `mode` is that of a file, if it is to have a certain one.
     public func writer(to target: LineWriter.Target, mode: UInt32? = nil) -> LineWriter {
@@ -22,12 +22,12 @@ public final class LineWriters: Sendable {
     }
 
     /// Opens all files again by their names.
-    public func reopen() {
+    package func reopen() {
         for writer in all { writer.reopen() }
     }
 
     /// Writes what waits and ends all writers.
-    public func finish() {
+    package func finish() {
         for writer in all { writer.finish() }
     }
 

@@ -3,11 +3,11 @@ internal import Policy
 internal import Time
 
 /// Something that a person who runs the proxy should know, for the log of the daemon.
-public struct LogMessage: Sendable {
+package struct LogMessage: Sendable {
     /// What has happened.
-    public let text: String
+    package let text: String
     /// What it concerns: where, who, why.
-    public let fields: [(name: StaticString, value: String)]
+    package let fields: [(name: StaticString, value: String)]
 }
 
 /// Passes on what people should know, at most one notice of a kind about a subject in ten seconds: what goes wrong a

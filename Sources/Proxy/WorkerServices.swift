@@ -1,5 +1,5 @@
 public import Events
-public import Policy
+package import Policy
 public import Telemetry
 
 /// What the interceptors of a worker use beside the call: its counters, its log, what it shares with other workers.
@@ -9,7 +9,7 @@ public final class WorkerServices {
     /// The loop and the memory of the thread.
     package let context: WireContext
     /// What the worker counts.
-    public let counters = WorkerCounters()
+    package let counters = WorkerCounters()
     /// What people should know.
     public let log: LogLimiter
     /// Where lines go; nil where a configuration is only looked at, and no file is to be made.
@@ -19,7 +19,7 @@ public final class WorkerServices {
     /// The credentials as the worker knows them.
     public let credentials: CredentialStore
     /// What calls take their ids from, and chance.
-    public var random = Xoshiro256()
+    package var random = Xoshiro256()
     /// Runs what suspended interceptors wait for.
     private(set) lazy var tasks = LoopTasks(on: context.loop)
     /// The requests of our own that calls wait for.
@@ -53,6 +53,15 @@ public final class WorkerServices {
 
     /// The loop of the thread: its clock and its timers, and what subprocesses run on.
     public var loop: EventLoop { context.loop }
+
+    /// A random number from 0 up to, and without, 1.
+    public func randomFraction() -> Double { random.nextFraction() }
+
+    /// Counts lines that could not be written in `martlet_log_lines_dropped_total`.
+    public func linesDropped(_ count: Int) { counters.logLinesDropped(count) }
+
+    /// Counts that somebody has reached a limit, in `martlet_limit_hits_total`.
+    public func limitHit(_ limit: LimitLabel) { counters.limitHit(limit) }
 
     /// Has `work` done once the events of this turn of the loop are handled.
     public func atEndOfTurn(_ work: any EndOfTurn) { context.atEndOfTurn(work) }

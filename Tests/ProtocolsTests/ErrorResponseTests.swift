@@ -3,7 +3,7 @@ import RPC
 import Testing
 
 private func response(_ rpcProtocol: RPCProtocol, _ error: RPCError, _ contentType: String = "") -> LocalResponse {
-    rpcProtocol.response(to: error, requestContentType: contentType.bytes.span)
+    rpcProtocol.callerSide.response(to: error, requestContentType: contentType.bytes.span)
 }
 
 extension LocalResponse {

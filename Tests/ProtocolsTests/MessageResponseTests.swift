@@ -5,7 +5,7 @@ import Testing
 private let json = #"{"sentence":"hi"}"#
 
 private func response(_ rpcProtocol: RPCProtocol, _ codec: Codec, _ contentType: String) throws -> LocalResponse {
-    try rpcProtocol.response(message: json.bytes, codec: codec, requestContentType: contentType.bytes.span)
+    try rpcProtocol.callerSide.response(message: json.bytes, codec: codec, requestContentType: contentType.bytes.span)
 }
 
 @Test(arguments: [(RPCProtocol.connectUnary, Codec.json), (.connectGet, .json), (.http, .other)])

@@ -15,7 +15,7 @@ extension Request {
     /// The response that tells the caller what is wrong: status, headers, and the body where it is text.
     fileprivate func reported(encoding: String? = nil) throws -> [String] {
         let error = try #require(self.error(encoding: encoding))
-        let response = classification.rpcProtocol.response(
+        let response = classification.rpcProtocol.callerSide.response(
             to: error,
             requestContentType: (contentType ?? "").bytes.span
         )

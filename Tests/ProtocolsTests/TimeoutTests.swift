@@ -98,7 +98,7 @@ func `random bytes are a time-out or none, and never a crash`(field: TimeoutFiel
 
 @Test func `each protocol has its field for the time-out, and plain HTTP has none`() {
     #expect(
-        RPCProtocol.allCases.map { $0.timeoutField.map { "\($0.name)" } } == [
+        RPCProtocol.allCases.map { $0.callerSide.timeoutField.map { "\($0.name)" } } == [
             "connect-timeout-ms", "connect-timeout-ms", "connect-timeout-ms", "grpc-timeout", "grpc-timeout",
             "grpc-timeout", nil,
         ]

@@ -84,7 +84,7 @@ enum Heads {
     private static func checkResponses(_ call: Classification, _ type: [UInt8], _ input: Span<UInt8>) {
         let error = RPCError(.dataLoss, input.string)
         for rpcProtocol in RPCProtocol.allCases where rpcProtocol != .http {
-            let response = rpcProtocol.response(to: error, requestContentType: type.span)
+            let response = rpcProtocol.callerSide.response(to: error, requestContentType: type.span)
             var reader = ResponseReader(rpcProtocol: rpcProtocol, codec: .json)
             let value = { (name: String) in response.headers.first { $0.name == Array(name.utf8) }?.value }
             let good: StaticString =

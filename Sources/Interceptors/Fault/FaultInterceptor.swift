@@ -84,7 +84,7 @@ final class FaultInterceptor: Interceptor {
         } catch {
             return .reject(RPCError(.invalidArgument, "\(Fault.field): \(error.text)"))
         }
-        guard Double.random(in: 0..<100, using: &worker.random) < chosen.percentage else { return .next }
+        guard worker.randomFraction() * 100 < chosen.percentage else { return .next }
         if plan.events != .requestHead { call[stateOf: self] = CallState(chosen) }
         return chosen.isOnResponse ? .next : head(of: chosen, call)
     }

@@ -156,7 +156,7 @@ final class LimitInterceptor: Interceptor {
         // Where each attempt of a call comes here, the call is still one.
         if let before = call[stateOf: self].take() { shared.leave(before) }
         let admission = enter(shared, call)
-        if admission.isCrowded { worker.counters.limitHit(.keys) }
+        if admission.isCrowded { worker.limitHit(.keys) }
         switch admission.decision {
         case .admitted:
             if plan.settings.concurrency != nil { call[stateOf: self] = admission.slot }

@@ -37,7 +37,7 @@ final class LineSink: EndOfTurn {
     func endOfTurn() {
         guard count > 0 else { return }
         let lines = lines
-        if writer?.write(lines.readable.array) == false { worker.counters.logLinesDropped(count) }
+        if writer?.write(lines.readable.array) == false { worker.linesDropped(count) }
         lines.removeAll()
         count = 0
     }

@@ -1,10 +1,5 @@
-internal import Bytes
 internal import Configuration
-internal import Events
-internal import HTTP
-internal import Protocols
 internal import Proxy
-internal import RPC
 internal import Telemetry
 internal import Time
 

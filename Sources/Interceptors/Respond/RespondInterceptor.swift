@@ -74,6 +74,6 @@ final class RespondInterceptor: Interceptor {
     }
 
     private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
-        try call.rpcProtocol.response(message: json, codec: call.codec, requestContentType: contentType)
+        try call.rpcProtocol.callerSide.response(message: json, codec: call.codec, requestContentType: contentType)
     }
 }

@@ -174,7 +174,7 @@ final class Validation {
                 return .failing(RPCError(.unavailable, "the call \(name) was made as often as max_alt allows"), end)
             }
         }
-        guard call.upstream?.budget.withdraw(at: call.now) == true else {
+        guard call.upstream?.withdrawRetry(at: call.now) == true else {
             call.skipRetry(.rule, .budget)
             return .next
         }
@@ -196,7 +196,7 @@ final class Validation {
         if call.upstreamError?.endsCall == true { return (.zero, .deadline) }
         let status = call.upstreamError == nil ? status : 0
         guard plan.mayRepeat(call, status: status, code: code) else { return (.zero, .notIdempotent) }
-        let chance = worker.random.nextFraction()
+        let chance = worker.randomFraction()
         var delay = max(plan.delay.time(after: call.retries, chance: chance), retryAfter)
         switch pushback {
         case .never: return (.zero, .pushback)

@@ -28,9 +28,12 @@ extension HTTPStream {
         let error = RPCError(error.code, error.text, httpStatus: error.status)
         let response: LocalResponse
         if let head, let type = head.first(.contentType) {
-            response = Classification(head).rpcProtocol.response(to: error, requestContentType: head.value(at: type))
+            response = Classification(head).rpcProtocol.callerSide.response(
+                to: error,
+                requestContentType: head.value(at: type)
+            )
         } else {
-            response = RPCProtocol.http.response(to: error, requestContentType: Span())
+            response = RPCProtocol.http.callerSide.response(to: error, requestContentType: Span())
         }
         sendWhole(status: response.status, fields: response.headers, body: response.body, heads: heads)
     }

@@ -9,9 +9,11 @@ internal import Time
 extension Call {
     /// Counts the call in the metrics, from now until its end: once, however often it is asked for.
     ///
-    /// - Parameter limit: how many methods are counted by name; calls of others count as `_OTHER`.
+    /// For `requestHead`, of a plan that asks for `messageCounts`: what has passed before is not counted.
+    ///
+    /// - Parameter limit: how many methods the worker counts by name, from now on; calls of others count as `_OTHER`.
     public func startCounting(methods limit: Int) {
-        guard counted == nil else { return }
+        guard counted == nil, !isOver else { return }
         worker.counters.setMethodLimit(limit)
         let request = request
         counted = worker.counters.start(request.path, rpcProtocol.callProtocol)

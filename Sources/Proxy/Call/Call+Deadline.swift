@@ -12,7 +12,7 @@ extension Call {
     /// - Returns: what is wrong with it; a time-out of nothing is over already.
     func setDeadline() -> RPCError? {
         let received = received
-        guard let field = rpcProtocol.timeoutField, let index = received.first(field.known) else { return nil }
+        guard let field = callerLeg.side.timeoutField, let index = received.first(field.known) else { return nil }
         // Of several, servers take the first or the last.
         guard received.first(field.known, from: index + 1) == nil,
             let timeout = field.read(received.value(at: index))
@@ -57,7 +57,7 @@ extension Call {
         let now = worker.context.loop.now
         // Of the caller's own, what has passed may be less than the field can say.
         guard let time = deadline.time, deadline.isOurs || now - record.stages.arrived >= .millisecond else { return }
-        guard let field = upstreamLeg.rpcProtocol.timeoutField else { return }
+        guard let field = upstreamLeg.side.timeoutField else { return }
         let text = field.text(of: time - now)
         if let index = request.first(field.known) {
             request.setValue(at: index, text.bytes)

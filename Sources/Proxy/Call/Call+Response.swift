@@ -40,7 +40,7 @@ extension Call {
         if isLast, response.hold.isUntilEnd { flows.response.trailers = head }
         let needsMessages = run.responseMeets(.responseMessages)
         // How a response ends may be told in a frame of its body, and that may be compressed.
-        let isFramed = needsMessages || rpcProtocol != .grpc && (meetsEnd || run.responseMeets(.errors))
+        let isFramed = needsMessages || !callerLeg.side.endsInTrailers && (meetsEnd || run.responseMeets(.errors))
         if response.reader.hasMessages, !isLast { flows.response.form = BodyForm(isFramed, rpcProtocol) }
         guard flows.response.form == .framed else { return }
         // What is looked at may change, and the length with it.

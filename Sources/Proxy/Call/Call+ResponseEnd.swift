@@ -30,7 +30,7 @@ extension Call {
         let trailers = trailers(behind: head, end)
         if flows.response.form != .bytes || end.isReplaced {
             // HTTP/1.1 has trailers only behind chunks.
-            head.contentLength = rpcProtocol == .grpc || trailers != nil ? nil : response.hold.body?.count ?? 0
+            head.contentLength = callerLeg.side.endsInTrailers || trailers != nil ? nil : response.hold.body?.count ?? 0
         }
         if rpcProtocol.isUnaryConnect { putBackTrailers(end.trailers, into: head) }
         let body = response.hold.body
@@ -62,7 +62,7 @@ extension Call {
         let received = received
         var type: [UInt8] = []
         if let index = received.first(.contentType) { type = received.value(at: index).array }
-        let own = rpcProtocol.response(to: end.error, codec: codec, requestContentType: type.span)
+        let own = callerLeg.side.response(to: end.error, codec: codec, requestContentType: type.span)
         head.status = own.status
         head.setReason(Span())
         head.removeOutcome()
@@ -70,7 +70,7 @@ extension Call {
         for (name, value) in own.headers { head.add(name: name.span, value: value.span) }
         addProxyStatus(to: head, end.result)
         if let old = response.hold.body.take() { worker.release(old) }
-        if rpcProtocol == .grpc { return moveTrailers(of: end, into: head) }
+        if callerLeg.side.endsInTrailers { return moveTrailers(of: end, into: head) }
         let isFramed = rpcProtocol.hasEnvelopes && own.status == 200
         let content = isFramed ? endFrame(end, in: rpcProtocol) ?? [] : own.body
         guard !content.isEmpty else { return }
@@ -128,7 +128,8 @@ extension Call {
     /// The frame that ends a body of `rpcProtocol`: as it has come, or, if something of the end has changed, written of what
     /// the end is now; none where there is none.
     private func endFrame(_ end: ResponseEnd, in rpcProtocol: RPCProtocol) -> [UInt8]? {
-        guard rpcProtocol.hasEnvelopes, rpcProtocol != .grpc, response.endFrame != nil || end.isReplaced else {
+        let side = rpcProtocol.callerSide
+        guard side.endsInBody, response.endFrame != nil || end.isReplaced else {
             return nil
         }
         let trailers = end.trailers
@@ -138,13 +139,13 @@ extension Call {
             return body.readable.array
         }
         if rpcProtocol != .connectStream, end.isReplaced { trailers.setOutcome(end.error) }
-        return rpcProtocol.endFrame(error: end.reported, fields: trailers.pairs)
+        return side.endFrame(error: end.reported, fields: trailers.pairs)
     }
 }
 
 extension ResponseEnd {
     /// The error as the frame that ends a Connect stream has it: every end that is not a success has one.
-    fileprivate var reported: RPCProtocol.EndError? {
+    fileprivate var reported: CallerSide.EndError? {
         if !isReplaced, let json = result.json { return .arrived(json.bytes) }
         return error.map { .made($0) }
     }

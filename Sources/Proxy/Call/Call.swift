@@ -9,7 +9,7 @@ internal import Time
 
 /// One call, from the head of its request to its record.
 ///
-/// What interceptors see of it is in Call+View.swift. Belongs to its worker's thread.
+/// What interceptors see of it is in Call+View.swift and Call+ResponseView.swift. Belongs to its worker's thread.
 ///
 /// It uses the caller's stream; its attempt uses the upstream's. It keeps the generation that it began with. How it goes
 /// is in CallPath.swift, how it ends in CallEnd.swift.

@@ -47,9 +47,9 @@ extension Call {
         let type = received.first(.contentType)
         let own =
             if let type {
-                rpcProtocol.response(to: error, requestContentType: received.value(at: type))
+                callerLeg.side.response(to: error, requestContentType: received.value(at: type))
             } else {
-                rpcProtocol.response(to: error, requestContentType: Span())
+                callerLeg.side.response(to: error, requestContentType: Span())
             }
         send(own, Outcome(error), before: index)
     }
@@ -185,7 +185,7 @@ extension Call {
     /// Ends a response that has begun: as the protocol has it, if the body stands between two messages, or by breaking it
     /// off.
     func endResponse(with error: RPCError, stands: Bool) {
-        guard stands, let ending = rpcProtocol.ending(with: error) else {
+        guard stands, let ending = callerLeg.side.ending(with: error) else {
             let isOurs = error.code == .canceled || error.code == .deadlineExceeded
             return callerLeg.stream.reset(.code(isOurs ? .cancel : .internalError))
         }

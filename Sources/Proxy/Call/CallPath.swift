@@ -56,7 +56,7 @@ extension Call {
                 by: .martlet
             )
         }
-        if upstream.speaksOnlyHTTP1, upstreamLeg.rpcProtocol == .grpc {
+        if upstream.speaksOnlyHTTP1, upstreamLeg.side.needsHTTP2 {
             return fail(UpstreamError.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }
         upstreamLeg.progress = .forwarded

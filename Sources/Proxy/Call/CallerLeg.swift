@@ -16,10 +16,11 @@ struct CallerLeg {
     /// What the caller speaks, and gets its response in.
     var rpcProtocol: RPCProtocol { classification.rpcProtocol }
 
+    /// How the caller is spoken with.
+    var side: CallerSide { rpcProtocol.callerSide }
+
     /// Reads a response that was made here.
-    func makeReader() -> ResponseReader {
-        ResponseReader(rpcProtocol: rpcProtocol, codec: classification.codec)
-    }
+    func makeReader() -> ResponseReader { side.makeReader(codec: classification.codec) }
 
     /// Whether the response has no body, whatever its head says (RFC 9110 §9.3.2).
     var wantsHeadOnly: Bool {

@@ -18,7 +18,7 @@ extension HTTPHead {
     /// Says the outcome as gRPC does.
     func setOutcome(_ error: RPCError?) {
         for name in Self.outcome { remove(name) }
-        for (name, value) in RPCProtocol.grpcFields(error) { add(name: name.span, value: value.span) }
+        for (name, value) in CallerSide.grpcFields(error) { add(name: name.span, value: value.span) }
     }
 
     /// The fields, in their order.

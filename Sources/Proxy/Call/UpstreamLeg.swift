@@ -58,10 +58,11 @@ struct UpstreamLeg {
         return pathProcedure
     }
 
+    /// How the upstream is spoken with.
+    var side: UpstreamSide { rpcProtocol.upstreamSide }
+
     /// Reads a response of the upstream.
-    func makeReader(messageLimit: Int?) -> ResponseReader {
-        ResponseReader(rpcProtocol: rpcProtocol, codec: codec, messageLimit: messageLimit)
-    }
+    func makeReader(messageLimit: Int?) -> ResponseReader { side.makeReader(codec: codec, messageLimit: messageLimit) }
 
     var isForwarded: Bool { progress >= .forwarded }
     var isRetried: Bool { progress == .retried }

@@ -1,7 +1,6 @@
 internal import Configuration
 public import Credentials
 internal import Events
-internal import Telemetry
 public import Time
 
 /// One credential on a worker: requests what its `CredentialView` lacks, and tells the calls that wait.

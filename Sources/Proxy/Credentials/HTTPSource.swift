@@ -5,6 +5,7 @@ public import Time
 public struct HTTPSource: Hashable, Sendable {
     /// How the caller of the server says who it is.
     public enum Authentication: Hashable, Sendable {
+        /// It does not.
         case none
         /// The header `authorization: Bearer` with this secret.
         case bearer(Secret)

@@ -48,7 +48,7 @@ package struct Explanation {
         worker.use(plan, number: 1, routes: RouteTable(settings.routes), tokens: tokens)
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
-        stream = ExplainedStream(Classification(head).rpcProtocol == .grpc ? .http2 : .http1)
+        stream = ExplainedStream(Classification(head).rpcProtocol.upstreamSide.needsHTTP2 ? .http2 : .http1)
         call = Call(stream, head: head, end: request.body.isEmpty, from: Self.peer(of: settings), on: listener)
         self.settings = settings
         var described: Explanation?

@@ -4,7 +4,7 @@ public enum FetchBody: Hashable, Sendable {
     case bytes([UInt8])
     /// The bytes that a file has when the request is sent.
     case file(String)
-    /// The parts of a form (RFC 7578), as they are when the request is sent.
+    /// The parts of a form (RFC 7578), as they are when the request is sent; a `NamedCall` makes them.
     case multipart([Part])
 
     /// One part of a form.
@@ -16,7 +16,9 @@ public enum FetchBody: Hashable, Sendable {
 
     /// What a part holds.
     public enum Content: Hashable, Sendable {
+        /// These bytes.
         case bytes([UInt8])
+        /// The bytes that a file has when the request is sent.
         case file(String)
     }
 }

@@ -4,7 +4,9 @@ public import Configuration
 public struct NamedCalls: Sendable {
     /// One of them.
     public struct Entry: Sendable {
+        /// What is sent.
         public let call: NamedCall
+        /// Where it goes.
         public let server: FetchServer
     }
 

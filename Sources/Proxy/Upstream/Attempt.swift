@@ -33,7 +33,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     var version: HTTPVersion { needsHTTP2 ? .http2 : call.callerLeg.stream.version }
 
     /// Whether no other version can carry the call.
-    var needsHTTP2: Bool { call.upstreamLeg.rpcProtocol == .grpc }
+    var needsHTTP2: Bool { call.upstreamLeg.side.needsHTTP2 }
 
     /// Asks the pool for a connection; the attempt goes on when there is one.
     func start() {

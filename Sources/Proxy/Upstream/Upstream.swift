@@ -2,24 +2,26 @@ internal import Bytes
 public import Configuration
 internal import Events
 internal import HTTP
-public import Policy
+package import Policy
 internal import Protocols
 internal import RPC
 internal import TLS
-public import Telemetry
-internal import Time
+package import Telemetry
+public import Time
 
 /// One upstream as a worker sees it: its settings and its pools of connections.
 ///
 /// It lives as long as some generation in use names it, and stays through reloads that do not change its settings.
 public final class Upstream {
+    /// What the configuration says of it.
     public let settings: UpstreamSettings
     /// The name as logs write it.
     let name: [UInt8]
     let context: WireContext
     let network: any Network
     let dnsCache: DNSCache
-    public let counter: UpstreamCounter
+    /// By what the metrics know it.
+    package let counter: UpstreamCounter
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
@@ -28,11 +30,14 @@ public final class Upstream {
     /// The cookies that the upstream has set, where they are kept.
     let cookies: CookieStore?
     /// How many calls may be retried.
-    public var budget: RetryBudget
+    package var budget: RetryBudget
     /// What the request's authority becomes; nil where the caller's stays.
     public let authority: [UInt8]?
     /// Whether what is sent there cannot be read on the way; kept, as the settings have to read an address for it.
     public let isConfidential: Bool
+
+    /// Whether a call may be retried by its retry budget, which pays for it then.
+    public func withdrawRetry(at now: Instant) -> Bool { budget.withdraw(at: now) }
 
     private let logLimiter: LogLimiter
     private let countExceeded: (HTTP2Limit) -> Void

@@ -9,14 +9,23 @@ internal import Telemetry
 
 /// Why an attempt came to nothing.
 public enum UpstreamError: Error {
+    /// The name leads to no address.
     case unknownHost(ResolverError)
+    /// Nobody accepts connections there.
     case connect(SocketAddress, SystemError)
+    /// TLS has failed.
     case security(SocketAddress, TLSError)
+    /// No connection was made in `timeouts.connect`.
     case connectTimeout
+    /// As many calls wait for a connection as may.
     case tooManyWaiting
+    /// No response began in `timeouts.first_byte`.
     case firstByteTimeout
+    /// The attempt did not end in its time.
     case attemptTimeout
+    /// The call did not end in `timeouts.call`.
     case callTimeout
+    /// The connection ended before a response began.
     case lost
     /// There is a server, but none that speaks HTTP/2.
     case noHTTP2(SocketAddress)
@@ -32,6 +41,7 @@ public enum UpstreamError: Error {
     case exceeded(HTTP2Limit)
     /// The call is gRPC, and the upstream speaks only HTTP/1.1.
     case needsHTTP2
+    /// The response is not valid HTTP.
     case badResponse(HTTPError)
 
     /// What the reset of a stream means; `hasHead` says whether the head of a response had come.

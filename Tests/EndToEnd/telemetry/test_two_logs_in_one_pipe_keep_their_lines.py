@@ -11,7 +11,7 @@ from support.wait import eventually
 CONFIGURATION = """
     listen: unix:{socket}
     interceptors:
-      - log: {{ to: stdout }}
+      - log: {{ to: {log} }}
       - respond: {{ body: ok }}
     """
 CALLS = 1000
@@ -35,12 +35,13 @@ def read(reader, count):
         return b""
 
 
-def test_a_slow_reader(martlet, tmp_path, ends):
+@pytest.mark.parametrize("log", ["stdout", "/dev/stdout"])
+def test_a_slow_reader(martlet, tmp_path, ends, log):
     reader, writer = ends
     listener = tmp_path / "socket"
     both = ["bash", "-c", f'exec "$@" >&{writer.fileno()} 2>&1', "bash"]
     options = {"through": both, "pass_fds": [writer.fileno()]}
-    proxy = martlet(CONFIGURATION.format(socket=listener), wait=False, **options)
+    proxy = martlet(CONFIGURATION.format(socket=listener, log=log), wait=False, **options)
     eventually(listener.exists, what="a listener")
 
     # More than the pipe holds: one writer waits within a piece while the other has something to say.
@@ -62,3 +63,5 @@ def test_a_slow_reader(martlet, tmp_path, ends):
     lines = written.decode().splitlines()
     assert sum(line.startswith('{"time":') and line.endswith("}") for line in lines) == CALLS
     assert sum("reload rejected" in line and "{" not in line for line in lines) == RELOADS
+    # Errors do not wait behind the calls before them.
+    assert lines[-1].startswith('{"time":')

@@ -1,7 +1,7 @@
 internal import Bytes
 public import RPC
 
-extension RPCProtocol {
+extension CallerSide {
     /// The successful response of one message, given as JSON, to a caller of this protocol.
     ///
     /// - Parameters:
@@ -15,11 +15,13 @@ extension RPCProtocol {
         codec: Codec,
         requestContentType: Span<UInt8>
     ) throws(RPCError) -> LocalResponse {
-        guard self == .http || codec == .json else {
+        guard rpcProtocol == .http || codec == .json else {
             let asked = codec == .proto ? "proto" : "another codec"
             throw RPCError(.unimplemented, "the configured response is JSON, but the caller uses \(asked)")
         }
-        guard hasEnvelopes else { return LocalResponse(contentType: Array("application/json".utf8), body: json) }
+        guard rpcProtocol.hasEnvelopes else {
+            return LocalResponse(contentType: Array("application/json".utf8), body: json)
+        }
         return enveloped(json, contentType: requestContentType.mediaType.array)
     }
 
@@ -28,7 +30,7 @@ extension RPCProtocol {
         let body = ByteQueue()
         body.append(enveloping: json.span)
         var response = LocalResponse(contentType: contentType)
-        switch self {
+        switch rpcProtocol {
         case .connectStream: body.append(enveloping: Array("{}".utf8).span, flags: Envelope.endStream)
         case .grpcWeb, .grpcWebText: body.append(trailerFrame: success)
         default: response.trailers = success

@@ -1,7 +1,7 @@
 internal import Bytes
 public import RPC
 
-extension RPCProtocol {
+extension CallerSide {
     /// The response that tells a caller of this protocol about `error`.
     ///
     /// The HTTP status the error asks for counts in unary Connect and in plain HTTP. In a Connect stream it counts if it
@@ -14,7 +14,7 @@ extension RPCProtocol {
     ///   - requestContentType: the value of the request's `content-type`, which an enveloped response keeps.
     /// - Returns: the whole response.
     public func response(to error: RPCError, requestContentType: Span<UInt8>) -> LocalResponse {
-        switch self {
+        switch rpcProtocol {
         case .connectUnary, .connectGet, .http: jsonResponse(to: error)
         case .connectStream: streamResponse(to: error, requestContentType)
         case .grpc: trailersOnly(error, requestContentType)
@@ -57,7 +57,7 @@ extension RPCProtocol {
 
     /// The bytes of a gRPC-Web body, in base64 if the protocol has it so.
     func webBody(_ body: ByteQueue) -> [UInt8] {
-        guard self == .grpcWebText else { return body.readable.array }
+        guard rpcProtocol == .grpcWebText else { return body.readable.array }
         let text = ByteQueue()
         text.append(base64: body.readable, padded: true)
         return text.readable.array

@@ -1,7 +1,7 @@
 internal import Bytes
 public import RPC
 
-extension RPCProtocol {
+extension CallerSide {
     /// The error of an end frame.
     public enum EndError {
         /// One that was made here.
@@ -18,7 +18,7 @@ extension RPCProtocol {
     /// - Returns: the frame, in base64 if the protocol has it so.
     public func endFrame(error: EndError?, fields: [(name: [UInt8], value: [UInt8])]) -> [UInt8] {
         let body = ByteQueue()
-        guard self == .connectStream else {
+        guard rpcProtocol == .connectStream else {
             body.append(trailerFrame: fields)
             return webBody(body)
         }
@@ -36,8 +36,9 @@ extension RPCProtocol {
     /// The response that tells a caller of this protocol about `error`, or about a success without a message.
     public func response(to error: RPCError?, codec: Codec, requestContentType: Span<UInt8>) -> LocalResponse {
         if let error { return response(to: error, requestContentType: requestContentType) }
-        let type = hasEnvelopes ? requestContentType.mediaType.array : Array("application/\(codec.name)".utf8)
-        switch self {
+        let type =
+            rpcProtocol.hasEnvelopes ? requestContentType.mediaType.array : Array("application/\(codec.name)".utf8)
+        switch rpcProtocol {
         case .connectUnary, .connectGet, .http:
             return LocalResponse(contentType: type, body: codec == .json ? Array("{}".utf8) : [])
         case .connectStream, .grpcWeb, .grpcWebText:

@@ -1,0 +1,42 @@
+private import Glibc
+
+extension LineWriter {
+    /// Where lines go.
+    public enum Target: Hashable, Sendable {
+        /// File descriptor 1.
+        case standardOutput
+        /// File descriptor 2.
+        case standardError
+        /// A file, which is appended to, and opened anew by `reopen`.
+        case file(String)
+
+        /// The target that is to have a writer: standard error for standard output too, if both lead to one place.
+        ///
+        /// They often do, in a unit or in a container. A pipe or a socket takes a large write in parts, and what another
+        /// thread writes comes between them, within a line.
+        ///
+        /// A file may be one of the two as well, as `/dev/stdout` is.
+        package var place: Target {
+            switch self {
+            case .standardError: return self
+            case .standardOutput: return isSame(as: STDERR_FILENO) ? .standardError : self
+            case .file:
+                if isSame(as: STDERR_FILENO) { return .standardError }
+                return isSame(as: STDOUT_FILENO) ? .standardOutput : self
+            }
+        }
+
+        /// Whether it leads to what a descriptor does; never for a file on a disk, which can be rotated.
+        private func isSame(as descriptor: Int32) -> Bool {
+            var (own, other) = (stat(), stat())
+            let isKnown =
+                switch self {
+                case .standardOutput: unsafe fstat(STDOUT_FILENO, &own) == 0
+                case .standardError: unsafe fstat(STDERR_FILENO, &own) == 0
+                case .file(let path): unsafe stat(path, &own) == 0 && own.st_mode & S_IFMT != S_IFREG
+                }
+            guard isKnown, unsafe fstat(descriptor, &other) == 0 else { return false }
+            return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+        }
+    }
+}
