@@ -26,7 +26,9 @@ extension LineWriter {
             }
         }
 
-        /// Whether it leads to what a descriptor does; never for a file on a disk, which can be rotated.
+        /// Whether it leads to what a descriptor does.
+        ///
+        /// The path of a file on a disk never counts: that can be rotated.
         private func isSame(as descriptor: Int32) -> Bool {
             var (own, other) = (stat(), stat())
             let isKnown =

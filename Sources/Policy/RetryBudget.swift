@@ -1,11 +1,11 @@
-public import Time
+package import Time
 
 /// How many calls of an upstream may be retried: within any ten seconds a share of its calls, and some besides.
 ///
 /// Pure: time comes from outside, and may stand or go back a little.
-public struct RetryBudget: Sendable {
+package struct RetryBudget: Sendable {
     /// Over how many seconds calls and tries are counted.
-    public static let window = 10
+    package static let window = 10
 
     private struct Second {
         var calls = 0
@@ -26,20 +26,20 @@ public struct RetryBudget: Sendable {
     /// - Parameters:
     ///   - perThousand: how many of a thousand calls may be retried.
     ///   - minimumPerSecond: how many more may be, in each second, however few calls there are.
-    public init(perThousand: Int, minimumPerSecond: Int) {
+    package init(perThousand: Int, minimumPerSecond: Int) {
         self.perThousand = perThousand
         minimum = minimumPerSecond * Self.window * 1000
     }
 
     /// A call goes to the upstream for the first time.
-    public mutating func deposit(at now: Instant) {
+    package mutating func deposit(at now: Instant) {
         advance(to: now)
         seconds[index(of: current)].calls += 1
         calls += 1
     }
 
     /// Whether a call may be retried, which is counted then.
-    public mutating func withdraw(at now: Instant) -> Bool {
+    package mutating func withdraw(at now: Instant) -> Bool {
         advance(to: now)
         guard (retries + 1) * 1000 <= calls * perThousand + minimum else { return false }
         seconds[index(of: current)].retries += 1

@@ -1,10 +1,10 @@
-public import Time
+package import Time
 
 /// A bucket of tokens: each use spends one, and time refills them at a rate, up to a burst.
 ///
 /// All arithmetic is on integers, so no part of a token is rounded, however often the bucket is asked. Pure: time comes
 /// from outside. If it stands or goes back, it adds nothing, and counts again only when it is past the latest time.
-public struct TokenBucket: Equatable, Sendable {
+package struct TokenBucket: Equatable, Sendable {
     /// What is left.
     ///
     /// One token is `period`, and each nanosecond adds `count`. It is below zero after a loan.
@@ -20,7 +20,7 @@ public struct TokenBucket: Equatable, Sendable {
     ///   - count: how many tokens come in a period; at least 1.
     ///   - period: the time in which they come, evenly spread; more than none.
     ///   - burst: how many tokens the bucket holds.
-    public init(_ count: Int, per period: Duration, burst: Int) {
+    package init(_ count: Int, per period: Duration, burst: Int) {
         precondition(count > 0 && period > .zero && burst >= 0, "a bucket that never refills")
         self.count = Int64(count)
         self.period = period
@@ -30,10 +30,10 @@ public struct TokenBucket: Equatable, Sendable {
     }
 
     /// Whether the bucket holds its burst, as it did at the last time that it was refilled.
-    public var isFull: Bool { level == full }
+    package var isFull: Bool { level == full }
 
     /// Spends a token; false if there is none.
-    public mutating func spend(at now: Instant) -> Bool {
+    package mutating func spend(at now: Instant) -> Bool {
         refill(at: now)
         guard level >= period.nanoseconds else { return false }
         level -= period.nanoseconds
@@ -41,7 +41,7 @@ public struct TokenBucket: Equatable, Sendable {
     }
 
     /// Spends tokens whether or not there are so many; time pays a loan back before it refills the bucket.
-    public mutating func lend(_ tokens: Int, at now: Instant) {
+    package mutating func lend(_ tokens: Int, at now: Instant) {
         refill(at: now)
         let (rest, isTooMuch) = level.subtractingReportingOverflow(cost(of: tokens))
         // So that what is missing always has a number.
@@ -49,7 +49,7 @@ public struct TokenBucket: Equatable, Sendable {
     }
 
     /// How long it takes until there are so many tokens, counted from the latest time; rounded up to a nanosecond.
-    public func wait(for tokens: Int) -> Duration {
+    package func wait(for tokens: Int) -> Duration {
         let (missing, isTooMuch) = cost(of: tokens).subtractingReportingOverflow(level)
         guard !isTooMuch else { return .max }
         guard missing > 0 else { return .zero }
@@ -58,7 +58,7 @@ public struct TokenBucket: Equatable, Sendable {
     }
 
     /// Adds what has come in since the latest time.
-    public mutating func refill(at now: Instant) {
+    package mutating func refill(at now: Instant) {
         guard now > refilledAt else { return }
         let (more, isTooMuch) = (now - refilledAt).nanoseconds.multipliedReportingOverflow(by: count)
         refilledAt = now
@@ -67,12 +67,12 @@ public struct TokenBucket: Equatable, Sendable {
     }
 
     /// Adds tokens, as many as there is room for.
-    public mutating func add(_ tokens: Int) {
+    package mutating func add(_ tokens: Int) {
         level += min(cost(of: tokens), full - level)
     }
 
     /// Fills the bucket.
-    public mutating func fill() {
+    package mutating func fill() {
         level = full
     }
 

@@ -45,8 +45,8 @@ extension Call {
             messages: messageCounts
         )
         guard let upstream = route.upstream, record.stages.forwarded > .start else { return }
-        let duration = record.stages.ended - record.stages.forwarded
-        worker.counters.upstreamCall(upstream.counter, code: code, duration: duration)
+        let upstreamDuration = record.stages.ended - record.stages.forwarded
+        worker.counters.upstreamCall(upstream.counter, code: code, duration: upstreamDuration)
     }
 }
 

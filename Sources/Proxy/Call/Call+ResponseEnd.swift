@@ -129,9 +129,7 @@ extension Call {
     /// the end is now; none where there is none.
     private func endFrame(_ end: ResponseEnd, in rpcProtocol: RPCProtocol) -> [UInt8]? {
         let side = rpcProtocol.callerSide
-        guard side.endsInBody, response.endFrame != nil || end.isReplaced else {
-            return nil
-        }
+        guard side.endsInBody, response.endFrame != nil || end.isReplaced else { return nil }
         let trailers = end.trailers
         if let frame = response.endFrame, !end.isReplaced, trailers.editCount == 0 || frame.content == nil {
             let body = ByteQueue()

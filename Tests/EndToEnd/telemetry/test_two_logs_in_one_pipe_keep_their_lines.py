@@ -1,4 +1,4 @@
-"""Standard output and standard error are often one pipe, as in a container or a unit. No line begins within another."""
+"""Standard output and standard error are often one pipe or socket, as in a container or a unit. No line begins within another."""
 
 import socket
 
