@@ -34,6 +34,13 @@ struct DrainStepsTests {
         #expect(steps.isClean)
     }
 
+    @Test func `whoever only does not close its connection is not cut off`() {
+        var steps = Self.steps(holds: false)
+        #expect(steps.next(at: .start + .nanoseconds(1010), leaving: 2, open: 2, lingering: 0) == .closeOwn)
+        #expect(steps.next(at: .start + .nanoseconds(1100), leaving: 2, open: 2, lingering: 2) == .end)
+        #expect(steps.isClean)
+    }
+
     @Test func `without held sockets the maximum ends the process`() {
         var steps = Self.steps(holds: false)
         #expect(steps.next(at: .start + .nanoseconds(1010), leaving: 2, open: 2, lingering: 0) == .closeOwn)
@@ -69,17 +76,20 @@ struct DrainStepsTests {
         #expect(steps.next(at: .start + .nanoseconds(1 << 62), leaving: 1, open: 1, lingering: 0) == .wait)
     }
 
-    @Test func `callers that do not close their connections hold nothing up`() {
+    @Test(arguments: [true, false])
+    func `callers that do not close their connections hold nothing up`(holds: Bool) {
         let millisecond: Int64 = 1_000_000
         var steps = DrainSteps(
             at: .start + .nanoseconds(0),
             minTime: .nanoseconds(0),
             maxTime: nil,
             handover: nil,
-            holds: true
+            holds: holds
         )
         #expect(steps.next(at: .start + .nanoseconds(0), leaving: 0, open: 2, lingering: 0) == .closeOwn)
-        #expect(steps.next(at: .start + .nanoseconds(0), leaving: 0, open: 2, lingering: 0) == .closeHeld)
+        if holds {
+            #expect(steps.next(at: .start + .nanoseconds(0), leaving: 0, open: 2, lingering: 0) == .closeHeld)
+        }
         #expect(steps.next(at: .start + .nanoseconds(300 * millisecond), leaving: 2, open: 2, lingering: 1) == .wait)
         #expect(steps.next(at: .start + .nanoseconds(499 * millisecond), leaving: 2, open: 2, lingering: 2) == .wait)
         #expect(steps.next(at: .start + .nanoseconds(500 * millisecond), leaving: 2, open: 2, lingering: 2) == .end)

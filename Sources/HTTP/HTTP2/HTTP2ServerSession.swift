@@ -57,7 +57,6 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
 
     override func begin(id: Int32) -> HTTP2Stream? {
         let stream = HTTP2Stream(self, id: id)
-        lingers = true
         add(stream)
         unsafe nghttp2_session_set_stream_user_data(engine, id, Unmanaged.passUnretained(stream).toOpaque())
         // Side by side, frame by frame: else a small response would wait for each large one that began before it.
@@ -117,13 +116,13 @@ package final class HTTP2ServerSession: HTTP2Session, HTTPServerSession {
     /// Does nothing: GOAWAY says it, once the connection drains.
     package func announceClose() {}
 
+    /// Gives notice; asked again, waits no longer for a peer that has not responded to it.
+    ///
+    /// An idle connection is no exception: a request may be on its way, and its caller could not tell that it was not
+    /// processed if the connection closed under it.
     override func drained() {
         guard !isClosed else { return }
         switch shutdown {
-        case .none where !isBusy:
-            // What the peer may just be sending it can retry elsewhere: it will see that it was not processed.
-            lingers = false
-            sendGoaway()
         case .none:
             shutdown = .announced
             unsafe _ = nghttp2_submit_shutdown_notice(engine)

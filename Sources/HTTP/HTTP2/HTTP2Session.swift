@@ -67,8 +67,6 @@ package class HTTP2Session: HTTPSession {
     var isReading = false
     var isWriting = false
     private(set) var isDraining = false
-    /// Whether the connection is read empty at the end, since the peer may still be sending.
-    var lingers = true
     private(set) var isClosed = false
     private var isBroken = false
     /// The limit that the peer has gone beyond, which ends the connection.
@@ -346,7 +344,7 @@ package class HTTP2Session: HTTPSession {
     func closeIfOver() {
         guard !isClosed, unsafe nghttp2_session_want_read(engine) == 0 else { return }
         guard unsafe nghttp2_session_want_write(engine) == 0 else { return }
-        close(lingers ? .lingering : .orderly, reporting: .connectionLost(errno: nil))
+        close(.lingering, reporting: .connectionLost(errno: nil))
     }
 
     func close(_ end: SessionEnd, reporting reason: HTTPReset) {

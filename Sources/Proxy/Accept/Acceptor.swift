@@ -78,7 +78,7 @@ package final class Acceptor: ListenerOwner {
     /// The number of connections with a call that began before `announceClose`, for which `movesOn` was said.
     var leavingCount: Int { connections.count { $0.isLeaving } }
 
-    /// The number of connections whose callers have got their last response and have not closed them yet.
+    /// The number of connections without a call whose callers have been told and have not closed them yet.
     var lingeringCount: Int { connections.count { $0.isLingering } }
 
     /// Ends the calls that began before `announceClose`.

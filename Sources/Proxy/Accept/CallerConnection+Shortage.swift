@@ -21,7 +21,10 @@ extension CallerConnection {
             wire.close()
         } else {
             shutDown()
-            if atOnce { wire.flushAndClose() }
+            guard atOnce else { return true }
+            // Asked again, HTTP/2 says its last word.
+            shutDown()
+            wire.flushAndClose()
         }
         return true
     }

@@ -93,11 +93,14 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
     /// Whether a call is under way that began before `announceClose`.
     var isLeaving: Bool { leave.wasBusy && session?.isBusy == true }
 
-    /// Whether the caller has got its last response and has not closed the connection yet.
-    var isLingering: Bool { wire?.isLingering == true }
+    /// Whether no call is under way, and the caller has been told and has not closed the connection yet.
+    var isLingering: Bool {
+        wire?.isLingering == true || leave.isDraining && session?.isBusy == false && !isReadingHead
+    }
 
     /// Lets the call under way end, and closes then; an idle connection is closed now.
     func drain() {
+        guard !leave.isDraining else { return }
         // A request that has come already is no idle connection.
         wire?.readable()
         leave.isAnnounced = true
@@ -182,7 +185,10 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
             return session
         case .http2:
             watchForStalls()
-            return HTTP2ServerSession(owner: self, output: wire.output, resources: context.http2, limits: limits)
+            let resources = context.http2
+            let session = HTTP2ServerSession(owner: self, output: wire.output, resources: resources, limits: limits)
+            if leave.isDraining { session.drain() }
+            return session
         }
     }
 

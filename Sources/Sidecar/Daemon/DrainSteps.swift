@@ -4,7 +4,7 @@ internal import Time
 /// What a stop does, one step after the other.
 ///
 /// ```
-/// announced → own sockets closed → held sockets closed → over
+/// announced → own sockets closed → all sockets closed → over
 /// ```
 /// As long as sockets that systemd holds are open, new calls are served: the next process cannot start before this one
 /// has ended, and a new call should not wait for the longest old one.
@@ -23,7 +23,7 @@ struct DrainSteps {
         case end
     }
 
-    private enum Phase { case announced, ownClosed, heldClosed }
+    private enum Phase { case announced, ownClosed, allClosed }
 
     /// Whether no call was cut off.
     private(set) var isClean = true
@@ -36,7 +36,7 @@ struct DrainSteps {
     private var end = Instant.max
     private var lastBusy = Instant.start
 
-    /// How long callers are waited for that have their last response and do not close the connection, while new ones wait.
+    /// How long callers are waited for that have no call and do not close the connection, while new ones find no listener.
     private static let lingerTime = 200 * Duration.millisecond
 
     /// Plans a stop.
@@ -66,25 +66,29 @@ struct DrainSteps {
         switch phase {
         case .announced:
             guard now >= closing else { return .wait }
-            phase = .ownClosed
+            if holds { phase = .ownClosed } else { allClosed(at: now, end: deadline) }
             return .closeOwn
         case .ownClosed where leaving > 0 && now < deadline:
             return .wait
         case .ownClosed where leaving > 0 && isClean:
             isClean = false
-            return holds ? .cutOff : .end
+            return .cutOff
         case .ownClosed:
-            guard holds else { return .end }
-            phase = .heldClosed
-            end = handover == .max ? .max : now + handover
-            lastBusy = now
+            allClosed(at: now, end: handover == .max ? .max : now + handover)
             return .closeHeld
-        case .heldClosed:
-            if open > lingering { lastBusy = now }
+        case .allClosed:
+            let isBusy = open > lingering
+            if isBusy { lastBusy = now }
             guard open > 0, now - lastBusy < Self.lingerTime else { return .end }
             guard now >= end else { return .wait }
-            isClean = false
+            if isBusy { isClean = false }
             return .end
         }
+    }
+
+    private mutating func allClosed(at now: Instant, end: Instant) {
+        phase = .allClosed
+        self.end = end
+        lastBusy = now
     }
 }

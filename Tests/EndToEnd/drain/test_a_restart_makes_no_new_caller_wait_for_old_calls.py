@@ -167,6 +167,19 @@ def test_an_http_2_caller_is_sent_to_a_new_connection_at_once(serve, upstream):
         peer.close()
 
 
+def test_an_http_2_caller_that_has_just_connected_is_told_with_its_first_call(serve, upstream):
+    service, address = serve("socket unit")
+    connection = socket.create_connection(address)
+    eventually(lambda: service.daemon.metrics().total("martlet_connections") == 1, what="the connection")
+    service.begin_stop()
+    service.daemon.stderr.wait(r" handing over\b")
+    caller = h2_peer.H2Peer(connection, client=True)
+    assert caller.finish(caller.open(h2_peer.request(), end=True)).status == 200
+    assert caller.goaway is not None  # else a caller that always has a call under way would never learn of it
+    assert service.daemon.exit_code(within=3) == 0
+    caller.close()
+
+
 @pytest.mark.parametrize("holder", ["socket unit", "store"])
 def test_the_published_grpc_client_loses_no_call(serve, grpc_service, holder):
     service, address = serve(holder, url=grpc_service().url)

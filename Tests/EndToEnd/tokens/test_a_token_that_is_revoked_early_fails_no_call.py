@@ -8,11 +8,17 @@ import pytest
 from support.concurrency import Traffic
 from support.servers.grpc_service import SERVICE
 from support.servers.identity_provider import ENVIRONMENT
+from support.wait import eventually
 from tokens.token_callers import PROTOCOLS
 
 pytestmark = pytest.mark.waits
 
 BAD = {"x-upstream": "bad"}
+
+
+def logged(proxy):
+    """The lines of the access log."""
+    return [json.loads(line) for line in proxy.stdout.text.splitlines() if line.endswith("}")]
 
 
 @pytest.fixture
@@ -82,6 +88,7 @@ def test_revoked_every_second(martlet, identity_provider, token_services, caller
 def test_beside_an_upstream_that_rejects_every_token(two_upstreams, running, lifespan, latency):
     proxy, provider, good, bad, each = two_upstreams(lifespan)
     assert {each[name].call().code for name in PROTOCOLS} == {"ok"}
+    eventually(lambda: len(logged(proxy)) == len(PROTOCOLS), what="the lines of the first calls")
     provider.set(latency=latency)
     began, fetched = time.monotonic(), len(provider.fetches())
     rejected = running(Traffic([lambda name=name: each[name].call(headers=BAD) for name in PROTOCOLS]))
@@ -98,4 +105,6 @@ def test_beside_an_upstream_that_rejects_every_token(two_upstreams, running, lif
     assert fetches <= 2 * (5 + lasted / 10 + 1) + (lasted / lifespan + 1 if lifespan else 0)
     if not lifespan:
         # Only callers of the other upstream wait for a token that it needs.
-        assert max(timed.ended - timed.began for timed in served.calls) < 0.5 + (0 if latency else 0.5)
+        lines = logged(proxy)[len(PROTOCOLS) :]
+        waited = [line["upstream"] for line in lines if any(step["verdict"] == "suspend" for step in line.get("trace", []))]
+        assert set(waited) == {"bad-grpc", "bad-web"}

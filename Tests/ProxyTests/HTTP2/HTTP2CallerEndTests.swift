@@ -68,6 +68,8 @@ import Time
             caller.expectEnd()
             #expect(harness.worker.leavingCount == 0)
             harness.worker.drain()
+            new.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            new.answerPing()
             new.expect("GOAWAY 1 NO_ERROR")
             new.expectEnd()
         }
@@ -78,7 +80,69 @@ import Time
         runProxy(transport, http2Plain) { harness in
             let caller = harness.http2Caller()
             harness.worker.drain()
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            #expect(harness.worker.lingeringCount == 1)
+            caller.answerPing()
             caller.expect("GOAWAY 0 NO_ERROR")
+            caller.expectEnd()
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `draining serves what an idle caller sent before it knew`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
+            respond(upstream, 1)
+            _ = caller.next()
+            harness.worker.drain()
+            caller.send(.say(3, "application/grpc", end: true))
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            _ = upstream.next()
+            #expect(harness.worker.lingeringCount == 0)
+            caller.answerPing()
+            caller.expect("GOAWAY 3 NO_ERROR")
+            respond(upstream, 3)
+            #expect(caller.next().hasPrefix("3 HEADERS/end "))
+            caller.expectEnd()
+        }
+    }
+
+    /// Else a caller that makes one call after the other would not learn that it is to connect elsewhere.
+    @Test(arguments: Transport.allCases)
+    func `a caller that connected just before the drain is told with its first call`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let connection = harness.caller()
+            harness.settle()
+            harness.worker.drain()
+            #expect(harness.worker.lingeringCount == 0)
+            let caller = HTTP2Peer(connection, in: harness, isCaller: true, settings: .settings([:]))
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            caller.send(.say(1, "application/grpc", end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            _ = upstream.next()
+            caller.answerPing()
+            caller.expect("GOAWAY 1 NO_ERROR")
+            respond(upstream, 1)
+            #expect(caller.next().hasPrefix("1 HEADERS/end "))
+            caller.expectEnd()
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `a drain does not take the time away that a caller has to see the notice`(_ transport: Transport) {
+        runProxy(transport, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
+            respond(upstream, 1)
+            _ = caller.next()
+            harness.worker.announceClose(held: ["127.0.0.1:8080"])
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            harness.worker.drain()
+            caller.send(.say(3, "application/grpc", end: true))
+            _ = upstream.next()
+            respond(upstream, 3)
+            #expect(caller.next().hasPrefix("3 HEADERS/end "))
+            harness.pass(.milliseconds(1100))
+            caller.expect("GOAWAY 3 NO_ERROR")
             caller.expectEnd()
         }
     }
@@ -138,6 +202,8 @@ import Time
             harness.pass(.seconds(58))
             caller.expectNothing()
             harness.pass(.seconds(3))
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            harness.pass(.seconds(1))
             caller.expect("GOAWAY 1 NO_ERROR")
             caller.expectEnd()
         }
