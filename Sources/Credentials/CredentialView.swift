@@ -16,9 +16,19 @@ package struct CredentialView: Sendable {
     /// Values of before, which calls under way may have.
     private var former: [[UInt8]] = []
     /// The pending rejections of the value.
-    private var rejections: [CredentialRejection] = []
+    private var rejections: [CredentialRejection] = [] {
+        didSet { isRejected = !rejections.isEmpty }
+    }
     /// Whether a fetch was requested, or the value rejected, since the state came.
     package private(set) var isRequested = false
+    /// Whether a rejection of the value is pending.
+    package private(set) var isRejected = false
+    /// When the value ends; the first instant without a value.
+    ///
+    /// Stored, as the next one is: each call asks, and a method of another module is given a copy of the whole view.
+    package private(set) var goodUntil = Instant.start
+    /// From when on another value should be fetched.
+    package private(set) var dueFrom = Instant.max
 
     private static let maxFormer = 4
 
@@ -27,15 +37,6 @@ package struct CredentialView: Sendable {
 
     /// The value, good or not.
     package var value: [UInt8]? { state.credential?.value }
-
-    /// Whether there is a value that has not ended.
-    package func isGood(at now: Instant) -> Bool { value != nil && now < state.usableUntil }
-
-    /// Whether there is a value that should be fetched anew.
-    package func isDue(at now: Instant) -> Bool { now >= state.refresh ?? .max }
-
-    /// Whether a rejection of the value is pending.
-    package var isRejected: Bool { !rejections.isEmpty }
 
     /// Whether a rejection of the value by this upstream is pending.
     package func isRejected(by upstream: String) -> Bool { rejections.contains { $0.upstream == upstream } }
@@ -88,5 +89,7 @@ package struct CredentialView: Sendable {
         }
         state = new
         state.decided = []
+        goodUntil = value == nil ? .start : state.usableUntil
+        dueFrom = state.refresh ?? .max
     }
 }

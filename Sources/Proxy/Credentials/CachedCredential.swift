@@ -48,8 +48,8 @@ public final class CachedCredential {
     /// Whether the value has not ended; one that ends soon is requested meanwhile.
     private var isGood: Bool {
         let now = loop.now
-        guard view.isGood(at: now) else { return false }
-        if view.isDue(at: now), !view.isRequested { request() }
+        guard now < view.goodUntil else { return false }
+        if now >= view.dueFrom, !view.isRequested { request() }
         return true
     }
 
