@@ -18,7 +18,7 @@ extension Worker {
         acceptors.values.reduce(0) { $0 + $1.acceptor.leavingCount } + draining.reduce(0) { $0 + $1.count }
     }
 
-    /// The number of connections of closed listeners without a call, whose callers have been told and have not closed them yet.
+    /// The number of connections of closed listeners whose callers have no call, and have been told to close them.
     package var lingeringCount: Int { draining.reduce(0) { $0 + $1.lingeringCount } }
 
     /// Ends the calls now that `leavingCount` counts: callers without a response are told.

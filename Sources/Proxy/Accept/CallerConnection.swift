@@ -95,10 +95,13 @@ package final class CallerConnection: WireOwner, HTTPServerOwner {
 
     /// Whether no call is under way, and the caller has been told and has not closed the connection yet.
     var isLingering: Bool {
-        wire?.isLingering == true || leave.isDraining && session?.isBusy == false && !isReadingHead
+        guard let wire else { return false }
+        if wire.isLingering { return true }
+        // What waits for a slow reader may be the end of its last response.
+        return leave.isDraining && session?.isBusy == false && !isReadingHead && wire.output.isEmpty
     }
 
-    /// Lets the call under way end, and closes then; an idle connection is closed now.
+    /// Lets the calls under way end, and closes then; an idle connection now, or once an HTTP/2 caller has seen the notice.
     func drain() {
         guard !leave.isDraining else { return }
         // A request that has come already is no idle connection.

@@ -36,7 +36,7 @@ struct DrainSteps {
     private var end = Instant.max
     private var lastBusy = Instant.start
 
-    /// How long callers are waited for that have no call and do not close the connection, while new ones find no listener.
+    /// How long callers are waited for that have no call and do not close the connection; new ones cannot be served then.
     private static let lingerTime = 200 * Duration.millisecond
 
     /// Plans a stop.

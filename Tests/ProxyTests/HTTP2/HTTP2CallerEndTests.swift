@@ -147,6 +147,25 @@ import Time
         }
     }
 
+    /// A stop does not wait for those that linger: the end of a response that waits in the daemon would be lost.
+    @Test func `a caller that has not taken its last response does not linger`() {
+        runProxy(.memory, http2Plain) { harness in
+            let (caller, upstream) = begin(harness)
+            caller.peer.stopReading(room: 16)
+            respond(upstream, 1)
+            harness.settle()
+            #expect(harness.livingCalls == 0)
+            harness.worker.drain()
+            harness.settle()
+            #expect(harness.worker.connectionCount == 1)
+            #expect(harness.worker.lingeringCount == 0)
+            caller.peer.startReading()
+            #expect(caller.next().hasPrefix("1 HEADERS/end "))
+            caller.expect("GOAWAY 2147483647 NO_ERROR", "PING")
+            #expect(harness.worker.lingeringCount == 1)
+        }
+    }
+
     @Test(arguments: Transport.allCases)
     func `draining does not wait long for a caller that says nothing`(_ transport: Transport) {
         runProxy(transport, http2Plain) { harness in
