@@ -12,14 +12,10 @@ LOGROTATE := $(DESTDIR)/etc/logrotate.d/martlet
 
 BINARY := .build/release/martlet
 AT_PREFIX := sed 's|/usr/bin/martlet|$(PREFIX)/bin/martlet|g'
-# Swift's crash reporter hangs under the sanitizers; a crash is what they report themselves.
-SANITIZED := SWIFT_BACKTRACE=enable=no
-# Not where the release build is, so that both can run at once.
-TESTS_BUILD := --scratch-path .build/tests
 SOURCES := Package.swift Sources Tests Examples Benchmarks Fuzz
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan asan fuzz image install install-man install-symbols clean
+.PHONY: help run build build-tests test test-unit test-e2e test-systemd test-container check lint format reference bench bench-chain profile soak tsan fuzz image install install-man install-symbols clean
 # Two `swift build` in one folder only wait for each other.
 .NOTPARALLEL:
 
@@ -36,16 +32,16 @@ build: ## Install missing C libraries and build the release binary
 build-tests: ## Build the tests and every program that they run
 	@scripts/install-build-deps
 	@# Side by side: what is released is optimized as a whole, by one processor.
-	@swift build --build-tests $(TESTS_BUILD) & tests=$$!; \
+	@scripts/sanitized address build --build-tests & tests=$$!; \
 	scripts/build-release && scripts/build-release --product chain-bench \
 		&& swift build --disable-index-store --disable-build-manifest-caching --package-path Examples/OwnInterceptor; \
 	programs=$$?; wait $$tests && exit $$programs
 
 test: test-unit test-e2e ## Run every test, installing what the tests need
 
-test-unit: ## Run the unit and in-memory tests
+test-unit: ## Run the unit and in-memory tests under AddressSanitizer
 	@scripts/install-build-deps
-	swift test --disable-xctest $(TESTS_BUILD) $(ARGS)
+	scripts/sanitized address test --disable-xctest $(ARGS)
 
 test-e2e: build ## Run the release binary against real clients and servers
 	@scripts/install-test-deps
@@ -98,19 +94,13 @@ soak: build ## Run mixed traffic for SOAK_MINUTES (15) and see whether memory gr
 	@scripts/install-test-deps
 	.venv/bin/python Tests/Soak/soak.py
 
-tsan: ## Run the unit tests under ThreadSanitizer
+tsan: ## Run the unit and in-memory tests under ThreadSanitizer
 	@scripts/install-build-deps
-	$(SANITIZED) TSAN_OPTIONS=halt_on_error=1 \
-		swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
-
-asan: ## Run the unit tests under AddressSanitizer
-	@scripts/install-build-deps
-	# Scripted peers and their sessions hold each other for as long as the tests run; what Martlet holds has tests of its own.
-	$(SANITIZED) ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+	scripts/sanitized thread test --disable-xctest $(ARGS)
 
 fuzz: ## Run every fuzzer for a minute (FUZZ_SECONDS=60), or those of FUZZERS alone
 	@scripts/install-build-deps
-	@scripts/build-fuzzers
+	@scripts/sanitized address build --product martlet-fuzz
 	@scripts/fuzz $(FUZZERS)
 
 image: ## Build the container image martlet:latest (SOURCE=URL labels it with its source)

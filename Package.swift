@@ -13,8 +13,18 @@ let strict: [SwiftSetting] = [
     .treatWarning("DeprecatedDeclaration", as: .warning),
 ]
 
+// What `scripts/sanitized` builds: sources as optimized as in a release, and with AddressSanitizer the fuzzers, which choose
+// their next input by the branches that the last one took.
+let sanitizer = Context.environment["MARTLET_SANITIZER"]
+let sources: [SwiftSetting] =
+    switch sanitizer {
+    case nil: strict
+    case "address": strict + [.unsafeFlags(["-O", "-assert-config", "Debug", "-sanitize=fuzzer"])]
+    default: strict + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+    }
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, swiftSettings: sources)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -74,7 +84,7 @@ let floor3: [Target] = [
             "Configuration", "Telemetry", "Time", "Bytes",
         ],
         packageAccess: false,
-        swiftSettings: strict
+        swiftSettings: sources
     ),
 ]
 
@@ -130,11 +140,12 @@ let benchmarks: [Target] = [
     )
 ]
 
-// What `make fuzz` runs; it links only under libFuzzer, so that other builds do not know of it.
+// What `make fuzz` runs.
 let fuzzers: [Target] =
-    Context.environment["MARTLET_FUZZ"] == nil
+    sanitizer != "address"
     ? []
     : [
+        .systemLibrary(name: "CLibFuzzer", path: "Fuzz/LibFuzzer"),
         .target(
             name: "CLlhttp",
             path: "Fuzz/Oracle",
@@ -147,11 +158,14 @@ let fuzzers: [Target] =
         .executableTarget(
             name: "martlet-fuzz",
             dependencies: [
-                "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols", "RPC", "Policy",
-                "PublicSuffixes", "Configuration", "Events", "Time", "Bytes",
+                "CLibFuzzer", "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols",
+                "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
-            swiftSettings: strict
+            swiftSettings: sources,
+            linkerSettings: [
+                .unsafeFlags([Context.environment["MARTLET_LIBFUZZER"] ?? ""]), .linkedLibrary("stdc++"),
+            ]
         ),
     ]
 

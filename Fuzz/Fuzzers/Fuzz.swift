@@ -1,4 +1,5 @@
 private import Bytes
+private import CLibFuzzer
 private import Glibc
 
 /// The fuzzers, by their names, which are those of the folders in Corpus and Failures.
@@ -29,9 +30,15 @@ private let chosen: @Sendable (Span<UInt8>) -> Void = {
     return fuzzer
 }()
 
-/// What libFuzzer calls with one input after the other.
-@c(LLVMFuzzerTestOneInput)
-public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    unsafe chosen(Span(_unsafeStart: start ?? UnsafePointer(bitPattern: 1)!, count: count))
-    return 0
+@main
+enum Fuzz {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
+        let status = unsafe LLVMFuzzerRunDriver(&count, &arguments) { start, count in
+            unsafe chosen(Span(_unsafeStart: start ?? UnsafePointer(bitPattern: 1)!, count: count))
+            return 0
+        }
+        exit(status)
+    }
 }

@@ -33,11 +33,13 @@ final class HTTP2End: HTTPServerOwner, HTTPClientOwner {
     func read(_ frames: [UInt8], _ cuts: Cuts) -> Reading {
         guard let session else { return Reading(reported: [], hasEnded: true) }
         if let client = session as? HTTP2ClientSession {
-            _ = session.receive(Frames.settings.span)
+            let settings = Frames.settings
+            _ = session.receive(settings.span)
             for _ in 0..<min(3, client.room) { ask(client) }
             flush()
         } else {
-            _ = session.receive(Frames.preface.span)
+            let preface = Frames.preface
+            _ = session.receive(preface.span)
         }
         cuts.apply(to: frames.span) { piece in
             var taken = 0
