@@ -42,6 +42,15 @@ public struct UpstreamSettings: Equatable, Sendable {
         case expose
     }
 
+    /// What an upstream understands.
+    public enum WireProtocol: String, CaseIterable, Sendable {
+        /// Whatever its callers speak.
+        case same
+        case grpc
+        case grpcWeb = "grpc_web"
+        case connect
+    }
+
     /// The name that routes, metrics and logs use.
     public let name: String
     /// Where the upstream is.
@@ -60,6 +69,8 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let connectWait: Duration?
     /// How much of its load may be calls that are retried.
     public let retryBudget: UpstreamRetryBudget
+    /// What it understands, of which the first is used for callers that speak none of it.
+    public let speaks: [WireProtocol]
     /// Whether requests keep the host that the caller named, instead of getting that of the URL.
     public let keepsHost: Bool
     /// Where the file names the upstream.
@@ -87,6 +98,15 @@ public struct UpstreamSettings: Equatable, Sendable {
             """
             The host that requests name: that of the URL, or the caller's. With a Unix socket it is always the \
             caller's.
+            """
+        ),
+        Option(
+            "speaks",
+            .choices(WireProtocol.allCases.map(\.rawValue)),
+            default: "same",
+            """
+            The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
+            one. `same` passes every call as it is.
             """
         ),
         Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
@@ -222,6 +242,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             section.report(error.message, at: "url")
             return nil
         }
+        speaks = Self.readProtocols(section, url)
         self.tls = url.scheme == .https ? tls : nil
         if self.tls == nil, section.has("tls") {
             section.report(
@@ -229,5 +250,19 @@ public struct UpstreamSettings: Equatable, Sendable {
                 at: "tls"
             )
         }
+    }
+
+    private static func readProtocols(_ section: Section, _ url: UpstreamURL) -> [WireProtocol] {
+        let protocols = section.strings("speaks").compactMap(WireProtocol.init)
+        if protocols.contains(.same), protocols.count > 1 {
+            section.report("\"same\" cannot be in a list; write the protocols, or \"same\" alone", at: "speaks")
+        }
+        if protocols.contains(.grpc), url.scheme == .http {
+            section.report(
+                "\"speaks\" cannot be \"grpc\", because \(url) is HTTP/1.1; write an h2c:// or https:// URL",
+                at: "speaks"
+            )
+        }
+        return protocols.filter { $0 != .same }
     }
 }

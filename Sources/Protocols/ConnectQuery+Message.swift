@@ -2,6 +2,14 @@ public import Bytes
 public import RPC
 
 extension ConnectQuery {
+    /// The name of the codec, without escapes.
+    ///
+    /// - Parameter query: the query that this was read from.
+    /// - Returns: the name; empty if there is none.
+    public func codecName(in query: Span<UInt8>) -> [UInt8] {
+        PercentEncoding.decode(query.extracting(encoding))
+    }
+
     /// The message of a Connect GET, compressed if it is.
     ///
     /// - Parameter query: the query that this was read from.

@@ -10,9 +10,6 @@ public struct UpstreamSide: Sendable {
     /// Whether the upstream has to speak HTTP/2: only there do trailers come for certain.
     public var needsHTTP2: Bool { rpcProtocol == .grpc }
 
-    /// Whether the message of a request is in its query.
-    public var isQuery: Bool { rpcProtocol == .connectGet }
-
     /// Reads a response; `messageLimit` is the most bytes that one message may have, none for no limit.
     public func makeReader(codec: Codec, messageLimit: Int?) -> ResponseReader {
         ResponseReader(rpcProtocol: rpcProtocol, codec: codec, messageLimit: messageLimit)

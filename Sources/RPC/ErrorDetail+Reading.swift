@@ -7,15 +7,27 @@ extension ErrorDetail {
     ///
     /// - Returns: the details in their order; none if the value is not base64 or not a message of Protobuf.
     public static func details(grpcStatusDetails field: Span<UInt8>) -> [ErrorDetail]? {
+        read(field)?.details
+    }
+
+    /// The same, if that message is of an error with `code`.
+    public static func details(grpcStatusDetails field: Span<UInt8>, of code: RPCCode) -> [ErrorDetail]? {
+        guard let (details, found) = read(field), found == UInt64(code.rawValue) else { return nil }
+        return details
+    }
+
+    private static func read(_ field: Span<UInt8>) -> (details: [ErrorDetail], code: UInt64)? {
         guard let status = Base64.decode(field.trimmed) else { return nil }
         var reader = ProtobufReader(status[...])
         var details: [ErrorDetail] = []
+        var code: UInt64 = 0
         while let (number, value) = reader.next() {
+            if number == 1, value == nil { code = reader.integer }
             guard number == 3, let value else { continue }
             guard let detail = ErrorDetail(any: value) else { return nil }
             details.append(detail)
         }
-        return reader.isValid ? details : nil
+        return reader.isValid ? (details, code) : nil
     }
 
     /// Reads a `google.protobuf.Any`; of a field that stands there twice, the last counts.
@@ -45,6 +57,8 @@ private struct ProtobufReader {
     private var bytes: ArraySlice<UInt8>
     /// Whether everything read so far was sound.
     private(set) var isValid = true
+    /// The value of the last field that was a variable-length integer.
+    private(set) var integer: UInt64 = 0
 
     init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
@@ -57,7 +71,9 @@ private struct ProtobufReader {
         guard let tag = variable(), tag >> 3 > 0 else { return nil }
         var value: ArraySlice<UInt8>?
         switch tag & 7 {
-        case 0: guard variable() != nil else { return nil }
+        case 0:
+            guard let value = variable() else { return nil }
+            integer = value
         case 1: guard read(8) != nil else { return nil }
         case 2:
             value = variable().flatMap { read($0) }

@@ -16,7 +16,7 @@ struct RenderingTests {
                 "limits":{"head":"64KiB","fields":200,"request_message":"none","response_message":"none",\
                 "held_message":"4MiB","held_events":64,"held_bytes":"256KiB",\
                 "heads":"4MiB","streams":1000,"resets":1000,"connections":10000}}],\
-                "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream",\
+                "upstreams":{"default":{"url":"http://127.0.0.1:9000","host":"upstream","speaks":"same",\
                 "timeouts":{"connect":"2s","first_byte":"none","attempt":"none","call":"none","idle":"60s","keepalive":"6m","max_age":"30m"},\
                 "limits":{"connections":1024,"waiting":1024,"streams":100,"retry_buffer":"64KiB"},\
                 "cookies":"none","connect_wait":"none","retry_budget":{"ratio":0.2,"min_per_second":10}}},\

@@ -49,4 +49,33 @@ import Time
     func `a mistake is named with its place and what would be right`(_ options: String, _ error: String) {
         #expect(reading(options).errors == [error])
     }
+
+    @Test func `an upstream says what it speaks`() {
+        func spoken(_ words: String) -> [UpstreamSettings.WireProtocol]? {
+            let reading = Reading("listen: 127.0.0.1:1\nupstreams: {a: {url: \"h2c://a\"\(words)}}\ninterceptors: []\n")
+            #expect(reading.errors == [])
+            return reading.settings.upstreams.first?.speaks
+        }
+        #expect(spoken("") == [])
+        #expect(spoken(", speaks: same") == [])
+        #expect(spoken(", speaks: grpc") == [.grpc])
+        #expect(spoken(", speaks: [grpc_web, connect]") == [.grpcWeb, .connect])
+    }
+
+    @Test(arguments: [
+        (
+            "http", "grpc",
+            "\"speaks\" cannot be \"grpc\", because http://a:80 is HTTP/1.1; write an h2c:// or https:// URL"
+        ),
+        (
+            "h2c", "[same, grpc]",
+            "\"same\" cannot be in a list; write the protocols, or \"same\" alone"
+        ),
+    ])
+    func `what an upstream cannot speak is rejected`(_ scheme: String, _ speaks: String, _ error: String) {
+        let url = "\"\(scheme)://a\""
+        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {a: {url: \(url), speaks: \(speaks)}}\n").errors
+        #expect(errors.count == 1)
+        #expect(errors.first?.hasSuffix(": " + error) == true, "\(errors)")
+    }
 }

@@ -13,6 +13,11 @@ from support.notify import Notify
 from support.servers.nginx import Nginx
 
 
+def pytest_collection_modifyitems(items):
+    """Has the longest tests begin first, so that the end does not wait for them: they are those with more time than others."""
+    items.sort(key=lambda item: -max((mark.args[0] for mark in item.iter_markers("timeout")), default=0))
+
+
 @pytest.fixture(scope="session")
 def binary():
     """The release binary; nothing is proved without one."""

@@ -27,7 +27,7 @@ extension UpstreamError {
         case .security: .tls
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
-        case .noHTTP2, .needsHTTP2, .badResponse: .malformed
+        case .noHTTP2, .needsHTTP2, .badResponse, .untranslatedRequest, .untranslatedResponse: .malformed
         case .tooManyWaiting: .waiting
         }
     }

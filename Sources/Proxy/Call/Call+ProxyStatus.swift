@@ -72,7 +72,8 @@ extension UpstreamError {
         case .firstByteTimeout, .attemptTimeout, .callTimeout: "http_response_timeout"
         case .lost, .noRoom, .reset, .unprocessed: "connection_terminated"
         case .cutOff: "http_response_incomplete"
-        case .noHTTP2, .needsHTTP2, .exceeded, .badResponse: "http_protocol_error"
+        case .untranslatedRequest: "http_request_error"
+        case .noHTTP2, .needsHTTP2, .exceeded, .badResponse, .untranslatedResponse: "http_protocol_error"
         }
     }
 }

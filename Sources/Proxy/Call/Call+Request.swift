@@ -121,7 +121,7 @@ extension Call {
         }
         let body = worker.acquireQueue()
         write(message, bytes, .request) { body.append($0) }
-        if upstreamLeg.side.isQuery {
+        if upstreamLeg.isQuery {
             if message.isChanged { upstreamLeg.query = body } else { worker.release(body) }
         } else {
             request.contentLength = body.count

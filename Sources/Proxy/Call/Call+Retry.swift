@@ -81,7 +81,7 @@ extension Call {
     /// Says in a gRPC request how often it was sent before (gRFC A6).
     func addRetryHeader() {
         let count = run.retryCount
-        guard count > 0, upstreamLeg.rpcProtocol == .grpc else { return }
+        guard count > 0, upstreamLeg.spoken == .grpc else { return }
         request.set(Self.previousAttempts, Array("\(count)".utf8).span)
     }
 

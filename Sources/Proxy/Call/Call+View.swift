@@ -110,7 +110,7 @@ extension Call {
     /// How the messages of the request are compressed on their way upstream, as its head says.
     var compressionUpstream: Compression {
         let request = request
-        guard upstreamLeg.side.isQuery else { return request.compression(upstreamLeg.rpcProtocol) }
+        guard upstreamLeg.isQuery else { return request.compression(upstreamLeg.rpcProtocol) }
         return ConnectQuery(request.query)?.compression ?? .identity
     }
 }

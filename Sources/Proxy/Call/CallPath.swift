@@ -56,6 +56,7 @@ extension Call {
                 by: .martlet
             )
         }
+        if let error = chooseProtocol(upstream) { return fail(error, by: .martlet) }
         if upstream.speaksOnlyHTTP1, upstreamLeg.side.needsHTTP2 {
             return fail(UpstreamError.needsHTTP2.error(upstream: upstream.settings.name, for: .grpc), by: .martlet)
         }

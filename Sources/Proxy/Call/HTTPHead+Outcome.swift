@@ -10,9 +10,9 @@ extension HTTPHead {
     private static let encoding = FieldName("content-encoding")
 
     /// Removes what gRPC says of the outcome, and how a body was encoded that is to be another.
-    func removeOutcome() {
+    func removeOutcome(keepingEncoding: Bool = false) {
         for name in Self.outcome { remove(name) }
-        remove(Self.encoding)
+        if !keepingEncoding { remove(Self.encoding) }
     }
 
     /// Says the outcome as gRPC does.

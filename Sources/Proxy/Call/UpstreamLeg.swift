@@ -22,8 +22,10 @@ struct UpstreamLeg {
         case failed(UpstreamError)
     }
 
-    /// What the upstream is spoken to in.
+    /// What the caller speaks, in which the chain has the request, and the response as well.
     let rpcProtocol: RPCProtocol
+    /// What the upstream is spoken to in; translated at the border to it, where that is something else.
+    var spoken: RPCProtocol
     let codec: Codec
     var progress = Progress.inChain
     /// The end of the request is through the chain.
@@ -44,6 +46,7 @@ struct UpstreamLeg {
 
     init(_ classification: Classification, pathVersion: Int) {
         rpcProtocol = classification.rpcProtocol
+        spoken = rpcProtocol
         codec = classification.codec
         pathProcedure = classification.procedure
         self.pathVersion = pathVersion
@@ -59,10 +62,18 @@ struct UpstreamLeg {
     }
 
     /// How the upstream is spoken with.
-    var side: UpstreamSide { rpcProtocol.upstreamSide }
+    var side: UpstreamSide { spoken.upstreamSide }
 
-    /// Reads a response of the upstream.
-    func makeReader(messageLimit: Int?) -> ResponseReader { side.makeReader(codec: codec, messageLimit: messageLimit) }
+    /// Whether the upstream is spoken to in another protocol than the caller's.
+    var isTranslated: Bool { spoken != rpcProtocol }
+
+    /// Whether the message of a request is in its query.
+    var isQuery: Bool { rpcProtocol == .connectGet }
+
+    /// Reads a response of the upstream, as it is when translated.
+    func makeReader(messageLimit: Int?) -> ResponseReader {
+        rpcProtocol.upstreamSide.makeReader(codec: codec, messageLimit: messageLimit)
+    }
 
     var isForwarded: Bool { progress >= .forwarded }
     var isRetried: Bool { progress == .retried }

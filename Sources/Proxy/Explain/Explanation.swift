@@ -165,10 +165,15 @@ package struct Explanation {
     private mutating func describeRequest() {
         call.completeHead()
         let request = call.request
+        if call.upstreamLeg.isTranslated {
+            request.translateRequest(from: call.rpcProtocol, to: call.upstreamLeg.spoken)
+        }
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")
         }
-        let isHidden = call.rpcProtocol == .connectGet && call.run.chain.redactions.hasPointers
+        if let text = call.translationText { lines.append("  translated \(text)") }
+        let isHidden =
+            call.upstreamLeg.isQuery && !call.upstreamLeg.isTranslated && call.run.chain.redactions.hasPointers
         let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }

@@ -86,12 +86,17 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     func connected(_ connection: UpstreamConnection) {
         guard !isOver else { return }
         guard connection.version == .http2 || !needsHTTP2 else { return failed(.needsHTTP2) }
-        stream = connection.open(for: self)
+        stream = open(on: connection)
         guard stream != nil else { return failed(.lost) }
         self.connection = connection
         sentBefore = connection.bytesSent
         if upstream.settings.connectWait != nil { limitTime() }
         call.attemptConnected(self)
+    }
+
+    private func open(on connection: UpstreamConnection) -> (any HTTPStream)? {
+        guard call.upstreamLeg.isTranslated else { return connection.open(for: self) }
+        return TranslatedStream(for: self, of: call, on: connection)
     }
 
     func failed(_ error: UpstreamError) {
@@ -161,11 +166,16 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
         call.responded(informational: head)
     }
 
-    func received(head: HTTPHead, end: Bool) {
+    /// The head of a response has come, and may be held on its way.
+    func headCame() {
         hasResponded = true
         hasHead = true
         firstByteTimer.take()?.cancel()
         attemptTimer.take()?.cancel()
+    }
+
+    func received(head: HTTPHead, end: Bool) {
+        headCame()
         if end { complete() }
         call.responded(head: head, end: end)
     }

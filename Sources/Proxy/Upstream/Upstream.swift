@@ -25,6 +25,8 @@ public final class Upstream {
     let limits: HTTPLimits
     /// What is spoken over TLS; nil is clear text.
     let tls: UpstreamTLS?
+    /// What it understands, if that is not whatever its callers speak.
+    let families: [RPCFamily]
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
@@ -76,6 +78,7 @@ public final class Upstream {
         dnsCache = DNSCache(settings.url.endpoint, names: names, loop: context.loop)
         limits = HTTPLimits(streams: settings.limits.streams)
         self.defaults = defaults
+        families = settings.speaks.compactMap(\.family)
         cookies = CookieStore(settings)
         budget = RetryBudget(
             perThousand: settings.retryBudget.perThousand,

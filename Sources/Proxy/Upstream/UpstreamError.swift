@@ -2,7 +2,7 @@ public import Bytes
 public import Events
 public import HTTP
 internal import Protocols
-internal import RPC
+public import RPC
 public import Resolver
 public import TLS
 internal import Telemetry
@@ -43,6 +43,10 @@ public enum UpstreamError: Error {
     case needsHTTP2
     /// The response is not valid HTTP.
     case badResponse(HTTPError)
+    /// The request cannot be translated into what the upstream speaks.
+    case untranslatedRequest(RPCError)
+    /// The response cannot be translated into what the caller speaks.
+    case untranslatedResponse(RPCError)
 
     /// What the reset of a stream means; `hasHead` says whether the head of a response had come.
     init(_ reason: HTTPReset, on connection: UpstreamConnection?, hasHead: Bool) {
@@ -111,6 +115,8 @@ public enum UpstreamError: Error {
                 .unimplemented,
                 "upstream \(upstream): gRPC needs HTTP/2, but the upstream speaks HTTP/1.1"
             )
+        case .untranslatedRequest(let error): error
+        case .untranslatedResponse(let error): error.named("upstream \(upstream)")
         case .badResponse(let error):
             RPCError(.unavailable, "upstream \(upstream): malformed response: \(Self.text(error))", httpStatus: 502)
         }
@@ -126,7 +132,12 @@ public enum UpstreamError: Error {
 
     /// The limit that was met, if it was one.
     var limit: LimitLabel? {
-        if case .tooManyWaiting = self { .waiting } else { nil }
+        switch self {
+        case .tooManyWaiting: .waiting
+        case .untranslatedRequest(let error), .untranslatedResponse(let error):
+            error.code == .resourceExhausted ? .heldMessage : nil
+        default: nil
+        }
     }
 
     /// A fault in words that fit a response: its limits are not those of a listener.
@@ -147,7 +158,17 @@ public enum UpstreamError: Error {
         case .firstByteTimeout, .attemptTimeout, .callTimeout: .timeout
         case .lost, .cutOff, .reset, .unprocessed, .exceeded: .reset
         case .needsHTTP2, .noHTTP2, .noRoom: .connectFailed
-        case .badResponse: .badResponse
+        case .badResponse, .untranslatedResponse: .badResponse
+        case .untranslatedRequest: .canceled
         }
+    }
+}
+
+extension RPCError {
+    /// The same, saying whose it is.
+    func named(_ subject: String) -> RPCError {
+        var error = self
+        error.message = "\(subject): \(message)"
+        return error
     }
 }

@@ -40,6 +40,7 @@ public struct CountersSnapshot: Sendable {
     var listeners = NamedCounts(columns: listenerColumns)
     var badRequests = NamedCounts(columns: 1)
     var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
+    var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
     var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
     var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     var retries = [Int](repeating: 0, count: RetryReason.allCases.count * retryResults)
@@ -67,6 +68,7 @@ public struct CountersSnapshot: Sendable {
         listeners.merge(other.listeners)
         badRequests.merge(other.badRequests)
         for index in rejections.indices { rejections[index] &+= other.rejections[index] }
+        for index in translations.indices { translations[index] &+= other.translations[index] }
         for index in limitHits.indices { limitHits[index] &+= other.limitHits[index] }
         for index in http2LimitHits.indices { http2LimitHits[index] &+= other.http2LimitHits[index] }
         for index in retries.indices { retries[index] &+= other.retries[index] }

@@ -19,6 +19,7 @@ public final class WorkerCounters {
     private var badRequests = NamedCounts(columns: 1)
     private var rejections = [Int](repeating: 0, count: RejectionLabel.allCases.count)
     private var limitHits = [Int](repeating: 0, count: LimitLabel.allCases.count)
+    private var translations = [Int](repeating: 0, count: TranslationLabel.allCases.count)
     private var http2LimitHits = [Int](repeating: 0, count: HTTP2LimitLabel.allCases.count)
     private var retries = CountersSnapshot().retries
     private var droppedLogLines = 0
@@ -183,6 +184,11 @@ public final class WorkerCounters {
         rejections[Int(reason.rawValue)] &+= 1
     }
 
+    /// Counts a call that goes to its upstream in another protocol than the caller's.
+    public func translated(_ translation: TranslationLabel) {
+        translations[Int(translation.rawValue)] &+= 1
+    }
+
     /// Counts that somebody ran into a limit.
     public func limitHit(_ limit: LimitLabel) {
         limitHits[Int(limit.rawValue)] &+= 1
@@ -208,6 +214,7 @@ public final class WorkerCounters {
         copy.listeners = listeners
         copy.badRequests = badRequests
         copy.rejections = rejections
+        copy.translations = translations
         copy.limitHits = limitHits
         copy.http2LimitHits = http2LimitHits
         copy.retries = retries

@@ -19,6 +19,7 @@ extension CountersSnapshot {
             MetricFamily(.connectionsTotal, listeners.samples { .number(listeners[$0, Self.opened]) }),
             MetricFamily(.connectionsEvicted, listeners.samples { .number(listeners[$0, Self.evicted]) }),
             MetricFamily(.tlsErrors, listeners.samples { .number(listeners[$0, Self.tlsErrors]) }),
+            MetricFamily(.translated, TranslationLabel.allCases.map(sample)),
             MetricFamily(.limitHits, LimitLabel.allCases.map(sample)),
             MetricFamily(.http2LimitHits, HTTP2LimitLabel.allCases.map(sample)),
             MetricFamily(.badRequests, badRequests.samples { .number(badRequests[$0, 0]) }),
@@ -53,6 +54,11 @@ extension CountersSnapshot {
 
     private func sample(of reason: RejectionLabel) -> MetricSample {
         MetricSample([reason.label.description], .number(rejections[Int(reason.rawValue)]))
+    }
+
+    private func sample(of translation: TranslationLabel) -> MetricSample {
+        let (from, to) = translation.labels
+        return MetricSample([from.description, to.description], .number(translations[Int(translation.rawValue)]))
     }
 
     private func sample(of limit: LimitLabel) -> MetricSample {

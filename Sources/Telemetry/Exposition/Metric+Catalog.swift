@@ -7,7 +7,7 @@ extension Metric {
         upstreamAttempts, upstreamRetries, upstreamCalls, upstreamCallDuration, upstreamConnections, upstreamWaiting,
         upstreamInsecure, retries, credentialExpiry, credentialRefreshes, connections, connectionsTotal,
         connectionsEvicted, descriptors, descriptorsLimit, heldMemory, heldMemoryLimit, tlsErrors,
-        certificateExpiry, certificateReloadSuccessful, limitHits, http2LimitHits, badRequests, rejections,
+        certificateExpiry, certificateReloadSuccessful, translated, limitHits, http2LimitHits, badRequests, rejections,
         logLinesDropped, buildInfo, ready, configGeneration, configGenerationsLive, configReloads,
         configReloadSuccessful,
         configReloadTime, heapInUse,
@@ -193,6 +193,12 @@ extension Metric {
         .gauge,
         "1 if the certificate files were valid when last read, else 0, with the previous certificate in use.",
         labels: ["listener"]
+    )
+    static let translated = Metric(
+        "martlet_translated_total",
+        .counter,
+        "Calls translated, from the protocol of the caller to that of the upstream.",
+        labels: ["from", "to"]
     )
     static let limitHits = Metric(
         "martlet_limit_hits_total",

@@ -26,6 +26,7 @@ class Eliza:
 
     def _show_metadata(self, ctx):
         ctx.response_headers.add("seen-authorization", ctx.request_headers.get("authorization", "none"))
+        ctx.response_headers.add("seen-type", ctx.request_headers.get("content-type", "none"))
         ctx.response_trailers.add("x-cost", "237")
 
     async def say(self, request, ctx):

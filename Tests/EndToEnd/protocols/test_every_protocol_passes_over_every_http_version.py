@@ -1,4 +1,7 @@
-"""Connect, gRPC and gRPC-Web between the published client and server, over HTTP/1.1 and HTTP/2 on either side."""
+"""Connect, gRPC and gRPC-Web between the published client and server, over HTTP/1.1 and HTTP/2 on either side.
+
+As they are, and translated where the upstream is said to speak something else.
+"""
 
 import queue
 
@@ -12,15 +15,18 @@ from connectrpc.protocol import ProtocolType
 from support.servers.eliza import Client
 
 CONNECT, GRPC, GRPC_WEB = ProtocolType.CONNECT, ProtocolType.GRPC, ProtocolType.GRPC_WEB
-# The HTTP versions of the caller and of the upstream; gRPC needs HTTP/2 on the whole way.
-WAYS = [(protocol, caller, upstream) for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2) for upstream in (1, 2)]
-WAYS.append((GRPC, 2, 2))
+# The HTTP versions of the caller and of the upstream, where gRPC needs HTTP/2, and what the upstream is said to speak.
+WAYS = [(protocol, caller, upstream, "same") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2) for upstream in (1, 2)]
+WAYS.append((GRPC, 2, 2, "same"))
+WAYS += [(protocol, caller, 2, "grpc") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2)]
+WAYS += [(CONNECT, caller, upstream, "grpc_web") for caller in (1, 2) for upstream in (1, 2)]
+WAYS += [(GRPC, 2, upstream, "grpc_web") for upstream in (1, 2)]
 LONG = "hello! " * 20000
-
+TYPES = {"connect": "application/", "grpc": "application/grpc+", "grpc_web": "application/grpc-web+"}
 
 
 def name(way):
-    return f"{way[0].name.lower()}-{way[1]}-{way[2]}"
+    return f"{way[0].name.lower()}-{way[1]}-{way[2]}-{way[3]}"
 
 
 @pytest.fixture(params=WAYS, ids=name)
@@ -30,17 +36,23 @@ def way(request):
 
 @pytest.fixture
 def client(way, martlet, eliza):
-    protocol, caller, upstream = way
-    proxy = martlet(upstream=eliza.h2c_url if upstream == 2 else eliza.url)
+    protocol, caller, upstream, speaks = way
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{eliza.h2c_url if upstream == 2 else eliza.url}", speaks: {speaks} }} }}
+        """
+    )
     return lambda codec="proto", **options: Client(proxy.url, codec, caller, protocol=protocol, **options)
 
 
 @pytest.mark.parametrize("codec", ["json", "proto"])
-def test_unary(client, codec):
+def test_unary(client, way, codec):
     with ResponseMetadata() as metadata:
         response = client(codec).say("hello, ☃!", headers={"authorization": "Bearer mine"}, timeout_ms=10000)
     assert response == "Eliza heard hello, ☃!"
     assert metadata.headers["seen-authorization"] == "Bearer mine"
+    assert metadata.headers["seen-type"] == TYPES[way[3] if way[3] != "same" else way[0].name.lower()] + codec
     assert metadata.trailers["x-cost"] == "237"
 
 

@@ -1,0 +1,53 @@
+public import Bytes
+
+/// What a protocol calls the fields that each of them has.
+extension RPCProtocol {
+    /// The content type of a body whose messages are in `codec`, `proto` for one.
+    public func contentType(_ codec: Span<UInt8>) -> [UInt8] {
+        switch self {
+        case .connectUnary, .connectGet, .http: Array("application/".utf8) + codec.array
+        case .connectStream: Array("application/connect+".utf8) + codec.array
+        case .grpc: Array("application/grpc+".utf8) + codec.array
+        case .grpcWeb: Array("application/grpc-web+".utf8) + codec.array
+        case .grpcWebText: Array("application/grpc-web-text+".utf8) + codec.array
+        }
+    }
+
+    /// The codec that a content type of this protocol names, `proto` for one; without a name it is that in gRPC.
+    public func codecName(in contentType: Span<UInt8>) -> [UInt8] {
+        let type = contentType.mediaType
+        let separator = hasEnvelopes ? UInt8(ascii: "+") : UInt8(ascii: "/")
+        guard let index = type.firstIndex(of: separator) else { return Array("proto".utf8) }
+        return type.extracting((index + 1)...).array
+    }
+}
+
+extension ByteQueue {
+    /// Appends the names of the compressions that a field lists, with what HTTP allows there left out: weights, `*`, and what
+    /// has a weight of zero (RFC 9110 §12.5.3).
+    public func append(compressions field: Span<UInt8>) {
+        let start = count
+        var position = 0
+        while position < field.count {
+            let rest = field.extracting(position...)
+            let item = rest.extracting(0..<(rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.count))
+            position += item.count + 1
+            let name = item.extracting(0..<(item.firstIndex(of: UInt8(ascii: ";")) ?? item.count)).trimmed
+            guard !name.isEmpty, !name.equals("*"), !item.hasZeroWeight else { continue }
+            if count > start { append(",") }
+            append(name)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether an item of a list ends in `q=0`, with no digit behind it but zeros.
+    fileprivate var hasZeroWeight: Bool {
+        guard let equals = firstIndex(of: UInt8(ascii: "=")) else { return false }
+        let weight = extracting((equals + 1)...).trimmed
+        for index in weight.indices where weight[index] != UInt8(ascii: "0") && weight[index] != UInt8(ascii: ".") {
+            return false
+        }
+        return !weight.isEmpty
+    }
+}

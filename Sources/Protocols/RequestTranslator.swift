@@ -1,0 +1,106 @@
+public import Bytes
+public import RPC
+
+/// Turns the body of a request into one of envelopes, as gRPC, gRPC-Web and Connect streams have it.
+///
+/// A pure state machine: `begin`, then `add` for each piece, then `end`. Belongs to one thread.
+public struct RequestTranslator {
+    private enum Form {
+        /// The envelopes are there.
+        case envelopes
+        /// They are there in base64.
+        case text(Base64Decoder)
+        /// A bare message, whose length has been said.
+        case sized
+        /// A bare message, which is held until it is whole.
+        case held(ByteQueue)
+    }
+
+    private var form: Form
+    private let flags: UInt8
+    private let limit: Int
+
+    /// Makes a translator.
+    ///
+    /// - Parameters:
+    ///   - caller: what the caller speaks; not a protocol without messages.
+    ///   - isCompressed: whether a bare message is compressed.
+    ///   - length: the length of a bare message in bytes, if that has been said.
+    ///   - held: an empty queue for a bare message whose length has not been said.
+    ///   - limit: the most bytes that such a message may have.
+    public init(from caller: RPCProtocol, isCompressed: Bool, length: Int?, held: ByteQueue, limit: Int) {
+        flags = isCompressed ? Envelope.compressed : 0
+        self.limit = limit
+        form =
+            switch caller {
+            case .connectStream, .grpc, .grpcWeb: .envelopes
+            case .grpcWebText: .text(Base64Decoder())
+            case .connectUnary, .connectGet, .http: length.flatMap(UInt32.init(exactly:)) == nil ? .held(held) : .sized
+            }
+    }
+
+    /// Whether the body stays as it is behind what `begin` puts before it.
+    public var passes: Bool {
+        switch form {
+        case .envelopes, .sized: true
+        case .text, .held: false
+        }
+    }
+
+    /// Whether the body may have no bytes: that of a bare message has an envelope in any case.
+    public var mayBeEmpty: Bool {
+        switch form {
+        case .envelopes, .text: true
+        case .sized, .held: false
+        }
+    }
+
+    /// How many bytes are set aside.
+    public var heldBytes: Int {
+        if case .held(let queue) = form { queue.capacity } else { 0 }
+    }
+
+    /// Appends what stands before a bare message of `length` bytes, if that has been said.
+    public func begin(length: Int?, into output: ByteQueue) {
+        guard case .sized = form, let length else { return }
+        output.append(Envelope(flags: flags, length: UInt32(clamping: length)))
+    }
+
+    /// Takes the next piece of the body, and appends what can go.
+    ///
+    /// - Throws: what the caller is told about a body that is no base64, or about a message that is too large to be held.
+    public mutating func add(_ bytes: Span<UInt8>, into output: ByteQueue) throws(RPCError) {
+        switch form {
+        case .envelopes, .sized: output.append(bytes)
+        case .text(var decoder):
+            for index in bytes.indices {
+                if let byte = decoder.next(bytes[index]) { output.append(byte: byte) }
+            }
+            form = .text(decoder)
+            guard decoder.isValid else { throw Self.textFlaw }
+        case .held(let queue):
+            guard queue.count + bytes.count <= limit else {
+                throw RPCError(
+                    .resourceExhausted,
+                    "a request message exceeds limits.held_message (\(limit) bytes)"
+                )
+            }
+            queue.append(bytes)
+        }
+    }
+
+    /// The body has ended: appends what has waited for that.
+    ///
+    /// - Throws: what the caller is told about base64 that breaks off.
+    public mutating func end(into output: ByteQueue) throws(RPCError) {
+        switch form {
+        case .envelopes, .sized: break
+        case .text(let decoder): guard decoder.canEnd else { throw Self.textFlaw }
+        case .held(let queue):
+            output.append(enveloping: queue.readable, flags: flags)
+            queue.removeAll()
+        }
+    }
+
+    private static let textFlaw = RPCError(.invalidArgument, "the body of the request is not valid base64")
+}

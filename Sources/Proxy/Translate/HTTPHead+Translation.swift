@@ -1,0 +1,109 @@
+internal import Bytes
+internal import HTTP
+internal import Protocols
+internal import RPC
+
+/// The heads of a call whose upstream speaks another protocol than its caller.
+extension HTTPHead {
+    private static let contentType = FieldName("content-type")
+    private static let te = FieldName("te")
+    private static let webMark = FieldName("x-grpc-web")
+    private static let ofConnect = ["connect-protocol-version", "connect-timeout-ms"].map { FieldName($0) }
+
+    /// Makes the head of a request from `caller` one of gRPC or gRPC-Web.
+    func translateRequest(from caller: RPCProtocol, to upstream: RPCProtocol) {
+        if caller == .connectGet { takeOutQuery() }
+        let codec = first(.contentType).map { caller.codecName(in: value(at: $0)) } ?? []
+        set(Self.contentType, upstream.contentType(codec.span).span)
+        move(caller.encodingName, to: upstream.encodingName)
+        translateAccepted(from: caller, to: upstream)
+        for name in Self.ofConnect { remove(name) }
+        remove(Self.webMark)
+        if upstream == .grpcWeb { add(Self.webMark, Array("1".utf8).span) }
+        acceptsTrailers = upstream == .grpc
+        contentLength = nil
+    }
+
+    /// Makes a Connect GET the head of a POST: says in fields what the query says of its message.
+    private func takeOutQuery() {
+        guard let query = ConnectQuery(query) else { return }
+        setMethod(Array("POST".utf8).span)
+        let path = path.array
+        set(Self.contentType, RPCProtocol.connectUnary.contentType(query.codecName(in: self.query).span).span)
+        setTarget(path.span)
+        if query.compression != .identity, let name = query.compression.name {
+            set(RPCProtocol.connectGet.encodingName, Array("\(name)".utf8).span)
+        }
+    }
+
+    /// What the caller understands, which is what the upstream may compress with.
+    private func translateAccepted(from caller: RPCProtocol, to upstream: RPCProtocol) {
+        guard caller.acceptName != upstream.acceptName, let index = first(caller.acceptName) else { return }
+        let names = ByteQueue()
+        names.append(compressions: value(at: index))
+        remove(caller.acceptName)
+        if names.isEmpty { remove(upstream.acceptName) } else { set(upstream.acceptName, names.readable) }
+    }
+
+    /// Makes the head of a response in gRPC or gRPC-Web one for `caller`, with messages in the same codec.
+    func translateResponse(from upstream: RPCProtocol, to caller: RPCProtocol, codec: Span<UInt8>) {
+        status = 200
+        setReason(Span())
+        set(Self.contentType, caller.contentType(codec).span)
+        move(upstream.encodingName, to: caller.encodingName)
+        move(upstream.acceptName, to: caller.acceptName)
+        contentLength = nil
+    }
+
+    /// Whether a field of a response that is nothing but a head is about that response: all others are trailers, which gRPC
+    /// has there (gRPC over HTTP/2, "Trailers-Only").
+    static func staysInHead(_ name: Span<UInt8>) -> Bool {
+        ofResponses.contains { name.equals($0) }
+    }
+
+    private static let ofResponses: [StaticString] = [
+        "content-type", "date", "server", "via", "grpc-encoding", "grpc-accept-encoding", "content-encoding",
+        "accept-encoding", "connect-content-encoding", "connect-accept-encoding",
+    ]
+
+    /// Removes the trailers of a response that is nothing but a head.
+    func removeTrailers() {
+        for index in (0..<count).reversed() where !Self.staysInHead(name(at: index)) { remove(at: index) }
+    }
+
+    /// Gives the fields of one name another.
+    private func move(_ name: FieldName, to other: FieldName) {
+        guard name != other, first(name) != nil else { return }
+        remove(other)
+        while let index = first(name) { rename(at: index, to: other) }
+    }
+}
+
+extension RPCProtocol {
+    /// The field that names how the messages are compressed.
+    fileprivate var encodingName: FieldName {
+        switch self {
+        case .connectUnary, .connectGet, .http: FieldName.contentEncoding
+        case .connectStream: FieldName.connectContentEncoding
+        case .grpc, .grpcWeb, .grpcWebText: FieldName.grpcEncoding
+        }
+    }
+
+    /// The field that lists the compressions that are understood.
+    fileprivate var acceptName: FieldName {
+        switch self {
+        case .connectUnary, .connectGet, .http: FieldName.acceptEncoding
+        case .connectStream: FieldName.connectAcceptEncoding
+        case .grpc, .grpcWeb, .grpcWebText: FieldName.grpcAcceptEncoding
+        }
+    }
+}
+
+extension FieldName {
+    fileprivate static let contentEncoding = FieldName("content-encoding")
+    fileprivate static let connectContentEncoding = FieldName("connect-content-encoding")
+    fileprivate static let grpcEncoding = FieldName("grpc-encoding")
+    fileprivate static let acceptEncoding = FieldName("accept-encoding")
+    fileprivate static let connectAcceptEncoding = FieldName("connect-accept-encoding")
+    fileprivate static let grpcAcceptEncoding = FieldName("grpc-accept-encoding")
+}

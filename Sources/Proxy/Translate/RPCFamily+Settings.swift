@@ -1,0 +1,14 @@
+internal import Configuration
+internal import Protocols
+
+extension UpstreamSettings.WireProtocol {
+    /// The family of protocols; none for whatever the caller speaks.
+    var family: RPCFamily? {
+        switch self {
+        case .same: nil
+        case .grpc: .grpc
+        case .grpcWeb: .grpcWeb
+        case .connect: .connect
+        }
+    }
+}

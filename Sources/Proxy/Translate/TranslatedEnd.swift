@@ -1,0 +1,58 @@
+internal import Bytes
+internal import Protocols
+internal import RPC
+
+/// How a call has ended by its upstream, for a caller that speaks something else.
+struct TranslatedEnd {
+    /// The error, with its details; none if the call was a success.
+    let error: RPCError?
+    /// The trailers without what says the outcome.
+    let trailers: [(name: [UInt8], value: [UInt8])]
+    /// The trailers with what says the outcome in gRPC.
+    let fields: [(name: [UInt8], value: [UInt8])]
+    /// Whether what has come says that outcome by itself.
+    let isAsArrived: Bool
+
+    /// Concludes from what an upstream has said in gRPC or gRPC-Web.
+    ///
+    /// - Parameters:
+    ///   - conclusion: the outcome.
+    ///   - arrived: the fields that have come with it.
+    ///   - status: the HTTP status of the response.
+    ///   - messages: the number of messages, where the caller is to have exactly one.
+    init(
+        _ conclusion: Conclusion,
+        arrived: [(name: [UInt8], value: [UInt8])],
+        status: Int,
+        messages: Int?
+    ) {
+        let said = arrived.first { $0.name == Self.status }.map { RPCCode(grpcStatus: $0.value.span) }
+        let code = conclusion.code(fromName: nil)
+        var error: RPCError?
+        if code != .ok {
+            error = RPCError(code, Self.message(of: conclusion, wasSaid: said == code, status: status))
+            let details = arrived.first { $0.name == Self.details }
+            error?.details = details.flatMap { ErrorDetail.details(grpcStatusDetails: $0.value.span, of: code) } ?? []
+        } else if let messages, messages != 1 {
+            error = RPCError(.unimplemented, "the response has \(messages) messages, but the call is unary")
+        }
+        let trailers = arrived.filter { !Self.outcome.contains($0.name) }
+        isAsArrived = said != nil && said == error?.code ?? .ok
+        fields = isAsArrived ? arrived : trailers + CallerSide.grpcFields(error)
+        self.trailers = trailers
+        self.error = error
+    }
+
+    private static func message(of conclusion: Conclusion, wasSaid: Bool, status: Int) -> String {
+        if case .code(_, let message) = conclusion, wasSaid || !message.isEmpty {
+            return String(decoding: message, as: UTF8.self)
+        }
+        return status == 200
+            ? "the upstream did not say properly how the call ended"
+            : "the upstream responded with HTTP status \(status)"
+    }
+
+    private static let status = Array("grpc-status".utf8)
+    private static let details = Array("grpc-status-details-bin".utf8)
+    private static let outcome = [status, Array("grpc-message".utf8), details]
+}

@@ -1,0 +1,16 @@
+/// From which protocol of a caller into which of an upstream a call was translated: the labels `from` and `to`.
+public enum TranslationLabel: UInt8, CaseIterable, Sendable {
+    case connectToGRPC, connectToGRPCWeb
+    case grpcToGRPCWeb
+    case grpcWebToGRPC
+
+    /// The values of the labels.
+    public var labels: (from: StaticString, to: StaticString) {
+        switch self {
+        case .connectToGRPC: ("connect", "grpc")
+        case .connectToGRPCWeb: ("connect", "grpc_web")
+        case .grpcToGRPCWeb: ("grpc", "grpc_web")
+        case .grpcWebToGRPC: ("grpc_web", "grpc")
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import HTTP2Kit
+import Testing
+
+/// Calls whose upstream speaks gRPC, byte by byte.
+@Suite struct TranslationTests {
+    private static let configuration = """
+        listen: 127.0.0.1:8080
+        upstreams: {default: {url: "h2c://127.0.0.1:9000", speaks: grpc}}
+        interceptors: [{metrics: {}}, {probe: {}}]
+        """
+    private static let limited = configuration.replacing(
+        "listen: 127.0.0.1:8080",
+        with: "listeners: [{address: \"127.0.0.1:8080\", proxy_status: off, limits: {held_message: 10B}}]"
+    )
+    private static let head = "\(control()) | te: trailers | "
+    private static let grpc: Frame.Fields = ["content-type": "application/grpc+json"]
+    private static let ok = Frame.headers(1, ["grpc-status": "0"], end: true)
+
+    /// A caller over HTTP/1.1 that has sent a request, and the upstream that has accepted a connection.
+    private func begin(_ harness: ProxyHarness, _ request: String) -> (ScriptedPeer, HTTP2Peer) {
+        let caller = harness.caller()
+        caller.send(request)
+        return (caller, harness.upstream().acceptHTTP2(in: harness))
+    }
+
+    private func unary(_ body: String, _ fields: [String] = [], length: Bool = true) -> String {
+        let framing = length ? "content-length: \(body.utf8.count)" : "transfer-encoding: chunked"
+        let head = ["POST /pkg.Service/Say HTTP/1.1", "host: app", "content-type: application/json", framing] + fields
+        let chunk = "\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
+        return head.joined(separator: "\r\n") + "\r\n\r\n" + (length ? body : chunk)
+    }
+
+    /// The response over HTTP/1.1, with these fields and that of the probe.
+    private func expect(_ caller: ScriptedPeer, _ status: String, _ fields: [String], _ body: String) {
+        let lines = caller.head().split(separator: "\r\n").map(String.init)
+        #expect(lines.first == "HTTP/1.1 \(status)")
+        let all = fields + ["content-length: \(body.utf8.count)", "x-trace: probe"]
+        #expect(lines.dropFirst().sorted() == all.sorted())
+        caller.expect(body)
+    }
+
+    // MARK: Connect, one message each way
+
+    @Test(arguments: Transport.allCases, [true, false])
+    func `a unary call of Connect`(_ transport: Transport, _ saysLength: Bool) {
+        runProxy(transport, Self.configuration) { harness in
+            let accepted = "accept-encoding: gzip;q=0.5, br;q=0, *"
+            let more = ["connect-protocol-version: 1", "connect-timeout-ms: 1000", accepted]
+            let request = unary("{}", more, length: saysLength)
+            let (caller, upstream) = begin(harness, request)
+            let fields = "content-type: application/grpc+json | x-trace: probe | grpc-timeout: 1000m"
+            upstream.expect("1 HEADERS \(Self.head)\(fields) | grpc-accept-encoding: gzip")
+            upstream.expect("1 DATA/end \(envelope("{}"))")
+            upstream.send(.response(1, 200, ["content-type": "application/grpc+json", "x-a": "1"]))
+            upstream.send(
+                .data(1, envelope("[]")),
+                .headers(1, ["grpc-status": "0", "x-cost": "3", "x-cost": "4"], end: true)
+            )
+            let trailers = ["trailer-x-cost: 3", "trailer-x-cost: 4"]
+            expect(caller, "200 OK", ["content-type: application/json", "x-a: 1"] + trailers, "[]")
+            #expect(
+                harness.metrics(#"martlet_translated_total{from="connect",to="grpc"}"#).first?.hasSuffix(" 1") == true
+            )
+        }
+    }
+
+    @Test func `the message of a GET goes in an envelope`() {
+        runProxy(Self.configuration) { harness in
+            let query = "connect=v1&encoding=json&base64=1&message=e30"
+            let (caller, upstream) = begin(harness, "GET /pkg.Service/Say?\(query) HTTP/1.1\r\nhost: app\r\n\r\n")
+            upstream.expect("1 HEADERS \(Self.head)x-trace: probe | content-type: application/grpc+json")
+            upstream.expect("1 DATA/end \(envelope("{}"))")
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("[]")), Self.ok)
+            expect(caller, "200 OK", ["content-type: application/json"], "[]")
+        }
+    }
+
+    @Test func `compressed messages are marked as such on both sides`() {
+        runProxy(Self.configuration) { harness in
+            let (caller, upstream) = begin(harness, unary("zip", ["content-encoding: gzip"]))
+            #expect(upstream.next().contains(" | grpc-encoding: gzip"))
+            upstream.expect("1 DATA/end \(envelope("zip", flags: 1))")
+            upstream.send(.response(1, 200, ["content-type": "application/grpc+json", "grpc-encoding": "gzip"]))
+            upstream.send(.data(1, envelope("zap", flags: 1)), Self.ok)
+            expect(caller, "200 OK", ["content-type: application/json", "content-encoding: gzip"], "zap")
+        }
+    }
+
+    /// What an upstream sends, and the status and the JSON that the caller gets.
+    static let faults: [([Frame], String, String)] = [
+        (
+            [.response(1, 200, grpc, end: true)], "500",
+            #"{"code":"unknown","message":"the upstream did not say properly how the call ended"}"#
+        ),
+        (
+            [.response(1, 502, ["content-type": "text/html"]), .data(1, "<html>", end: true)], "503",
+            #"{"code":"unavailable","message":"the upstream responded with HTTP status 502"}"#
+        ),
+        (
+            [.response(1, 200, grpc), ok], "501",
+            #"{"code":"unimplemented","message":"the response has 0 messages, but the call is unary"}"#
+        ),
+        (
+            [.response(1, 200, grpc), .data(1, envelope("{}") + envelope("{}")), ok], "501",
+            #"{"code":"unimplemented","message":"the response has 2 messages, but the call is unary"}"#
+        ),
+        (
+            [
+                .response(
+                    1,
+                    200,
+                    ["content-type": "application/grpc+json", "grpc-status": "5", "grpc-message": "no%20way"],
+                    end: true
+                )
+            ],
+            "404", #"{"code":"not_found","message":"no way"}"#
+        ),
+        // google.rpc.Status of the same code with one detail, and of another code.
+        (
+            [
+                .response(1, 200, grpc),
+                .headers(1, ["grpc-status": "5", "grpc-status-details-bin": "CAUaCAoDYS9iEgFj"], end: true),
+            ],
+            "404", #"{"code":"not_found","details":[{"type":"b","value":"Yw"}]}"#
+        ),
+        (
+            [
+                .response(1, 200, grpc),
+                .headers(1, ["grpc-status": "5", "grpc-status-details-bin": "CAYaCAoDYS9iEgFj"], end: true),
+            ],
+            "404", #"{"code":"not_found"}"#
+        ),
+    ]
+
+    @Test(arguments: faults.indices)
+    func `an error of the upstream is one of Connect`(_ index: Int) {
+        let (frames, status, json) = Self.faults[index]
+        runProxy(Self.configuration) { harness in
+            let (caller, upstream) = begin(harness, unary("{}"))
+            _ = (upstream.next(), upstream.next())
+            for frame in frames { upstream.send(frame) }
+            let head = caller.head()
+            #expect(head.hasPrefix("HTTP/1.1 \(status) "), "\(head)")
+            #expect(head.contains("\r\ncontent-type: application/json\r\n"), "\(head)")
+            caller.expect(json)
+            caller.expectNothing()
+        }
+    }
+
+    // MARK: Limits and what is wrong with a request
+
+    @Test func `a message without a length is held up to the limit`() {
+        runProxy(Self.limited) { harness in
+            let (caller, upstream) = begin(harness, unary("01234567890", length: false))
+            _ = upstream.next()
+            upstream.expect("1 RST_STREAM CANCEL")
+            let message = "a request message exceeds limits.held_message (10 bytes)"
+            #expect(caller.head().hasPrefix("HTTP/1.1 429 "))
+            caller.expect("{\"code\":\"resource_exhausted\",\"message\":\"\(message)\"}")
+            #expect(harness.metrics(#"martlet_limit_hits_total{limit="held_message"}"#).first?.hasSuffix(" 1") == true)
+        }
+    }
+
+    @Test func `a response that has to be held is held up to the limit`() {
+        runProxy(Self.limited) { harness in
+            let (caller, upstream) = begin(harness, unary("{}"))
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("01234567890")))
+            #expect(caller.head().hasPrefix("HTTP/1.1 429 "))
+            upstream.expect("1 RST_STREAM CANCEL")
+        }
+    }
+
+    @Test func `text that is not base64 is rejected`() {
+        runProxy(Self.configuration) { harness in
+            let head = "POST /pkg.Service/Say HTTP/1.1\r\nhost: app\r\ncontent-type: application/grpc-web-text+json"
+            let (caller, upstream) = begin(harness, head + "\r\ncontent-length: 5\r\n\r\nAAAA!")
+            _ = upstream.next()
+            upstream.expect("1 RST_STREAM CANCEL")
+            #expect(caller.head().contains("content-type: application/grpc-web-text+json"))
+        }
+    }
+
+    // MARK: Streams
+
+    @Test(arguments: Transport.allCases)
+    func `a stream of Connect passes message by message`(_ transport: Transport) {
+        runProxy(transport, Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/connect+json", ("connect-accept-encoding", "gzip")))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            #expect(upstream.next().contains(" | grpc-accept-encoding: gzip"))
+            caller.send(.data(1, envelope("one")))
+            upstream.expect("1 DATA \(envelope("one"))")
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("two")))
+            caller.expect("1 HEADERS :status: 200 | content-type: application/connect+json | x-trace: probe")
+            caller.expect("1 DATA \(envelope("two"))")
+            caller.send(.data(1, "", end: true))
+            upstream.expect("1 DATA/end ")
+            upstream.send(.headers(1, ["grpc-status": "9", "grpc-message": "no", "x-a": "1"], end: true))
+            let json = #"{"error":{"code":"failed_precondition","message":"no"},"metadata":{"x-a":["1"]}}"#
+            caller.expect("1 DATA/end \(envelope(json, flags: 2))")
+        }
+    }
+
+    @Test func `a stream that ends within a message is broken off`() {
+        runProxy(Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/connect+json", end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            _ = upstream.next()
+            upstream.send(.response(1, 200, Self.grpc), .data(1, String(envelope("two").dropLast())), Self.ok)
+            caller.expect("1 RST_STREAM INTERNAL_ERROR")
+            #expect(harness.eventLog.drain().last == "probe finished internal by martlet")
+        }
+    }
+
+    // MARK: What cannot be
+
+    @Test func `what has to be told apart for Connect is unimplemented`() {
+        let configuration = Self.configuration.replacing("speaks: grpc", with: "speaks: connect")
+        runProxy(configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc", end: true))
+            #expect(caller.next().contains("grpc-status: 12 | grpc-message: upstream default: it speaks Connect"))
+            harness.upstream().expectNobody()
+        }
+    }
+
+    @Test func `plain HTTP and what the upstream speaks pass as they are`() {
+        runProxy(Self.configuration.replacing("speaks: grpc", with: "speaks: [grpc, connect]")) { harness in
+            let (caller, upstream) = begin(harness, unary("{}", ["connect-protocol-version: 1"]))
+            #expect(upstream.next().contains("content-type: application/json"))
+            upstream.expect("1 DATA/end {}")
+            upstream.send(.response(1, 200, ["content-type": "application/json"]), .data(1, "[]", end: true))
+            #expect(caller.head().hasPrefix("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"))
+            caller.expect("2\r\n[]\r\n0\r\n\r\n")
+        }
+    }
+}
