@@ -60,10 +60,10 @@ public struct RequestTranslator {
         if case .held(let queue) = form { queue.capacity } else { 0 }
     }
 
-    /// Appends what stands before a bare message of `length` bytes, if that has been said.
+    /// Appends what stands before a bare message of `length` bytes, if that has been said; one without bytes is not compressed.
     public func begin(length: Int?, into output: ByteQueue) {
         guard case .sized = form, let length else { return }
-        output.append(Envelope(flags: flags, length: UInt32(clamping: length)))
+        output.append(Envelope(flags: length == 0 ? 0 : flags, length: UInt32(clamping: length)))
     }
 
     /// Takes the next piece of the body, and appends what can go.
@@ -97,7 +97,7 @@ public struct RequestTranslator {
         case .envelopes, .sized: break
         case .text(let decoder): guard decoder.canEnd else { throw Self.textFlaw }
         case .held(let queue):
-            output.append(enveloping: queue.readable, flags: flags)
+            output.append(enveloping: queue.readable, flags: queue.isEmpty ? 0 : flags)
             queue.removeAll()
         }
     }

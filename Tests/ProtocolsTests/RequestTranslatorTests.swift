@@ -47,7 +47,9 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a message without bytes is one`(_ saysLength: Bool) throws {
+        let packed = try translated([], from: .connectUnary, isCompressed: true, saysLength: saysLength)
         #expect(try translated([], from: .connectUnary, saysLength: saysLength) == [0, 0, 0, 0, 0])
+        #expect(packed == [0, 0, 0, 0, 0])
     }
 
     @Test(arguments: [1, 3, 1000])

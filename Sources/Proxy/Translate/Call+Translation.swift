@@ -16,6 +16,10 @@ extension Call {
         } catch {
             return error.named("upstream \(upstream.settings.name)")
         }
+        // Before a connection is taken, which a call that comes to nothing would cost.
+        if upstreamLeg.isTranslated, upstreamLeg.isQuery {
+            do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
+        }
         if let label = TranslationLabel(from: rpcProtocol, to: upstreamLeg.spoken) { worker.counters.translated(label) }
         return nil
     }

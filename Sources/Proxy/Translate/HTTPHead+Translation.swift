@@ -31,6 +31,7 @@ extension HTTPHead {
         let path = path.array
         set(Self.contentType, RPCProtocol.connectUnary.contentType(query.codecName(in: self.query).span).span)
         setTarget(path.span)
+        remove(RPCProtocol.connectGet.encodingName)
         if query.compression != .identity, let name = query.compression.name {
             set(RPCProtocol.connectGet.encodingName, Array("\(name)".utf8).span)
         }

@@ -14,6 +14,8 @@ struct TranslatedResponse {
     /// The message of a response that has one, while it waits for the end.
     var message: ByteQueue?
     var isCompressed = false
+    /// The trailers that the head has, if it says the outcome though something may follow.
+    var headFields: [(name: [UInt8], value: [UInt8])] = []
     /// How the messages are compressed that are marked so.
     var compression = Compression.identity
     /// The HTTP status.

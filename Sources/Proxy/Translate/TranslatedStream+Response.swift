@@ -25,6 +25,11 @@ extension TranslatedStream: HTTPStreamUser {
                 arrived: head.pairs.filter { !HTTPHead.staysInHead($0.name.span) }
             )
         }
+        if head.first(.grpcStatus) != nil {
+            response.headFields = head.pairs.filter { !HTTPHead.staysInHead($0.name.span) }
+            head.removeOutcome(keepingEncoding: true)
+            head.removeTrailers()
+        }
         // What is no response of the protocol says what it is at its end, and what has one message waits for the status.
         guard caller.hasEnvelopes, response.reader.hasMessages else {
             response.head = head
@@ -54,7 +59,8 @@ extension TranslatedStream: HTTPStreamUser {
         forgetStream()
         let conclusion =
             if let trailers { response.reader.end(trailers: trailers) } else { response.reader.end() }
-        finish(response.head.take(), conclusion, arrived: response.endFields ?? trailers?.pairs ?? [])
+        let arrived = response.endFields ?? trailers?.pairs ?? response.headFields
+        finish(response.head.take(), conclusion, arrived: arrived)
     }
 
     func wasReset(_ reason: HTTPReset) {

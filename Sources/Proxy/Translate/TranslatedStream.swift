@@ -54,7 +54,9 @@ final class TranslatedStream: HTTPStream {
         } catch {
             return fail(.untranslatedRequest(error))
         }
-        let length = message?.count ?? (end ? 0 : head.contentLength)
+        // A length that no envelope can have is not believed: the message is held, up to the limit.
+        let said = message?.count ?? (end ? 0 : head.contentLength)
+        let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
         translated.copy(head)
         translated.translateRequest(from: caller, to: upstream)
@@ -83,7 +85,8 @@ final class TranslatedStream: HTTPStream {
     }
 
     func send(body: Span<UInt8>) {
-        guard var request else { return }
+        // The message of a GET is in its query; bytes behind it would pass for another one.
+        guard var request, caller != .connectGet else { return }
         if request.passes { stream?.send(body: body); return }
         self.request = nil
         let output = worker.acquireQueue()
@@ -149,9 +152,12 @@ final class TranslatedStream: HTTPStream {
 
 extension HTTPHead {
     /// The message of a Connect GET.
-    fileprivate func queryMessage() throws(RPCError) -> [UInt8] {
+    func queryMessage() throws(RPCError) -> [UInt8] {
         let query = query
         guard let parsed = ConnectQuery(query) else { return [] }
+        guard parsed.compression != .unknown else {
+            throw RPCError(.unimplemented, "the compression in the query is unknown")
+        }
         return try parsed.message(in: query)
     }
 }

@@ -88,6 +88,14 @@ import Testing
 
     /// What an upstream sends, and the status and the JSON that the caller gets.
     static let faults: [([Frame], String, String)] = [
+        // The outcome is in the head, and an empty body follows.
+        (
+            [
+                .response(1, 200, ["content-type": "application/grpc+json", "grpc-status": "5", "x-a": "1"]),
+                .data(1, "", end: true),
+            ],
+            "404", #"{"code":"not_found"}"#
+        ),
         (
             [.response(1, 200, grpc, end: true)], "500",
             #"{"code":"unknown","message":"the upstream did not say properly how the call ended"}"#
@@ -148,6 +156,44 @@ import Testing
     }
 
     // MARK: Limits and what is wrong with a request
+
+    @Test func `a length that no message can have is not believed`() {
+        runProxy(
+            Self.configuration.replacing("h2c:", with: "http:").replacing("speaks: grpc", with: "speaks: grpc_web")
+        ) {
+            let caller = $0.caller()
+            let head = ["POST /pkg.Service/Say HTTP/1.1", "host: app", "content-type: application/json"]
+            caller.send((head + ["content-length: \(Int.max)"]).joined(separator: "\r\n") + "\r\n\r\n{}")
+            let sent = $0.upstream().accept().head()
+            #expect(sent.contains("content-type: application/grpc-web+json"), "\(sent)")
+            #expect(!sent.contains("content-length"), "\(sent)")
+        }
+    }
+
+    @Test func `the body of a GET is not another message`() {
+        runProxy(Self.configuration) { harness in
+            let target = "/pkg.Service/Say?connect=v1&encoding=json&message=%7B%7D"
+            let body = envelope("[]")
+            let head = [
+                "GET \(target) HTTP/1.1", "host: app", "content-encoding: gzip", "content-length: \(body.utf8.count)",
+            ]
+            let (_, upstream) = begin(harness, head.joined(separator: "\r\n") + "\r\n\r\n" + body)
+            let sent = upstream.next()
+            #expect(sent.hasPrefix("1 HEADERS ") && !sent.contains("encoding"), "\(sent)")
+            harness.settle()
+            #expect(upstream.bodyBytes(1) == 7)
+        }
+    }
+
+    @Test(arguments: [("message=%zz", "400"), ("message=%7B%7D&compression=lz4", "501")])
+    func `a bad query is rejected before a connection is made`(_ query: String, _ status: String) {
+        runProxy(Self.configuration) { harness in
+            let caller = harness.caller()
+            caller.send("GET /pkg.Service/Say?connect=v1&encoding=json&\(query) HTTP/1.1\r\nhost: app\r\n\r\n")
+            #expect(caller.head().hasPrefix("HTTP/1.1 \(status) "))
+            harness.upstream().expectNobody()
+        }
+    }
 
     @Test func `a message without a length is held up to the limit`() {
         runProxy(Self.limited) { harness in
