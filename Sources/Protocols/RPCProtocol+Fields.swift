@@ -23,10 +23,9 @@ extension RPCProtocol {
 }
 
 extension ByteQueue {
-    /// Appends the names of the compressions that a field lists, with what HTTP allows there left out: weights, `*`, and what
-    /// has a weight of zero (RFC 9110 §12.5.3).
+    /// Appends the names of the compressions that a field lists, behind those of other fields, with what HTTP allows there
+    /// left out: weights, `*`, and what has a weight of zero (RFC 9110 §12.5.3).
     public func append(compressions field: Span<UInt8>) {
-        let start = count
         var position = 0
         while position < field.count {
             let rest = field.extracting(position...)
@@ -34,7 +33,7 @@ extension ByteQueue {
             position += item.count + 1
             let name = item.extracting(0..<(item.firstIndex(of: UInt8(ascii: ";")) ?? item.count)).trimmed
             guard !name.isEmpty, !name.equals("*"), !item.hasZeroWeight else { continue }
-            if count > start { append(",") }
+            if !isEmpty { append(",") }
             append(name)
         }
     }

@@ -10,9 +10,9 @@ extension HTTPHead {
     private static let encoding = FieldName("content-encoding")
 
     /// Removes what gRPC says of the outcome, and how a body was encoded that is to be another.
-    func removeOutcome(keepingEncoding: Bool = false) {
+    func removeOutcome() {
         for name in Self.outcome { remove(name) }
-        if !keepingEncoding { remove(Self.encoding) }
+        remove(Self.encoding)
     }
 
     /// Says the outcome as gRPC does.

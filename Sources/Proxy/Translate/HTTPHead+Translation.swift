@@ -6,7 +6,6 @@ internal import RPC
 /// The heads of a call whose upstream speaks another protocol than its caller.
 extension HTTPHead {
     private static let contentType = FieldName("content-type")
-    private static let te = FieldName("te")
     private static let webMark = FieldName("x-grpc-web")
     private static let ofConnect = ["connect-protocol-version", "connect-timeout-ms"].map { FieldName($0) }
 
@@ -39,11 +38,14 @@ extension HTTPHead {
 
     /// What the caller understands, which is what the upstream may compress with.
     private func translateAccepted(from caller: RPCProtocol, to upstream: RPCProtocol) {
-        guard caller.acceptName != upstream.acceptName, let index = first(caller.acceptName) else { return }
+        guard caller.acceptName != upstream.acceptName else { return }
         let names = ByteQueue()
-        names.append(compressions: value(at: index))
+        for index in 0..<count where name(at: index).equals(caller.acceptName.bytes) {
+            names.append(compressions: value(at: index))
+        }
         remove(caller.acceptName)
-        if names.isEmpty { remove(upstream.acceptName) } else { set(upstream.acceptName, names.readable) }
+        remove(upstream.acceptName)
+        if !names.isEmpty { add(upstream.acceptName, names.readable) }
     }
 
     /// Makes the head of a response in gRPC or gRPC-Web one for `caller`, with messages in the same codec.
@@ -56,25 +58,24 @@ extension HTTPHead {
         contentLength = nil
     }
 
-    /// Whether a field of a response that is nothing but a head is about that response: all others are trailers, which gRPC
-    /// has there (gRPC over HTTP/2, "Trailers-Only").
-    static func staysInHead(_ name: Span<UInt8>) -> Bool {
-        ofResponses.contains { name.equals($0) }
+    /// Takes out the trailers of a head that says how the call ended, as what it has beside fields about the response itself
+    /// is: gRPC has them there where no message comes (gRPC over HTTP/2, "Trailers-Only").
+    func takeTrailers() -> [(name: [UInt8], value: [UInt8])] {
+        guard first(.grpcStatus) != nil else { return [] }
+        let trailers = pairs.filter { field in !Self.ofResponses.contains { field.name.span.equals($0) } }
+        for index in (0..<count).reversed() where !Self.ofResponses.contains(where: { name(at: index).equals($0) }) {
+            remove(at: index)
+        }
+        return trailers
     }
 
     private static let ofResponses: [StaticString] = [
-        "content-type", "date", "server", "via", "grpc-encoding", "grpc-accept-encoding", "content-encoding",
-        "accept-encoding", "connect-content-encoding", "connect-accept-encoding",
+        "content-type", "date", "server", "via", "grpc-encoding", "grpc-accept-encoding",
     ]
 
-    /// Removes the trailers of a response that is nothing but a head.
-    func removeTrailers() {
-        for index in (0..<count).reversed() where !Self.staysInHead(name(at: index)) { remove(at: index) }
-    }
-
-    /// Gives the fields of one name another.
+    /// Gives the fields of one name another, which means nothing as it is.
     private func move(_ name: FieldName, to other: FieldName) {
-        guard name != other, first(name) != nil else { return }
+        guard name != other else { return }
         remove(other)
         while let index = first(name) { rename(at: index, to: other) }
     }

@@ -10,8 +10,6 @@ struct TranslatedEnd {
     let trailers: [(name: [UInt8], value: [UInt8])]
     /// The trailers with what says the outcome in gRPC.
     let fields: [(name: [UInt8], value: [UInt8])]
-    /// Whether what has come says that outcome by itself.
-    let isAsArrived: Bool
 
     /// Concludes from what an upstream has said in gRPC or gRPC-Web.
     ///
@@ -37,8 +35,8 @@ struct TranslatedEnd {
             error = RPCError(.unimplemented, "the response has \(messages) messages, but the call is unary")
         }
         let trailers = arrived.filter { !Self.outcome.contains($0.name) }
-        isAsArrived = said != nil && said == error?.code ?? .ok
-        fields = isAsArrived ? arrived : trailers + CallerSide.grpcFields(error)
+        // What says the outcome by itself stays as it is.
+        fields = said == error?.code ?? .ok ? arrived : trailers + CallerSide.grpcFields(error)
         self.trailers = trailers
         self.error = error
     }
@@ -47,12 +45,13 @@ struct TranslatedEnd {
         if case .code(_, let message) = conclusion, wasSaid || !message.isEmpty {
             return String(decoding: message, as: UTF8.self)
         }
-        return status == 200
-            ? "the upstream did not say properly how the call ended"
-            : "the upstream responded with HTTP status \(status)"
+        guard status == 200 else { return "the upstream responded with HTTP status \(status)" }
+        return conclusion.code(fromName: nil) == .unknown
+            ? "the upstream did not say how the call ended" : "the upstream sent an invalid response"
     }
 
     private static let status = Array("grpc-status".utf8)
     private static let details = Array("grpc-status-details-bin".utf8)
-    private static let outcome = [status, Array("grpc-message".utf8), details]
+    /// What says the outcome.
+    static let outcome = [status, Array("grpc-message".utf8), details]
 }

@@ -14,14 +14,12 @@ struct TranslatedResponse {
     /// The message of a response that has one, while it waits for the end.
     var message: ByteQueue?
     var isCompressed = false
-    /// The trailers that the head has, if it says the outcome though something may follow.
+    /// The trailers that have stood in the head.
     var headFields: [(name: [UInt8], value: [UInt8])] = []
     /// How the messages are compressed that are marked so.
     var compression = Compression.identity
     /// The HTTP status.
     var status = 0
-    /// Nothing comes behind the head.
-    var isHeadOnly = false
     /// The lines of the frame that has ended the body.
     var endFields: [(name: [UInt8], value: [UInt8])]?
     private var held: ByteQueue?

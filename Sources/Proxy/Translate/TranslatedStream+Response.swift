@@ -16,19 +16,10 @@ extension TranslatedStream: HTTPStreamUser {
         response.reader.read(head, upstream)
         response.status = head.status
         response.compression = head.compression(upstream)
+        response.headFields = head.takeTrailers()
         if end {
             forgetStream()
-            response.isHeadOnly = true
-            return finish(
-                head,
-                response.reader.end(),
-                arrived: head.pairs.filter { !HTTPHead.staysInHead($0.name.span) }
-            )
-        }
-        if head.first(.grpcStatus) != nil {
-            response.headFields = head.pairs.filter { !HTTPHead.staysInHead($0.name.span) }
-            head.removeOutcome(keepingEncoding: true)
-            head.removeTrailers()
+            return finish(head, response.reader.end(), trailers: nil)
         }
         // What is no response of the protocol says what it is at its end, and what has one message waits for the status.
         guard caller.hasEnvelopes, response.reader.hasMessages else {
@@ -59,8 +50,7 @@ extension TranslatedStream: HTTPStreamUser {
         forgetStream()
         let conclusion =
             if let trailers { response.reader.end(trailers: trailers) } else { response.reader.end() }
-        let arrived = response.endFields ?? trailers?.pairs ?? response.headFields
-        finish(response.head.take(), conclusion, arrived: arrived)
+        finish(response.head.take(), conclusion, trailers: trailers)
     }
 
     func wasReset(_ reason: HTTPReset) {
@@ -113,10 +103,14 @@ extension TranslatedStream: HTTPStreamUser {
     }
 
     /// The response is over; `head` is there if it has not gone out.
-    private func finish(_ head: HTTPHead?, _ conclusion: Conclusion, arrived: [(name: [UInt8], value: [UInt8])]) {
+    private func finish(_ head: HTTPHead?, _ conclusion: Conclusion, trailers: HTTPHead?) {
+        if response.reader.hasMessages, response.messages?.isBetweenMessages != true {
+            if let head { worker.release(head) }
+            return fail(.untranslatedResponse(RPCError(.internal, "the response ends in the middle of a message")))
+        }
         let end = TranslatedEnd(
             conclusion,
-            arrived: arrived,
+            arrived: arrived(trailers),
             status: response.status,
             messages: caller.hasEnvelopes ? nil : response.reader.messages
         )
@@ -124,19 +118,22 @@ extension TranslatedStream: HTTPStreamUser {
             finishUnary(head, end)
         } else if let head {
             finishWithoutMessages(head, end)
-        } else if response.messages?.isBetweenMessages != true {
-            fail(.untranslatedResponse(RPCError(.internal, "the response ends in the middle of a message")))
         } else {
             finishStream(end)
         }
         release()
     }
 
+    /// The trailers: of those that have stood in the head, the outcome counts if none comes later.
+    private func arrived(_ trailers: HTTPHead?) -> [(name: [UInt8], value: [UInt8])] {
+        guard let fields = response.endFields ?? trailers?.pairs else { return response.headFields }
+        return fields + response.headFields.filter { !TranslatedEnd.outcome.contains($0.name) }
+    }
+
     /// A Connect response with one message, or with the JSON of an error.
     private func finishUnary(_ head: HTTPHead, _ end: TranslatedEnd) {
         translate(head)
-        head.removeOutcome(keepingEncoding: end.error == nil && response.isCompressed)
-        if response.isHeadOnly { head.removeTrailers() }
+        if end.error != nil || !response.isCompressed { head.remove(Self.contentEncoding) }
         for (name, value) in end.trailers { head.add(name: (Array("trailer-".utf8) + name).span, value: value.span) }
         let body = unaryBody(head, end.error)
         head.contentLength = body.count
@@ -163,15 +160,11 @@ extension TranslatedStream: HTTPStreamUser {
     /// The head is all there is, or all that was of use.
     private func finishWithoutMessages(_ head: HTTPHead, _ end: TranslatedEnd) {
         translate(head)
+        head.remove(Self.contentEncoding)
         guard caller != .grpc else {
-            if !end.isAsArrived {
-                head.removeOutcome()
-                head.setOutcome(end.error)
-            }
+            for (name, value) in end.fields { head.add(name: name.span, value: value.span) }
             return attempt.received(head: head, end: true)
         }
-        head.removeOutcome()
-        head.removeTrailers()
         attempt.received(head: head, end: false)
         if !attempt.isOver { finishStream(end) }
     }
@@ -199,4 +192,5 @@ extension TranslatedStream: HTTPStreamUser {
     }
 
     private static let contentType = FieldName("content-type")
+    private static let contentEncoding = FieldName("content-encoding")
 }

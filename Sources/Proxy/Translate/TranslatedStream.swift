@@ -47,7 +47,6 @@ final class TranslatedStream: HTTPStream {
     // MARK: The request
 
     func send(head: HTTPHead, end: Bool) {
-        let isCompressed = caller == .connectGet ? false : !caller.hasEnvelopes && head.compression(caller) != .identity
         let message: [UInt8]?
         do throws(RPCError) {
             message = try caller == .connectGet ? head.queryMessage() : nil
@@ -62,12 +61,11 @@ final class TranslatedStream: HTTPStream {
         translated.translateRequest(from: caller, to: upstream)
         if upstream == .grpcWeb, !caller.hasEnvelopes { translated.contentLength = length.map { $0 + Envelope.size } }
         codec = translated.first(.contentType).map { upstream.codecName(in: translated.value(at: $0)) } ?? []
-        let isPacked = isCompressed || message != nil && translated.compression(upstream) != .identity
         let queue = worker.acquireQueue()
         requestQueue = queue
         let request = RequestTranslator(
             from: caller,
-            isCompressed: isPacked,
+            isCompressed: translated.compression(upstream) != .identity,
             length: length,
             held: queue,
             limit: messageLimit
@@ -157,6 +155,10 @@ extension HTTPHead {
         guard let parsed = ConnectQuery(query) else { return [] }
         guard parsed.compression != .unknown else {
             throw RPCError(.unimplemented, "the compression in the query is unknown")
+        }
+        // It becomes a part of a field.
+        guard FieldName.isValid(String(decoding: parsed.codecName(in: query), as: UTF8.self)) else {
+            throw RPCError(.invalidArgument, "the codec in the query is not a valid name")
         }
         return try parsed.message(in: query)
     }

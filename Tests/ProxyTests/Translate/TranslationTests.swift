@@ -1,5 +1,6 @@
 import HTTP2Kit
 import Testing
+import Time
 
 /// Calls whose upstream speaks gRPC, byte by byte.
 @Suite struct TranslationTests {
@@ -45,11 +46,11 @@ import Testing
     func `a unary call of Connect`(_ transport: Transport, _ saysLength: Bool) {
         runProxy(transport, Self.configuration) { harness in
             let accepted = "accept-encoding: gzip;q=0.5, br;q=0, *"
-            let more = ["connect-protocol-version: 1", "connect-timeout-ms: 1000", accepted]
+            let more = ["connect-protocol-version: 1", "connect-timeout-ms: 1000", accepted, "accept-encoding: zstd"]
             let request = unary("{}", more, length: saysLength)
             let (caller, upstream) = begin(harness, request)
             let fields = "content-type: application/grpc+json | x-trace: probe | grpc-timeout: 1000m"
-            upstream.expect("1 HEADERS \(Self.head)\(fields) | grpc-accept-encoding: gzip")
+            upstream.expect("1 HEADERS \(Self.head)\(fields) | grpc-accept-encoding: gzip,zstd")
             upstream.expect("1 DATA/end \(envelope("{}"))")
             upstream.send(.response(1, 200, ["content-type": "application/grpc+json", "x-a": "1"]))
             upstream.send(
@@ -98,7 +99,7 @@ import Testing
         ),
         (
             [.response(1, 200, grpc, end: true)], "500",
-            #"{"code":"unknown","message":"the upstream did not say properly how the call ended"}"#
+            #"{"code":"unknown","message":"the upstream did not say how the call ended"}"#
         ),
         (
             [.response(1, 502, ["content-type": "text/html"]), .data(1, "<html>", end: true)], "503",
@@ -175,21 +176,26 @@ import Testing
             let target = "/pkg.Service/Say?connect=v1&encoding=json&message=%7B%7D"
             let body = envelope("[]")
             let head = [
-                "GET \(target) HTTP/1.1", "host: app", "content-encoding: gzip", "content-length: \(body.utf8.count)",
+                "GET \(target) HTTP/1.1", "host: app", "content-encoding: gzip", "grpc-encoding: gzip",
+                "content-length: \(body.utf8.count)",
             ]
             let (_, upstream) = begin(harness, head.joined(separator: "\r\n") + "\r\n\r\n" + body)
             let sent = upstream.next()
             #expect(sent.hasPrefix("1 HEADERS ") && !sent.contains("encoding"), "\(sent)")
             harness.settle()
             #expect(upstream.bodyBytes(1) == 7)
+            #expect(upstream.frames.first { $0.kind == .data }?.payload.first == 0)
         }
     }
 
-    @Test(arguments: [("message=%zz", "400"), ("message=%7B%7D&compression=lz4", "501")])
+    @Test(arguments: [
+        ("encoding=json&message=%zz", "400"), ("encoding=json&message=%7B%7D&compression=lz4", "501"),
+        ("encoding=json%0d%0ax:%20y&message=%7B%7D", "400"), ("message=%7B%7D", "400"),
+    ])
     func `a bad query is rejected before a connection is made`(_ query: String, _ status: String) {
         runProxy(Self.configuration) { harness in
             let caller = harness.caller()
-            caller.send("GET /pkg.Service/Say?connect=v1&encoding=json&\(query) HTTP/1.1\r\nhost: app\r\n\r\n")
+            caller.send("GET /pkg.Service/Say?connect=v1&\(query) HTTP/1.1\r\nhost: app\r\n\r\n")
             #expect(caller.head().hasPrefix("HTTP/1.1 \(status) "))
             harness.upstream().expectNobody()
         }
@@ -258,6 +264,100 @@ import Testing
             upstream.send(.response(1, 200, Self.grpc), .data(1, String(envelope("two").dropLast())), Self.ok)
             caller.expect("1 RST_STREAM INTERNAL_ERROR")
             #expect(harness.eventLog.drain().last == "probe finished internal by martlet")
+        }
+    }
+
+    @Test func `a page in place of a stream is an error, and its fields stay`() {
+        runProxy(Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/connect+json", end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            _ = upstream.next()
+            upstream.send(
+                .response(1, 503, ["content-type": "text/html", "retry-after": "1"]),
+                .data(1, "<p>", end: true)
+            )
+            let head = caller.next()
+            #expect(head.hasPrefix("1 HEADERS :status: 200 | content-type: application/connect+json"), "\(head)")
+            #expect(head.contains("retry-after: 1"), "\(head)")
+            let json = #"{"error":{"code":"unavailable","message":"the upstream responded with HTTP status 503"}}"#
+            caller.expect("1 DATA/end \(envelope(json, flags: 2))")
+        }
+    }
+
+    @Test(arguments: ["grpc-status: 0", "grpc-status: 7"])
+    func `trailers in the head are trailers of the caller`(_ status: String) {
+        runProxy(Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/connect+json", end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            _ = upstream.next()
+            let code = String(status.last!)
+            let fields: Frame.Fields = ["content-type": "application/grpc+json", "grpc-status": code, "x-a": "1"]
+            upstream.send(.response(1, 200, fields, end: true))
+            caller.expect("1 HEADERS :status: 200 | content-type: application/connect+json | x-trace: probe")
+            let error = code == "0" ? "" : #""error":{"code":"permission_denied"},"#
+            caller.expect("1 DATA/end \(envelope("{\(error)\"metadata\":{\"x-a\":[\"1\"]}}", flags: 2))")
+        }
+    }
+
+    // MARK: Beside other features
+
+    @Test(arguments: Transport.allCases)
+    func `a retry begins the translation anew`(_ transport: Transport) {
+        let rules = "rules: [{when: {code: unavailable}, retry: {allow_non_idempotent: true}}], max_retries: 1"
+        let configuration = validating(rules, upstream: "h2c://127.0.0.1:9000", more: "speaks: grpc")
+        runProxy(transport, configuration) { harness in
+            let (caller, upstream) = begin(harness, unary("{}", length: false))
+            _ = upstream.next()
+            upstream.expect("1 DATA/end \(envelope("{}"))")
+            upstream.send(.response(1, 200, ["content-type": "application/grpc+json", "grpc-status": "14"], end: true))
+            harness.pass(.seconds(5))
+            #expect(upstream.next().hasPrefix("3 HEADERS "))
+            upstream.expect("3 DATA/end \(envelope("{}"))")
+            upstream.send(.response(3, 200, Self.grpc), .data(3, envelope("[]")))
+            upstream.send(.headers(3, ["grpc-status": "0"], end: true))
+            #expect(caller.head().hasPrefix("HTTP/1.1 200 OK\r\n"))
+            caller.expect("[]")
+            #expect(harness.ruleRetries == "1")
+        }
+    }
+
+    @Test(arguments: Transport.allCases)
+    func `an upstream that takes nothing holds the caller of a stream back`(_ transport: Transport) {
+        runProxy(transport, Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.window(0, 1 << 30), .say(1, "application/connect+json"))
+            let upstream = harness.upstream().acceptHTTP2(in: harness, [.window: 0])
+            _ = upstream.next()
+            let sent = caller.send(body: 16 << 20, on: 1)
+            #expect(sent <= 400 * 1024 && sent >= 128 * 1024, "\(sent)")
+            upstream.send(.window(0, 1 << 30), .window(1, 16 << 20))
+            harness.until { upstream.bodyBytes(1) == sent }
+            #expect(upstream.bodyBytes(1) == sent)
+        }
+    }
+
+    @Test func `rules on messages see what the caller sees`() {
+        let rule = "interceptors: [{message: {on: response, replace: {json: {b: 2}}}}, "
+        runProxy(Self.configuration.replacing("interceptors: [", with: rule)) { harness in
+            let (caller, upstream) = begin(harness, unary("{}"))
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("{}")), Self.ok)
+            expect(caller, "200 OK", ["content-type: application/json"], #"{"b":2}"#)
+        }
+    }
+
+    @Test func `a reload leaves calls the translation they began with`() {
+        runProxy(Self.configuration) { harness in
+            let (caller, upstream) = begin(harness, unary("{}"))
+            _ = (upstream.next(), upstream.next())
+            harness.use(Self.configuration.replacing(", speaks: grpc", with: ""))
+            upstream.send(.response(1, 200, Self.grpc), .data(1, envelope("[]")), Self.ok)
+            expect(caller, "200 OK", ["content-type: application/json"], "[]")
+            caller.send(unary("{}"))
+            let next = harness.upstream().acceptHTTP2(in: harness)
+            #expect(next.next().contains("content-type: application/json"))
         }
     }
 
