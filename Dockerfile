@@ -12,13 +12,14 @@ COPY Tests Tests
 RUN swift test --disable-xctest
 RUN NGHTTP2=source scripts/build-release \
     && install -D -s -m 0755 .build/release/martlet /image/usr/bin/martlet \
-    && install -D -m 0644 .build/licences/nghttp2.COPYING /image/usr/share/doc/martlet/nghttp2.COPYING
+    && install -D -m 0644 .build/licences/nghttp2.COPYING /image/usr/share/doc/martlet/nghttp2.COPYING \
+    && install -D -m 0644 .build/licences/upb.LICENSE /image/usr/share/doc/martlet/upb.LICENSE
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="Martlet" \
       org.opencontainers.image.description="An RPC sidecar proxy for Connect, gRPC, gRPC-Web and plain HTTP" \
       org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.licenses="Apache-2.0 AND MIT"
+      org.opencontainers.image.licenses="Apache-2.0 AND MIT AND BSD-3-Clause"
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         ca-certificates \
@@ -37,6 +38,7 @@ RUN apt-get update \
 RUN install -d -m 1777 /run/martlet
 COPY --from=build /image/usr/bin/martlet /usr/bin/martlet
 COPY --from=build /image/usr/share/doc/martlet/nghttp2.COPYING /usr/share/doc/martlet/nghttp2.COPYING
+COPY --from=build /image/usr/share/doc/martlet/upb.LICENSE /usr/share/doc/martlet/upb.LICENSE
 COPY etc/container.yaml /etc/martlet/martlet.yaml
 COPY etc/examples /usr/share/doc/martlet/examples
 # With RUNTIME_DIRECTORY, a file that names no admin socket has one all the same, and the health check finds it.

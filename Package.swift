@@ -43,6 +43,17 @@ let floor0: [Target] = [
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CPsl", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+    .target(
+        name: "CUpb",
+        cSettings: [
+            // What scripts/fetch-upb brings.
+            .headerSearchPath("../../.build/upb"),
+            .headerSearchPath("../../.build/upb/upb/reflection/stage0"),
+            .headerSearchPath("../../.build/upb/utf8_range"),
+            .define("UPB_BOOTSTRAP_STAGE", to: "0"),
+            .define("NDEBUG", .when(configuration: .release)),
+        ]
+    ),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 ]
 
@@ -64,6 +75,7 @@ let floor2: [Target] = [
     library("Documents", ["CYAML", "CJansson", "Configuration", "Bytes"]),
     library("Patterns", ["CPCRE2", "Bytes"]),
     library("PublicSuffixes", ["CPsl"]),
+    library("Types", ["CUpb", "RPC", "Time", "Bytes"]),
     library("Compressors", ["CZlib", "CBrotli", "CZstd", "RPC", "Bytes"]),
 ]
 
@@ -72,8 +84,8 @@ let floor3: [Target] = [
     library(
         "Proxy",
         [
-            "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Protocols",
-            "RPC", "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
+            "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns", "Compressors", "Types",
+            "Protocols", "RPC", "Policy", "Configuration", "PublicSuffixes", "Telemetry", "Time", "Bytes",
         ]
     ),
     // Interceptors are made of what the library offers everybody: what is `package` they do not see.
@@ -92,8 +104,8 @@ let floor4: [Target] = [
     library(
         "Sidecar",
         [
-            "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Resolver", "Events", "TLS",
-            "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
+            "Interceptors", "Proxy", "Credentials", "Documents", "Patterns", "Compressors", "Types", "Resolver",
+            "Events", "TLS", "HTTP", "RPC", "Telemetry", "Configuration", "PublicSuffixes", "Time", "Bytes",
         ]
     ),
     .executableTarget(name: "martlet", dependencies: ["Sidecar"], swiftSettings: strict),
@@ -112,6 +124,7 @@ let testTargets: [Target] = [
     tests("TLSTests", ["TLS", "COpenSSL", "Bytes"]),
     tests("ResolverTests", ["Resolver", "Bytes"]),
     tests("PatternsTests", ["Patterns", "Bytes"]),
+    tests("TypesTests", ["Types", "Bytes"]),
     tests("CompressorsTests", ["Compressors", "RPC", "Bytes"]),
     tests("CredentialsTests", ["HTTP2Kit", "Credentials", "Documents", "Events", "TLS", "Time", "Bytes"]),
     tests(
@@ -177,6 +190,7 @@ let package = Package(
             name: "Proxy",
             targets: [
                 "Proxy", "Sidecar", "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns",
+                "Types",
                 "Protocols", "RPC", "Policy", "Configuration", "Telemetry", "Time", "Bytes",
             ]
         ),

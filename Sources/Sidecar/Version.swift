@@ -6,6 +6,7 @@ internal import Patterns
 internal import PublicSuffixes
 internal import Resolver
 internal import TLS
+internal import Types
 
 /// What version this is.
 enum Version {
@@ -26,6 +27,7 @@ enum Version {
         zlib \(Compressor.zlibVersion)
         brotli \(Compressor.brotliVersion)
         zstd \(Compressor.zstdVersion)
+        upb \(TypeSet.libraryVersion)
         nghttp2 \(HTTP2Library.version)
         openssl \(TLSLibrary.version)
         """

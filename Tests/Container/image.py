@@ -49,6 +49,7 @@ def make(place):
     built = {
         "/image/usr/bin/martlet": BINARY,
         "/image/usr/share/doc/martlet/nghttp2.COPYING": ROOT / ".build/licences/nghttp2.COPYING",
+        "/image/usr/share/doc/martlet/upb.LICENSE": ROOT / ".build/licences/upb.LICENSE",
     }
     for *options, source, target in dockerfile.COPIES:
         source = built[source] if options else ROOT / source

@@ -1,0 +1,113 @@
+#include "CUpb.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <upb/message/array.h>
+#include <upb/message/map.h>
+#include <upb/reflection/def.h>
+#include <upb/reflection/message.h>
+#include <upb/util/required_fields.h>
+#include <upb/wire/decode.h>
+#include <upb/wire/encode.h>
+
+#include "arena.h"
+
+_Static_assert(sizeof(martlet_value) == sizeof(upb_MessageValue), "a value is as upb has it");
+_Static_assert((int)MARTLET_TOO_DEEP == (int)kUpb_DecodeStatus_MaxDepthExceeded, "so is the end of reading");
+
+static martlet_value from_upb(upb_MessageValue value) {
+    martlet_value same;
+    memcpy(&same, &value, sizeof same);
+    return same;
+}
+
+static upb_MessageValue to_upb(martlet_value value) {
+    upb_MessageValue same;
+    memcpy(&same, &value, sizeof same);
+    return same;
+}
+
+void *martlet_message_new(const void *definition, martlet_arena *arena) {
+    return upb_Message_New(upb_MessageDef_MiniTable(definition), martlet_arena_inside(arena));
+}
+
+int martlet_message_read(void *message, const void *definition, const martlet_pool *pool, const void *bytes, size_t count,
+                         unsigned depth, martlet_arena *arena) {
+    int options = kUpb_DecodeOption_AliasString | kUpb_DecodeOption_AlwaysValidateUtf8 | upb_DecodeOptions_MaxDepth(depth);
+    return upb_Decode(bytes, count, message, upb_MessageDef_MiniTable(definition),
+                      upb_DefPool_ExtensionRegistry((const upb_DefPool *)pool), options, martlet_arena_inside(arena));
+}
+
+int martlet_message_write(const void *message, const void *definition, unsigned depth, martlet_arena *arena,
+                          martlet_text *written) {
+    char *bytes;
+    size_t count;
+    int options = kUpb_EncodeOption_Deterministic | upb_EncodeOptions_MaxDepth(depth);
+    upb_EncodeStatus status = upb_Encode(message, upb_MessageDef_MiniTable(definition), options, martlet_arena_inside(arena),
+                                         &bytes, &count);
+    if (status == kUpb_EncodeStatus_MaxDepthExceeded) return MARTLET_TOO_DEEP;
+    if (status != kUpb_EncodeStatus_Ok) return MARTLET_NO_MEMORY;
+    *written = (martlet_text){bytes, count};
+    return MARTLET_OK;
+}
+
+size_t martlet_message_missing(const void *message, const void *definition, const martlet_pool *pool, char *text, size_t room) {
+    upb_FieldPathEntry *fields = NULL;
+    if (!upb_util_HasUnsetRequired(message, definition, (const upb_DefPool *)pool, &fields)) return 0;
+    upb_FieldPathEntry *first = fields;
+    size_t count = first ? upb_FieldPath_ToText(&first, text, room) : 0;
+    free(fields);
+    return count < room ? count : room - 1;
+}
+
+bool martlet_message_has(const void *message, const void *field) { return upb_Message_HasFieldByDef(message, field); }
+
+martlet_value martlet_message_get(const void *message, const void *field) {
+    return from_upb(upb_Message_GetFieldByDef(message, field));
+}
+
+bool martlet_message_set(void *message, const void *field, martlet_value value, martlet_arena *arena) {
+    return upb_Message_SetFieldByDef(message, field, to_upb(value), martlet_arena_inside(arena));
+}
+
+void *martlet_message_make(void *message, const void *field, martlet_arena *arena) {
+    return upb_Message_Mutable(message, field, martlet_arena_inside(arena)).msg;
+}
+
+bool martlet_message_next_extension(const void *message, const void *definition, const martlet_pool *pool,
+                                    const void **field, martlet_value *value, size_t *position) {
+    const upb_FieldDef *found;
+    upb_MessageValue read;
+    while (upb_Message_Next(message, definition, (const upb_DefPool *)pool, &found, &read, position)) {
+        if (!upb_FieldDef_IsExtension(found)) continue;
+        *field = found;
+        *value = from_upb(read);
+        return true;
+    }
+    return false;
+}
+
+bool martlet_message_has_unknown(void *message) { return upb_Message_HasUnknown(message); }
+
+size_t martlet_array_count(const void *array) { return upb_Array_Size(array); }
+martlet_value martlet_array_get(const void *array, size_t index) { return from_upb(upb_Array_Get(array, index)); }
+
+bool martlet_array_append(void *array, martlet_value value, martlet_arena *arena) {
+    return upb_Array_Append(array, to_upb(value), martlet_arena_inside(arena));
+}
+
+size_t martlet_map_count(const void *map) { return upb_Map_Size(map); }
+
+bool martlet_map_next(const void *map, martlet_value *key, martlet_value *value, size_t *position) {
+    upb_MessageValue found[2];
+    if (!upb_Map_Next(map, &found[0], &found[1], position)) return false;
+    *key = from_upb(found[0]);
+    *value = from_upb(found[1]);
+    return true;
+}
+
+bool martlet_map_has(const void *map, martlet_value key) { return upb_Map_Get(map, to_upb(key), NULL); }
+
+bool martlet_map_insert(void *map, martlet_value key, martlet_value value, martlet_arena *arena) {
+    return upb_Map_Insert(map, to_upb(key), to_upb(value), martlet_arena_inside(arena)) != kUpb_MapInsertStatus_OutOfMemory;
+}

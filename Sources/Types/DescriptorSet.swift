@@ -1,0 +1,13 @@
+/// A FileDescriptorSet in the wire format, as `protoc --descriptor_set_out` and `buf build` write it.
+public struct DescriptorSet: Sendable {
+    /// Where it comes from, which errors name.
+    public let source: String
+    /// Its bytes.
+    public let bytes: [UInt8]
+
+    /// Makes one of what a file holds.
+    public init(source: String, bytes: [UInt8]) {
+        self.source = source
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,83 @@
+public import Bytes
+
+/// Turns messages from the wire format of Protobuf into ProtoJSON and back; belongs to one thread.
+///
+/// What a message takes in memory meanwhile is bounded by what it may have in bytes.
+public final class MessageCodec {
+    /// The memory of a message, for each byte that it may have.
+    private static let expansion = 8
+
+    private let arena = MessageArena(limit: 0)
+
+    /// Makes one.
+    public init() {}
+
+    /// Appends the JSON of a message.
+    ///
+    /// - Parameters:
+    ///   - message: the message in the wire format.
+    ///   - type: its type, one of `types`.
+    ///   - types: the types that it may have in an Any, and its extensions.
+    ///   - form: how it is written.
+    ///   - limit: the most bytes that the message and its JSON may have.
+    ///   - output: where the JSON goes; after an error, a part of it may be there.
+    /// - Returns: whether the message has fields that its type does not; JSON has no place for them.
+    /// - Throws: an error for bytes that are no such message, for what JSON cannot say, and for what is too large.
+    public func appendJSON(
+        of message: Span<UInt8>,
+        _ type: MessageType,
+        _ types: TypeSet,
+        _ form: JSONForm = JSONForm(),
+        limit: Int,
+        to output: ByteQueue
+    ) throws(MessageError) -> Bool {
+        defer { arena.empty() }
+        arena.setLimit(Self.memory(limit))
+        let read = try Message(type, in: arena)
+        try MessageWire.read(message, into: read, type, types, arena, 1)
+        try MessageWire.checkRequired(read, type, types)
+        let printer = JSONPrinter(
+            types: types,
+            form: form,
+            arena: arena,
+            output: output,
+            limit: output.count + min(limit, .max / 2)
+        )
+        try printer.write(read, type, 1)
+        try printer.checkSize()
+        return read.hasUnknownFields
+    }
+
+    /// Appends the message that is meant by JSON.
+    ///
+    /// - Parameters:
+    ///   - text: the JSON.
+    ///   - type: the type of the message, one of `types`.
+    ///   - types: the types that it may have in an Any, and its extensions.
+    ///   - dropsUnknown: whether members that no field has are left out, and not an error.
+    ///   - limit: the most bytes that the JSON and the message may have.
+    ///   - output: where the message goes in the wire format, if there is no error.
+    /// - Throws: an error for what is not JSON, for what the type does not have, and for what is too large.
+    public func appendMessage(
+        ofJSON text: Span<UInt8>,
+        _ type: MessageType,
+        _ types: TypeSet,
+        dropsUnknown: Bool = false,
+        limit: Int,
+        to output: ByteQueue
+    ) throws(MessageError) {
+        defer { arena.empty() }
+        arena.setLimit(Self.memory(limit))
+        let message = try Message(type, in: arena)
+        var parser = JSONParser(try JSONReader(text, arena), types, arena, dropsUnknown: dropsUnknown)
+        try parser.read(into: message, type, 1)
+        try parser.reader.finish()
+        try MessageWire.checkRequired(message, type, types)
+        try MessageWire.write(message, type, arena, into: output)
+    }
+
+    /// Even a small message needs its tables.
+    private static func memory(_ limit: Int) -> Int {
+        max(64 * 1024, min(limit, .max / 16) * expansion)
+    }
+}

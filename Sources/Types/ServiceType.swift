@@ -1,0 +1,42 @@
+internal import CUpb
+
+/// A service.
+public struct ServiceType: Sendable {
+    /// The full name, as `connectrpc.eliza.v1.ElizaService`.
+    public let name: String
+    /// The methods, as the definition has them.
+    public let methods: [MethodType]
+
+    init(_ definition: UnsafeRawPointer, _ types: TypeSet) {
+        let name = unsafe Text(martlet_service_name(definition)).string
+        self.name = name
+        methods = unsafe (0..<martlet_service_method_count(definition)).map {
+            unsafe MethodType(martlet_service_method(definition, $0), of: name, types)
+        }
+    }
+}
+
+/// A method of a service.
+public struct MethodType: Sendable {
+    /// The name within the service.
+    public let name: String
+    /// The path of requests that call it, as `/pkg.Service/Method`.
+    public let path: [UInt8]
+    /// The type of its request messages.
+    public let request: MessageType
+    /// The type of its response messages.
+    public let response: MessageType
+    /// Whether a request is a stream of messages.
+    public let requestStreams: Bool
+    /// Whether a response is a stream of messages.
+    public let responseStreams: Bool
+
+    init(_ definition: UnsafeRawPointer, of service: String, _ types: TypeSet) {
+        name = unsafe Text(martlet_method_name(definition)).string
+        path = Array("/\(service)/\(name)".utf8)
+        request = unsafe types.message(martlet_method_input(definition))
+        response = unsafe types.message(martlet_method_output(definition))
+        requestStreams = unsafe martlet_method_client_streams(definition)
+        responseStreams = unsafe martlet_method_server_streams(definition)
+    }
+}

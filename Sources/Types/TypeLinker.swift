@@ -1,0 +1,118 @@
+internal import CUpb
+
+/// Adds the files of descriptor sets to a pool, each behind those that it imports: some tools write them in another order.
+@safe
+struct TypeLinker {
+    /// A file that has not been added yet.
+    @safe
+    private struct File {
+        let name: String
+        let source: String
+        let set: OpaquePointer
+        let index: Int
+        let imports: [String]
+    }
+
+    private enum Progress {
+        case waiting, underWay, added, failed
+    }
+
+    /// What a set may take in memory while it is read, for each of its bytes.
+    private static let expansion = 16
+
+    private let pool: OpaquePointer
+    private var arenas: [MessageArena] = []
+    private var files: [File] = []
+    private var places: [String: Int] = [:]
+    private var progress: [Progress] = []
+    private var added: [UnsafeRawPointer] = unsafe []
+    private var problems: [TypeSetError.Problem] = []
+
+    init(_ pool: OpaquePointer) {
+        unsafe self.pool = pool
+    }
+
+    /// Reads a set.
+    mutating func add(_ set: DescriptorSet) {
+        let arena = MessageArena(limit: set.bytes.count * Self.expansion + 1 << 20)
+        let read = unsafe set.bytes.withUnsafeBytes { unsafe martlet_set_read($0.baseAddress, $0.count, arena.inside) }
+        guard let read = unsafe read, unsafe martlet_set_count(read) > 0 else {
+            problems.append(.init(source: set.source, text: "not a FileDescriptorSet"))
+            return
+        }
+        arenas.append(arena)
+        for index in 0..<(unsafe martlet_set_count(read)) {
+            let name = unsafe Text(martlet_set_name(read, index)).string
+            guard places[name] == nil else { continue }
+            places[name] = files.count
+            let imports = unsafe (0..<martlet_set_dependency_count(read, index)).map {
+                unsafe Text(martlet_set_dependency(read, index, $0)).string
+            }
+            unsafe files.append(File(name: name, source: set.source, set: read, index: index, imports: imports))
+        }
+    }
+
+    /// Adds all files to the pool.
+    ///
+    /// - Returns: their definitions.
+    /// - Throws: everything that is wrong with the files.
+    mutating func link() throws(TypeSetError) -> [UnsafeRawPointer] {
+        progress = Array(repeating: .waiting, count: files.count)
+        for index in files.indices { visit(index) }
+        guard problems.isEmpty else { throw TypeSetError(problems: problems) }
+        return unsafe added
+    }
+
+    /// Adds a file behind its imports.
+    ///
+    /// Not by recursion: a set is input, and may have a chain of imports of any length.
+    private mutating func visit(_ first: Int) {
+        guard progress[first] == .waiting else { return }
+        var stack = [begin(first)]
+        while let (index, imports) = stack.popLast() {
+            guard let name = imports.first else {
+                finish(index)
+                continue
+            }
+            stack.append((index, imports.dropFirst()))
+            if let next = importedFile(name, by: index) { stack.append(begin(next)) }
+        }
+    }
+
+    private mutating func begin(_ index: Int) -> (Int, ArraySlice<String>) {
+        progress[index] = .underWay
+        return (index, files[index].imports[...])
+    }
+
+    /// The file that is to be added before the one that imports it, if it is not there yet.
+    private mutating func importedFile(_ name: String, by index: Int) -> Int? {
+        let file = files[index].name
+        guard let place = places[name] else {
+            fail(index, "\(file) imports \(name), which is in none of the sets; make the set with --include_imports")
+            return nil
+        }
+        if progress[place] == .underWay { fail(index, "\(file) imports \(name), which imports it in turn") }
+        return progress[place] == .waiting ? place : nil
+    }
+
+    private mutating func finish(_ index: Int) {
+        guard progress[index] == .underWay else { return }
+        let file = files[index]
+        guard file.imports.allSatisfy({ progress[places[$0]!] == .added }) else {
+            progress[index] = .failed
+            return
+        }
+        var problem = [CChar](repeating: 0, count: 512)
+        guard let definition = unsafe martlet_pool_add(pool, file.set, file.index, &problem, problem.count) else {
+            let text = String(decoding: problem.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return fail(index, "\(file.name): \(text)")
+        }
+        progress[index] = .added
+        unsafe added.append(definition)
+    }
+
+    private mutating func fail(_ index: Int, _ text: String) {
+        progress[index] = .failed
+        problems.append(.init(source: files[index].source, text: text))
+    }
+}

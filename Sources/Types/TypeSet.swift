@@ -1,0 +1,121 @@
+internal import Bytes
+internal import CUpb
+
+/// What is known of messages and services: the definitions of descriptor sets, checked and linked.
+///
+/// Made once, on the main thread, and never changed: any thread may read it.
+@safe
+public final class TypeSet: @unchecked Sendable {
+    /// The services, by their names.
+    public private(set) var services: [ServiceType] = []
+    private(set) var messages: [MessageType] = []
+    /// The methods by their paths, which are sorted.
+    private var methods: [MethodType] = []
+    private var indexes: [UnsafeRawPointer: Int] = unsafe [:]
+    /// The version of upb.
+    public static var libraryVersion: String { unsafe String(cString: martlet_upb_version()) }
+
+    /// Whether any message has a field that must be there.
+    private(set) var hasRequiredFields = false
+    let pool: OpaquePointer
+    /// What upb does once.
+    private static let isPrepared: Void = martlet_prepare()
+
+    /// Links the files of `sets`.
+    ///
+    /// They may be in any order. Of two files with one name the first counts.
+    ///
+    /// - Throws: what is wrong with the sets, all of it.
+    public init(_ sets: [DescriptorSet]) throws(TypeSetError) {
+        Self.isPrepared
+        guard let pool = unsafe martlet_pool_new() else { fatalError("out of memory") }
+        unsafe self.pool = pool
+        var linker = unsafe TypeLinker(pool)
+        for set in sets { linker.add(set) }
+        let files = try unsafe linker.link()
+        unsafe files.forEach { file in
+            for index in 0..<(unsafe martlet_file_message_count(file)) {
+                unsafe add(message: martlet_file_message(file, index))
+            }
+        }
+        for message in messages { message.link(self) }
+        hasRequiredFields = messages.contains { $0.fields.contains(where: \.isRequired) }
+        unsafe files.forEach { file in
+            for index in 0..<(unsafe martlet_file_service_count(file)) {
+                unsafe services.append(ServiceType(martlet_file_service(file, index), self))
+            }
+        }
+        services.sort { $0.name < $1.name }
+        methods = services.flatMap(\.methods).sorted { $0.path.lexicographicallyPrecedes($1.path) }
+    }
+
+    deinit {
+        unsafe martlet_pool_free(pool)
+    }
+
+    private func add(message definition: UnsafeRawPointer) {
+        unsafe indexes[definition] = messages.count
+        unsafe messages.append(MessageType(definition))
+        for index in 0..<(unsafe martlet_message_nested_count(definition)) {
+            unsafe add(message: martlet_message_nested(definition, index))
+        }
+    }
+
+    /// The method that a request with this path calls.
+    public func method(path: Span<UInt8>) -> MethodType? {
+        var (low, high) = (0, methods.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let method = methods[middle]
+            switch Self.order(method.path.span, path) {
+            case 0: return method
+            case ..<0: low = middle + 1
+            default: high = middle
+            }
+        }
+        return nil
+    }
+
+    /// Whether there is a service with the name that a path begins with.
+    public func hasService(ofPath path: Span<UInt8>) -> Bool {
+        services.contains { service in
+            path.count > service.name.utf8.count + 1 && path[0] == UInt8(ascii: "/")
+                && path[service.name.utf8.count + 1] == UInt8(ascii: "/")
+                && path.extracting(1...service.name.utf8.count).equals(Array(service.name.utf8))
+        }
+    }
+
+    /// The message with this full name, as `google.protobuf.Timestamp`.
+    public func message(named name: String) -> MessageType? {
+        let bytes = Array(name.utf8)
+        return message(named: bytes.span)
+    }
+
+    func message(named name: Span<UInt8>) -> MessageType? {
+        let definition = unsafe name.withUnsafeBytes { bytes in
+            unsafe martlet_pool_message(pool, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return unsafe definition.map { unsafe message($0) }
+    }
+
+    /// The extension with this full name.
+    func extensionField(named name: Span<UInt8>) -> FieldType? {
+        let definition = unsafe name.withUnsafeBytes { bytes in
+            unsafe martlet_pool_extension(pool, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return unsafe definition.map { unsafe FieldType($0, self) }
+    }
+
+    /// The type that upb has this definition of.
+    func message(_ definition: UnsafeRawPointer) -> MessageType {
+        guard let index = unsafe indexes[definition] else { fatalError("a message that is in no file of the set") }
+        return messages[index]
+    }
+
+    private static func order(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Int {
+        for index in 0..<min(one.count, other.count) where one[index] != other[index] {
+            return one[index] < other[index] ? -1 : 1
+        }
+        return one.count - other.count
+    }
+}
