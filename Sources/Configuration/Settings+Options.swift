@@ -42,6 +42,7 @@ extension Settings {
             ]),
             "The socket of the admin pages, or a list of sockets."
         ),
+        Option("types", .section(TypesSettings.options), "What Martlet knows of the types of Protobuf messages."),
         Option("limits", .section(ProcessLimits.options), "The limits of the whole process."),
         Option("drain", .section(DrainSettings.options), "The time limits of a graceful stop."),
         Option(

@@ -18,6 +18,8 @@ public struct Settings: Equatable, Sendable {
     public let workers: Int?
     /// The sockets of the admin pages that the file names.
     public let admin: [AdminSettings]
+    /// What is known of the types of messages.
+    public let types: TypesSettings
     /// What the process as a whole may take.
     public let limits: ProcessLimits
     /// How long a stop takes.
@@ -52,6 +54,7 @@ public struct Settings: Equatable, Sendable {
         self.routes = routes.isEmpty ? [everything] : routes
         workers = section.integer(ifGiven: "workers")
         admin = section.sections("admin").compactMap(AdminSettings.init)
+        types = TypesSettings(section.section("types"))
         limits = ProcessLimits(section.section("limits"))
         drain = DrainSettings(section.section("drain"))
         logLevel = LogLevel(rawValue: section.string("log_level")) ?? .info

@@ -42,6 +42,11 @@ public struct UpstreamSettings: Equatable, Sendable {
         case expose
     }
 
+    /// How an upstream reads and writes messages.
+    public enum WireCodec: String, CaseIterable, Sendable {
+        case proto, json
+    }
+
     /// What an upstream understands.
     public enum WireProtocol: String, CaseIterable, Sendable {
         /// Whatever its callers speak.
@@ -71,6 +76,8 @@ public struct UpstreamSettings: Equatable, Sendable {
     public let retryBudget: UpstreamRetryBudget
     /// What it understands, of which the first is used for callers that speak none of it.
     public let speaks: [WireProtocol]
+    /// The codecs that it understands, of which the first is used for callers with another; any if there are none.
+    public let codecs: [WireCodec]
     /// Whether requests keep the host that the caller named, instead of getting that of the URL.
     public let keepsHost: Bool
     /// Where the file names the upstream.
@@ -107,6 +114,14 @@ public struct UpstreamSettings: Equatable, Sendable {
             """
             The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
             one. `same` passes every call as it is.
+            """
+        ),
+        Option(
+            "codecs",
+            .choices(WireCodec.allCases.map(\.rawValue)),
+            """
+            The codecs that the upstream understands. Martlet converts messages in another codec to the first one, \
+            by their `types`. Without `codecs` messages pass as they are. Needs `speaks` with gRPC or gRPC-Web.
             """
         ),
         Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
@@ -243,6 +258,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             return nil
         }
         speaks = Self.readProtocols(section, url)
+        codecs = Self.readCodecs(section, speaks)
         self.tls = url.scheme == .https ? tls : nil
         if self.tls == nil, section.has("tls") {
             section.report(
@@ -264,5 +280,17 @@ public struct UpstreamSettings: Equatable, Sendable {
             )
         }
         return protocols.filter { $0 != .same }
+    }
+
+    private static func readCodecs(_ section: Section, _ protocols: [WireProtocol]) -> [WireCodec] {
+        section.reportIfEmpty("codecs", write: "the codecs that the upstream understands, for example [proto]")
+        let codecs = section.strings("codecs").compactMap(WireCodec.init)
+        if !codecs.isEmpty, protocols.isEmpty || protocols.contains(.connect) {
+            section.report(
+                "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it",
+                at: "codecs"
+            )
+        }
+        return codecs
     }
 }

@@ -11,6 +11,8 @@ final class Generation {
     let upstreams: [String: Upstream]
     /// Whether a condition asks for the systemd unit of callers.
     let asksForUnits: Bool
+    /// The types of messages that are known.
+    let types: KnownTypes?
     /// The calls that go by this generation.
     var calls = 0 {
         didSet { if calls == 0 { unused?() } }
@@ -48,6 +50,7 @@ final class Generation {
     ) {
         self.number = number
         self.upstreams = upstreams
+        types = plan.types
         self.table = table
         self.discard = { discard(table, plan) }
         let named = Dictionary(zip(plan.chains, chains).map { ($0.name, $1) }) { first, _ in first }

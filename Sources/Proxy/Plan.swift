@@ -15,6 +15,8 @@ package final class Plan: Sendable {
     package let credentials: [NamedCredential]
     /// What the settings of TLS came to.
     package let tls: TLSContexts
+    /// The types of messages that the file names; none if it names none.
+    package let types: KnownTypes?
     /// The chains of the file by their names; the default one comes first.
     let chains: [(name: String, plan: ChainPlan)]
     /// What requests get where they do not have it, by the names of upstreams.
@@ -45,6 +47,7 @@ package final class Plan: Sendable {
         self.settings = settings
         self.chains = chains
         tls = TLSContexts(settings, into: diagnostics)
+        types = KnownTypes(settings.types, into: diagnostics)
         credentials = resources.credentials
         tokenFiles = Set(credentials.compactMap(\.source.path)).sorted()
         logFiles = resources.logFiles

@@ -7,6 +7,7 @@ internal import HTTP
 internal import RPC
 package import Telemetry
 package import Time
+internal import Types
 
 /// One thread's share of the proxy: its loop, listeners, generation, pools and counters.
 ///
@@ -27,6 +28,8 @@ package final class Worker {
     private var calls: UInt = 0
     /// Compresses and decompresses messages.
     private(set) lazy var compressor = Compressor()
+    /// Converts messages.
+    private(set) lazy var messageCodec = MessageCodec()
     private let network: any Network
     private let destination: (Upstream) -> Destination
     private let names: NameService

@@ -21,7 +21,9 @@ struct RenderingTests {
                 "limits":{"connections":1024,"waiting":1024,"streams":100,"retry_buffer":"64KiB"},\
                 "cookies":"none","connect_wait":"none","retry_budget":{"ratio":0.2,"min_per_second":10}}},\
                 "interceptors":[{"token":{"file":"/run/secrets/token"}}],\
-                "workers":"auto","drain":{"min":"0s","max":"30s","handover":"5s"},"log_level":"info","core_dumps":false}
+                "workers":"auto",\
+                "types":{"unknown_fields":"reject","json":{"names":"json","defaults":"omit","enums":"names"}},\
+                "drain":{"min":"0s","max":"30s","handover":"5s"},"log_level":"info","core_dumps":false}
                 """
         )
     }

@@ -78,4 +78,25 @@ import Time
         #expect(errors.count == 1)
         #expect(errors.first?.hasSuffix(": " + error) == true, "\(errors)")
     }
+
+    @Test(arguments: [
+        ("speaks: grpc, codecs: proto", ""), ("speaks: [grpc_web, grpc], codecs: [json, proto]", ""),
+        (
+            "codecs: proto",
+            "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it"
+        ),
+        (
+            "speaks: connect, codecs: proto",
+            "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it"
+        ),
+        (
+            "speaks: grpc, codecs: []",
+            "\"codecs\" is an empty list; write the codecs that the upstream understands, for example [proto], or remove it"
+        ),
+    ])
+    func `an upstream says which codecs it understands`(_ options: String, _ error: String) {
+        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {a: {url: \"h2c://a\", \(options)}}\n").errors
+        #expect(errors.count == (error.isEmpty ? 0 : 1), "\(errors)")
+        #expect(errors.allSatisfy { $0.hasSuffix(": " + error) }, "\(errors)")
+    }
 }

@@ -27,6 +27,8 @@ struct UpstreamLeg {
     /// What the upstream is spoken to in; translated at the border to it, where that is something else.
     var spoken: RPCProtocol
     let codec: Codec
+    /// How messages are converted, if the upstream does not understand their codec.
+    var conversion: MessageConversion?
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false
@@ -64,8 +66,8 @@ struct UpstreamLeg {
     /// How the upstream is spoken with.
     var side: UpstreamSide { spoken.upstreamSide }
 
-    /// Whether the upstream is spoken to in another protocol than the caller's.
-    var isTranslated: Bool { spoken != rpcProtocol }
+    /// Whether the upstream is spoken to in another protocol or codec than the caller's.
+    var isTranslated: Bool { spoken != rpcProtocol || conversion != nil }
 
     /// Whether the message of a request is in its query.
     var isQuery: Bool { rpcProtocol == .connectGet }

@@ -167,6 +167,9 @@ package struct Explanation {
         let request = call.request
         if call.upstreamLeg.isTranslated {
             request.translateRequest(from: call.rpcProtocol, to: call.upstreamLeg.spoken)
+            if let conversion = call.upstreamLeg.conversion {
+                request.convert(to: conversion.codec, in: call.upstreamLeg.spoken)
+            }
         }
         if let upstream = call.route.upstream {
             lines.append("upstream  \(upstream.settings.name), \(upstream.settings.url)")

@@ -1,8 +1,10 @@
+internal import Bytes
 internal import Configuration
 internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Telemetry
+internal import Types
 
 /// Whether a call has to be translated for its upstream.
 extension Call {
@@ -13,6 +15,7 @@ extension Call {
         guard !upstream.families.isEmpty else { return nil }
         do throws(RPCError) {
             upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families)
+            upstreamLeg.conversion = try conversion(for: upstream)
         } catch {
             return error.named("upstream \(upstream.settings.name)")
         }
@@ -24,12 +27,32 @@ extension Call {
         return nil
     }
 
+    /// How the messages are converted for an upstream; none if it understands them.
+    private func conversion(for upstream: Upstream) throws(RPCError) -> MessageConversion? {
+        guard let wanted = upstream.settings.codecs.first, rpcProtocol.family != nil,
+            !upstream.settings.codecs.contains(where: { $0.codec == upstreamLeg.codec })
+        else { return nil }
+        guard upstreamLeg.codec != .other else {
+            throw RPCError(.unimplemented, "it does not understand the codec of the messages, nor does Martlet")
+        }
+        let request = request
+        guard let types = generation.types, let method = types.set.method(path: request.path) else {
+            throw RPCError(
+                .unimplemented,
+                "it understands \(wanted.rawValue) only, and Martlet does not know the types of \(request.path.string)"
+            )
+        }
+        let limit = callerLeg.listener.heldMessageLimit
+        return MessageConversion(method, types, to: wanted.codec, limit: limit)
+    }
+
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
         let request = request
         guard upstreamLeg.isTranslated, let index = request.first(.contentType) else { return nil }
-        let codec = String(decoding: upstreamLeg.spoken.codecName(in: request.value(at: index)), as: UTF8.self)
-        return "\(rpcProtocol.name)/\(codec) → \(upstreamLeg.spoken.name)/\(codec)"
+        let sent = String(decoding: upstreamLeg.spoken.codecName(in: request.value(at: index)), as: UTF8.self)
+        let came = upstreamLeg.conversion == nil ? sent : "\(upstreamLeg.codec)"
+        return "\(rpcProtocol.name)/\(came) → \(upstreamLeg.spoken.name)/\(sent)"
     }
 }
 

@@ -10,7 +10,10 @@ extension HTTPHead {
     private static let ofConnect = ["connect-protocol-version", "connect-timeout-ms"].map { FieldName($0) }
 
     /// Makes the head of a request from `caller` one of gRPC or gRPC-Web.
-    func translateRequest(from caller: RPCProtocol, to upstream: RPCProtocol) {
+    ///
+    /// - Returns: the name of the codec of the caller's messages.
+    @discardableResult
+    func translateRequest(from caller: RPCProtocol, to upstream: RPCProtocol) -> [UInt8] {
         if caller == .connectGet { takeOutQuery() }
         let codec = first(.contentType).map { caller.codecName(in: value(at: $0)) } ?? []
         set(Self.contentType, upstream.contentType(codec.span).span)
@@ -21,6 +24,14 @@ extension HTTPHead {
         if upstream == .grpcWeb { add(Self.webMark, Array("1".utf8).span) }
         acceptsTrailers = upstream == .grpc
         contentLength = nil
+        return codec
+    }
+
+    /// Makes a head whose messages are converted, and so decompressed, name the codec that they get.
+    func convert(to codec: Codec, in upstream: RPCProtocol) {
+        set(Self.contentType, upstream.contentType(Array("\(codec)".utf8).span).span)
+        removeEncoding(upstream)
+        remove(upstream.acceptName)
     }
 
     /// Makes a Connect GET the head of a POST: says in fields what the query says of its message.
@@ -56,6 +67,11 @@ extension HTTPHead {
         move(upstream.encodingName, to: caller.encodingName)
         move(upstream.acceptName, to: caller.acceptName)
         contentLength = nil
+    }
+
+    /// Removes what says how messages are compressed, which are not when converted.
+    func removeEncoding(_ rpcProtocol: RPCProtocol) {
+        remove(rpcProtocol.encodingName)
     }
 
     /// Takes out the trailers of a head that says how the call ended, as what it has beside fields about the response itself

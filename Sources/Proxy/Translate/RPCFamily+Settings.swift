@@ -1,6 +1,16 @@
 internal import Configuration
 internal import Protocols
 
+extension UpstreamSettings.WireCodec {
+    /// The codec.
+    var codec: Codec {
+        switch self {
+        case .proto: .proto
+        case .json: .json
+        }
+    }
+}
+
 extension UpstreamSettings.WireProtocol {
     /// The family of protocols; none for whatever the caller speaks.
     var family: RPCFamily? {

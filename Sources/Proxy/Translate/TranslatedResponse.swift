@@ -24,15 +24,10 @@ struct TranslatedResponse {
     var endFields: [(name: [UInt8], value: [UInt8])]?
     private var held: ByteQueue?
 
-    init(from upstream: RPCProtocol, to caller: RPCProtocol, codec: Codec, limit: Int, held: ByteQueue) {
+    /// Makes the state of a response whose messages are told whole if `needsMessages`.
+    init(from upstream: RPCProtocol, codec: Codec, needsMessages: Bool, limit: Int, held: ByteQueue) {
         reader = upstream.upstreamSide.makeReader(codec: codec, messageLimit: nil)
-        messages = MessageReader(
-            upstream,
-            .response,
-            needsMessages: !caller.hasEnvelopes,
-            messageLimit: limit,
-            held: held
-        )
+        messages = MessageReader(upstream, .response, needsMessages: needsMessages, messageLimit: limit, held: held)
         self.held = held
     }
 

@@ -36,7 +36,12 @@ extension TranslatedStream: HTTPStreamUser {
         var position = 0
         while let event = messages.next(in: body, from: &position) {
             switch event {
-            case .message(let flags, let location): keep(messages.bytes(at: location, in: body), flags)
+            case .message(let flags, let location):
+                do throws(RPCError) {
+                    try receive(messages.bytes(at: location, in: body), flags)
+                } catch {
+                    return fail(.untranslatedResponse(error))
+                }
             case .pass(let location): deliver(messages.bytes(at: location, in: body))
             case .end(let flags, let location): endCame(messages.bytes(at: location, in: body), flags)
             case .error(let error): return fail(.untranslatedResponse(error))
@@ -71,6 +76,21 @@ extension TranslatedStream: HTTPStreamUser {
         text.append(base64: bytes, padded: true)
         attempt.received(body: text.readable)
         worker.release(text)
+    }
+
+    /// A message is whole; it is converted if it has to be.
+    private func receive(_ payload: Span<UInt8>, _ flags: UInt8) throws(RPCError) {
+        guard let conversion else { return keep(payload, flags) }
+        let compression = flags & Envelope.compressed == 0 ? .identity : response.compression
+        let (message, envelope) = (worker.acquireQueue(), worker.acquireQueue())
+        defer {
+            worker.release(message)
+            worker.release(envelope)
+        }
+        try conversion.append(payload, compression, .response, on: worker, to: message)
+        guard caller.hasEnvelopes else { return keep(message.readable, 0) }
+        envelope.append(enveloping: message.readable, flags: 0)
+        deliver(envelope.readable)
     }
 
     /// The message waits for the status; of more than one, which are an error, the first is enough.
@@ -189,6 +209,7 @@ extension TranslatedStream: HTTPStreamUser {
     private func translate(_ head: HTTPHead) {
         let codec = codec
         head.translateResponse(from: upstream, to: caller, codec: codec.span)
+        if conversion != nil { head.removeEncoding(caller) }
     }
 
     private static let contentType = FieldName("content-type")

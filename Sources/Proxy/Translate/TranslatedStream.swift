@@ -18,11 +18,16 @@ final class TranslatedStream: HTTPStream {
     /// What the upstream speaks: gRPC or gRPC-Web.
     let upstream: RPCProtocol
     private var stream: (any HTTPStream)?
+    /// How messages are converted, if the upstream does not understand their codec.
+    let conversion: MessageConversion?
     private var request: RequestTranslator?
-    /// The message of a request whose length has not been said.
+    private var converter: RequestConverter?
+    /// A message of the request that is not whole.
     private var requestQueue: ByteQueue?
+    /// The same, while messages are converted.
+    private var converterQueue: ByteQueue?
     let messageLimit: Int
-    /// The name of the codec of the messages: the upstream responds in that of the request.
+    /// The name of the codec of the caller's messages, in which it gets the response.
     private(set) var codec: [UInt8] = []
     var response: TranslatedResponse
 
@@ -32,11 +37,12 @@ final class TranslatedStream: HTTPStream {
         worker = call.worker
         caller = call.rpcProtocol
         upstream = call.upstreamLeg.spoken
+        conversion = call.upstreamLeg.conversion
         messageLimit = call.callerLeg.listener.heldMessageLimit
         response = TranslatedResponse(
             from: upstream,
-            to: caller,
-            codec: call.codec,
+            codec: conversion?.codec ?? call.codec,
+            needsMessages: conversion != nil || !caller.hasEnvelopes,
             limit: messageLimit,
             held: worker.acquireQueue()
         )
@@ -58,14 +64,21 @@ final class TranslatedStream: HTTPStream {
         let length = said.flatMap(UInt32.init(exactly:)).map(Int.init)
         let translated = worker.acquireHead()
         translated.copy(head)
-        translated.translateRequest(from: caller, to: upstream)
-        if upstream == .grpcWeb, !caller.hasEnvelopes { translated.contentLength = length.map { $0 + Envelope.size } }
-        codec = translated.first(.contentType).map { upstream.codecName(in: translated.value(at: $0)) } ?? []
+        codec = translated.translateRequest(from: caller, to: upstream)
+        let compression = translated.compression(upstream)
+        if let conversion {
+            translated.convert(to: conversion.codec, in: upstream)
+            let queue = worker.acquireQueue()
+            converterQueue = queue
+            converter = RequestConverter(conversion, compression, limit: messageLimit, held: queue)
+        } else if upstream == .grpcWeb, !caller.hasEnvelopes {
+            translated.contentLength = length.map { $0 + Envelope.size }
+        }
         let queue = worker.acquireQueue()
         requestQueue = queue
         let request = RequestTranslator(
             from: caller,
-            isCompressed: translated.compression(upstream) != .identity,
+            isCompressed: compression != .identity,
             length: length,
             held: queue,
             limit: messageLimit
@@ -75,23 +88,22 @@ final class TranslatedStream: HTTPStream {
         if let message { body.append(message) }
         let isWhole = end && body.isEmpty
         stream?.send(head: translated, end: isWhole)
-        if !body.isEmpty { stream?.send(body: body.readable) }
-        if end, !isWhole { stream?.sendEnd(trailers: nil) }
-        self.request = request
-        worker.release(body)
         worker.release(translated)
+        self.request = request
+        if !isWhole { pass(body, end: end) }
+        worker.release(body)
     }
 
     func send(body: Span<UInt8>) {
         // The message of a GET is in its query; bytes behind it would pass for another one.
         guard var request, caller != .connectGet else { return }
-        if request.passes { stream?.send(body: body); return }
+        if request.passes, converter == nil { stream?.send(body: body); return }
         self.request = nil
         let output = worker.acquireQueue()
         do throws(RPCError) {
             try request.add(body, into: output)
-            if !output.isEmpty { stream?.send(body: output.readable) }
             self.request = request
+            pass(output, end: false)
         } catch {
             fail(.untranslatedRequest(error))
         }
@@ -103,12 +115,32 @@ final class TranslatedStream: HTTPStream {
         let output = worker.acquireQueue()
         do throws(RPCError) {
             try request.end(into: output)
-            if !output.isEmpty { stream?.send(body: output.readable) }
-            stream?.sendEnd(trailers: nil)
+            pass(output, end: true)
         } catch {
             fail(.untranslatedRequest(error))
         }
         worker.release(output)
+    }
+
+    /// Sends envelopes to the upstream, with their messages in its codec.
+    private func pass(_ envelopes: ByteQueue, end: Bool) {
+        guard converter != nil else { return send(envelopes.readable, end: end) }
+        let output = worker.acquireQueue()
+        do throws(RPCError) {
+            try converter?.add(envelopes.readable, on: worker, into: output)
+            if end, converter?.canEnd == false {
+                throw RPCError(.invalidArgument, "the request ends in the middle of a message")
+            }
+            send(output.readable, end: end)
+        } catch {
+            fail(.untranslatedRequest(error))
+        }
+        worker.release(output)
+    }
+
+    private func send(_ bytes: Span<UInt8>, end: Bool) {
+        if !bytes.isEmpty { stream?.send(body: bytes) }
+        if end { stream?.sendEnd(trailers: nil) }
     }
 
     /// The call fails: what has come cannot be translated.
@@ -124,8 +156,9 @@ final class TranslatedStream: HTTPStream {
 
     /// Nothing more is sent or comes.
     func release() {
-        request = nil
+        (request, converter) = (nil, nil)
         if let queue = requestQueue.take() { worker.release(queue) }
+        if let queue = converterQueue.take() { worker.release(queue) }
         response.release(to: worker.context)
     }
 
@@ -134,7 +167,9 @@ final class TranslatedStream: HTTPStream {
     var version: HTTPVersion { stream?.version ?? .http2 }
     var queuedBytes: Int { stream?.queuedBytes ?? 0 }
     var isCrowded: Bool { stream?.isCrowded ?? false }
-    var heldBytes: Int { (stream?.heldBytes ?? 0) + (request?.heldBytes ?? 0) + response.heldBytes }
+    var heldBytes: Int {
+        (stream?.heldBytes ?? 0) + (request?.heldBytes ?? 0) + (converter?.heldBytes ?? 0) + response.heldBytes
+    }
     var waitsSince: Instant { stream?.waitsSince ?? .max }
 
     func send(informational head: HTTPHead) {}

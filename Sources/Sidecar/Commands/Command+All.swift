@@ -33,6 +33,15 @@ extension Command {
             Explain.run(try Explain.request(invocation), file: invocation[.config], with: registry)
         },
         Command(
+            "types",
+            "List the services that the configuration knows. Or convert a message from standard input.",
+            options: [.config],
+            operands: [Operand(name: "decode|encode", isOptional: true), Operand(name: "TYPE", isOptional: true)],
+            example: "martlet types decode shop.v1.Order < order.bin"
+        ) { invocation, registry throws(UsageError) in
+            try TypesCommand(invocation, registry).run()
+        },
+        Command(
             "reload",
             "Make the running daemon load its file again. Print the errors if the daemon rejects the file.",
             options: [.config, .admin]

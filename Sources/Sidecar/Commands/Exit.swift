@@ -46,8 +46,29 @@ enum Terminal {
         for line in lines.split(separator: "\n") { write(lead + line + "\n", to: STDERR_FILENO) }
     }
 
+    /// Writes bytes to standard output.
+    static func write(_ bytes: [UInt8]) {
+        write(bytes, to: STDOUT_FILENO)
+    }
+
+    /// Reads standard input to its end; nil if that is more than `limit` bytes.
+    static func read(limit: Int) -> [UInt8]? {
+        var content: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        while content.count <= limit {
+            let count = unsafe Glibc.read(STDIN_FILENO, &piece, piece.count)
+            guard count > 0 else { return content }
+            content += piece[..<count]
+        }
+        return nil
+    }
+
     private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+        write(Array(text.utf8), to: descriptor)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 else { return }

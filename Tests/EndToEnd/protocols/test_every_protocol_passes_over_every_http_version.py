@@ -1,6 +1,6 @@
 """Connect, gRPC and gRPC-Web between the published client and server, over HTTP/1.1 and HTTP/2 on either side.
 
-As they are, and translated where the upstream is said to speak something else.
+As they are, and translated where the upstream is said to speak something else or to understand another codec.
 """
 
 import queue
@@ -13,20 +13,24 @@ from connectrpc.errors import ConnectError
 from connectrpc.protocol import ProtocolType
 
 from support.servers.eliza import Client
+from support.servers.eliza_messages import descriptor_set
 
 CONNECT, GRPC, GRPC_WEB = ProtocolType.CONNECT, ProtocolType.GRPC, ProtocolType.GRPC_WEB
-# The HTTP versions of the caller and of the upstream, where gRPC needs HTTP/2, and what the upstream is said to speak.
-WAYS = [(protocol, caller, upstream, "same") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2) for upstream in (1, 2)]
-WAYS.append((GRPC, 2, 2, "same"))
-WAYS += [(protocol, caller, 2, "grpc") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2)]
-WAYS += [(CONNECT, caller, upstream, "grpc_web") for caller in (1, 2) for upstream in (1, 2)]
-WAYS += [(GRPC, 2, upstream, "grpc_web") for upstream in (1, 2)]
+# The HTTP versions of the caller and of the upstream, where gRPC needs HTTP/2, what the upstream is said to speak, and the one
+# codec that it is said to understand.
+WAYS = [(protocol, caller, upstream, "same", "") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2) for upstream in (1, 2)]
+WAYS.append((GRPC, 2, 2, "same", ""))
+WAYS += [(protocol, caller, 2, "grpc", "") for protocol in (CONNECT, GRPC_WEB) for caller in (1, 2)]
+WAYS += [(CONNECT, caller, upstream, "grpc_web", "") for caller in (1, 2) for upstream in (1, 2)]
+WAYS += [(GRPC, 2, upstream, "grpc_web", "") for upstream in (1, 2)]
+WAYS += [(CONNECT, 1, 2, "grpc", "proto"), (GRPC_WEB, 2, 2, "grpc", "proto"), (GRPC, 2, 1, "grpc_web", "proto")]
+WAYS += [(GRPC, 2, 2, "grpc", "json"), (CONNECT, 2, 1, "grpc_web", "json"), (CONNECT, 2, 2, "grpc", "json")]
 LONG = "hello! " * 20000
 TYPES = {"connect": "application/", "grpc": "application/grpc+", "grpc_web": "application/grpc-web+"}
 
 
 def name(way):
-    return f"{way[0].name.lower()}-{way[1]}-{way[2]}-{way[3]}"
+    return f"{way[0].name.lower()}-" + "-".join(str(part) for part in way[1:] if part)
 
 
 @pytest.fixture(params=WAYS, ids=name)
@@ -35,12 +39,16 @@ def way(request):
 
 
 @pytest.fixture
-def client(way, martlet, eliza):
-    protocol, caller, upstream, speaks = way
+def client(way, martlet, eliza, tmp_path):
+    protocol, caller, upstream, speaks, codec = way
+    types = tmp_path / "eliza.binpb"
+    types.write_bytes(descriptor_set())
+    url = eliza.h2c_url if upstream == 2 else eliza.url
     proxy = martlet(
         f"""
         listen: 127.0.0.1:0
-        upstreams: {{ default: {{ url: "{eliza.h2c_url if upstream == 2 else eliza.url}", speaks: {speaks} }} }}
+        upstreams: {{ default: {{ url: "{url}", speaks: {speaks}{f", codecs: {codec}" if codec else ""} }} }}
+        types: {{ files: {types} }}
         """
     )
     return lambda codec="proto", **options: Client(proxy.url, codec, caller, protocol=protocol, **options)
@@ -52,7 +60,8 @@ def test_unary(client, way, codec):
         response = client(codec).say("hello, ☃!", headers={"authorization": "Bearer mine"}, timeout_ms=10000)
     assert response == "Eliza heard hello, ☃!"
     assert metadata.headers["seen-authorization"] == "Bearer mine"
-    assert metadata.headers["seen-type"] == TYPES[way[3] if way[3] != "same" else way[0].name.lower()] + codec
+    protocol, understood = way[3] if way[3] != "same" else way[0].name.lower(), way[4] or codec
+    assert metadata.headers["seen-type"] == TYPES[protocol] + understood
     assert metadata.trailers["x-cost"] == "237"
 
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
+from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
 
 SERVICE = "connectrpc.eliza.v1.ElizaService"
@@ -22,6 +23,13 @@ def _generate():
 
 
 messages = _generate()
+
+
+def descriptor_set():
+    """The definition of the service, as `protoc --descriptor_set_out` writes it."""
+    file = descriptor_pb2.FileDescriptorProto()
+    messages.DESCRIPTOR.CopyToProto(file)
+    return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
 
 
 def _method(name, stream_type, idempotency=IdempotencyLevel.UNKNOWN):

@@ -1,0 +1,65 @@
+/// What is known of the types of messages, and how they are written in JSON.
+public struct TypesSettings: Equatable, Sendable {
+    /// How messages are written in JSON.
+    public struct JSON: Equatable, Sendable {
+        /// Whether members have the names of the definition, and not those in lowerCamelCase.
+        public let keepsNames: Bool
+        /// Whether fields with their default value are written.
+        public let writesDefaults: Bool
+        /// Whether enumerations are written as numbers.
+        public let writesEnumNumbers: Bool
+    }
+
+    /// The files with descriptor sets.
+    public let files: [MarkedString]
+    /// Whether members that no field has are left out of a request, and not an error.
+    public let dropsUnknown: Bool
+    /// How messages are written in JSON.
+    public let json: JSON
+
+    static let options = [
+        Option(
+            "files",
+            .strings,
+            example: "/etc/martlet/shop.binpb",
+            """
+            Files with descriptor sets, as `protoc --include_imports --descriptor_set_out` and `buf build` write \
+            them. Martlet reads them at each reload.
+            """
+        ),
+        Option(
+            "unknown_fields",
+            .choice(["reject", "drop"]),
+            default: "reject",
+            "What happens to a JSON request with a field that its type does not have."
+        ),
+        Option("json", .section(jsonOptions), "How Martlet writes messages in JSON."),
+    ]
+
+    private static let jsonOptions = [
+        Option(
+            "names",
+            .choice(["json", "proto"]),
+            default: "json",
+            "The names of fields: in lowerCamelCase, or as in the `.proto` file."
+        ),
+        Option(
+            "defaults",
+            .choice(["omit", "write"]),
+            default: "omit",
+            "Whether Martlet writes fields that have their default value."
+        ),
+        Option("enums", .choice(["names", "numbers"]), default: "names", "Enum values as names or as numbers."),
+    ]
+
+    init(_ section: Section) {
+        files = section.markedStrings("files")
+        dropsUnknown = section.string("unknown_fields") == "drop"
+        let json = section.section("json")
+        self.json = JSON(
+            keepsNames: json.string("names") == "proto",
+            writesDefaults: json.string("defaults") == "write",
+            writesEnumNumbers: json.string("enums") == "numbers"
+        )
+    }
+}

@@ -1,0 +1,47 @@
+internal import Configuration
+internal import Events
+package import Types
+
+/// The types of messages that a configuration knows, and how they are written in JSON.
+package struct KnownTypes: Sendable {
+    /// The largest file with a descriptor set, in bytes.
+    private static let limit = 16 << 20
+
+    /// The services and messages.
+    package let set: TypeSet
+    /// How messages are written in JSON.
+    package let form: JSONForm
+    /// Whether members that no field has are left out of a request, and not an error.
+    package let dropsUnknown: Bool
+
+    /// Reads the files that the settings name, and reports what is wrong with them; none if there are no files.
+    init?(_ settings: TypesSettings, into diagnostics: Diagnostics) {
+        guard !settings.files.isEmpty else { return nil }
+        var sets: [DescriptorSet] = []
+        for file in settings.files {
+            switch SmallFile.read(file.text, limit: Self.limit) {
+            case .success(let bytes): sets.append(DescriptorSet(source: file.text, bytes: bytes))
+            case .failure(let error):
+                let size = ByteCount.text(Self.limit)
+                let problem = "cannot read the types in \(file.text): \(error.text); use a file of at most \(size)"
+                diagnostics.report(problem, at: file.mark)
+            }
+        }
+        guard sets.count == settings.files.count else { return nil }
+        do throws(TypeSetError) {
+            set = try TypeSet(sets)
+        } catch {
+            for problem in error.problems {
+                let file = settings.files.first { $0.text == problem.source } ?? settings.files[0]
+                diagnostics.report("\(file.text): \(problem.text)", at: file.mark)
+            }
+            return nil
+        }
+        var form = JSONForm()
+        form.keepsNames = settings.json.keepsNames
+        form.writesDefaults = settings.json.writesDefaults
+        form.writesEnumNumbers = settings.json.writesEnumNumbers
+        self.form = form
+        dropsUnknown = settings.dropsUnknown
+    }
+}

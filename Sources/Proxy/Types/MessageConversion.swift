@@ -1,0 +1,103 @@
+internal import Bytes
+internal import Compressors
+internal import Protocols
+internal import RPC
+internal import Types
+
+/// How the messages of a call are converted for an upstream that does not understand their codec.
+///
+/// Each is decompressed for that, and is not compressed again.
+final class MessageConversion {
+    /// The codec that the upstream understands: the other one is the caller's.
+    let codec: Codec
+    private let method: MethodType
+    private let types: KnownTypes
+    private let limit: Int
+
+    /// Converts for calls of a method, whose messages may have `limit` bytes in either form.
+    init(_ method: MethodType, _ types: KnownTypes, to codec: Codec, limit: Int) {
+        self.method = method
+        self.types = types
+        self.codec = codec
+        self.limit = limit
+    }
+
+    /// Appends a message as the other side understands it.
+    ///
+    /// - Parameters:
+    ///   - payload: the message as it has come.
+    ///   - compression: how it is compressed.
+    ///   - direction: who sends it.
+    ///   - worker: the worker of the call.
+    ///   - output: where it goes.
+    /// - Throws: what the caller is told about a message that cannot be converted.
+    func append(
+        _ payload: Span<UInt8>,
+        _ compression: Compression,
+        _ direction: Direction,
+        on worker: Worker,
+        to output: ByteQueue
+    ) throws(RPCError) {
+        guard compression != .identity, !payload.isEmpty else {
+            return try convert(payload, direction, worker, to: output)
+        }
+        guard Compressor.supports(compression) else {
+            throw RPCError(
+                direction == .request ? .unimplemented : .internal,
+                "a message is compressed in a way that Martlet does not know"
+            )
+        }
+        let plain = worker.acquireQueue()
+        defer { worker.release(plain) }
+        do throws(DecompressionError) {
+            try worker.compressor.decompress(payload, from: compression, into: plain, limit: limit)
+        } catch {
+            throw error == .overLimit ? tooLarge(direction) : Self.flaw("a message cannot be decompressed", direction)
+        }
+        try convert(plain.readable, direction, worker, to: output)
+    }
+
+    private func convert(
+        _ message: Span<UInt8>,
+        _ direction: Direction,
+        _ worker: Worker,
+        to output: ByteQueue
+    ) throws(RPCError) {
+        let type = direction == .request ? method.request : method.response
+        do throws(MessageError) {
+            // A request becomes what the upstream understands, a response what it does not.
+            if (direction == .request) == (codec == .proto) {
+                try worker.messageCodec.appendMessage(
+                    ofJSON: message,
+                    type,
+                    types.set,
+                    dropsUnknown: types.dropsUnknown && direction == .request,
+                    limit: limit,
+                    to: output
+                )
+            } else {
+                _ = try worker.messageCodec.appendJSON(
+                    of: message,
+                    type,
+                    types.set,
+                    types.form,
+                    limit: limit,
+                    to: output
+                )
+            }
+        } catch {
+            throw error.reason == .tooLarge ? tooLarge(direction) : Self.flaw(error.description, direction)
+        }
+    }
+
+    private func tooLarge(_ direction: Direction) -> RPCError {
+        RPCError(.resourceExhausted, "a \(direction) message exceeds limits.held_message (\(limit) bytes)")
+    }
+
+    /// What is wrong with a request is its sender's concern, and what is wrong with a response is not.
+    private static func flaw(_ problem: String, _ direction: Direction) -> RPCError {
+        direction == .request
+            ? RPCError(.invalidArgument, problem)
+            : RPCError(.internal, "the upstream sent an invalid response: \(problem)")
+    }
+}

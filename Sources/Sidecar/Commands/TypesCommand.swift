@@ -1,0 +1,114 @@
+internal import Bytes
+internal import Configuration
+internal import Proxy
+internal import Types
+
+/// `martlet types`: says what the configuration knows of messages, and turns messages from one form into the other.
+struct TypesCommand {
+    /// What is to be done with the types.
+    enum Action {
+        case list
+        /// From the wire format to JSON.
+        case decode(String)
+        /// From JSON to the wire format.
+        case encode(String)
+    }
+
+    /// The largest message that is read, in bytes.
+    private static let limit = 64 << 20
+
+    private let file: ConfigurationFile
+    private let action: Action
+
+    /// Reads the rest of the command line.
+    init(_ invocation: Invocation, _ registry: Registry) throws(UsageError) {
+        file = ConfigurationFile.find(invocation[.config], registry)
+        guard let verb = invocation.operands.first else {
+            action = .list
+            return
+        }
+        guard ["decode", "encode"].contains(verb) else {
+            throw UsageError("unknown action", verb, among: ["decode", "encode"])
+        }
+        guard invocation.operands.count == 2 else {
+            throw invocation.error("types \(verb) needs TYPE, for example martlet types \(verb) shop.v1.Order")
+        }
+        action = verb == "decode" ? .decode(invocation.operands[1]) : .encode(invocation.operands[1])
+    }
+
+    func run() -> Exit {
+        do throws(ConfigurationFile.Rejection) {
+            let loaded = try file.load()
+            loaded.warnings.forEach(Terminal.complain)
+            guard let types = loaded.plan.types else {
+                let advice = "write types: { files: [...] } with the files that protoc --descriptor_set_out makes"
+                Terminal.complain("\(file.name): there are no types; \(advice)")
+                return .configuration
+            }
+            switch action {
+            case .list:
+                types.set.services.flatMap(Self.lines).forEach(Terminal.print)
+                return .success
+            case .decode(let name):
+                return convert(name, types) { type, bytes, output throws(MessageError) in
+                    let form = types.form
+                    _ = try MessageCodec().appendJSON(of: bytes, type, types.set, form, limit: Self.limit, to: output)
+                    output.append("\n")
+                }
+            case .encode(let name):
+                return convert(name, types) { type, text, output throws(MessageError) in
+                    try MessageCodec().appendMessage(
+                        ofJSON: text,
+                        type,
+                        types.set,
+                        dropsUnknown: types.dropsUnknown,
+                        limit: Self.limit,
+                        to: output
+                    )
+                }
+            }
+        } catch {
+            error.lines.forEach(Terminal.complain)
+            return .configuration
+        }
+    }
+
+    /// The lines about a service: its name, and each method with its types.
+    private static func lines(_ service: ServiceType) -> [String] {
+        let width = service.methods.map(\.name.count).max() ?? 0
+        return [service.name]
+            + service.methods.map { method in
+                let name = method.name + String(repeating: " ", count: width - method.name.count)
+                let request = (method.requestStreams ? "stream " : "") + method.request.name
+                let response = (method.responseStreams ? "stream " : "") + method.response.name
+                return "  \(name)  \(request) → \(response)"
+            }
+    }
+
+    /// Reads a message from standard input and writes it to standard output in the other form.
+    private func convert(
+        _ name: String,
+        _ types: KnownTypes,
+        _ body: (MessageType, Span<UInt8>, ByteQueue) throws(MessageError) -> Void
+    ) -> Exit {
+        guard let type = types.set.message(named: name) else {
+            Terminal.complain(
+                "martlet: no type is named \(Diagnostic.quote(name)); martlet types lists those of services"
+            )
+            return .failure
+        }
+        guard let input = Terminal.read(limit: Self.limit) else {
+            Terminal.complain("martlet: the message on standard input exceeds \(ByteCount.text(Self.limit))")
+            return .failure
+        }
+        let output = ByteQueue()
+        do throws(MessageError) {
+            try body(type, input.span, output)
+        } catch {
+            Terminal.complain("martlet: \(error)")
+            return .failure
+        }
+        Terminal.write(output.readable.array)
+        return .success
+    }
+}
