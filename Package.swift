@@ -172,7 +172,7 @@ let fuzzers: [Target] =
             name: "martlet-fuzz",
             dependencies: [
                 "CLibFuzzer", "CLlhttp", "Interceptors", "Proxy", "Credentials", "Documents", "HTTP", "Protocols",
-                "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Time", "Bytes",
+                "RPC", "Policy", "PublicSuffixes", "Configuration", "Events", "Types", "Time", "Bytes",
             ],
             path: "Fuzz/Fuzzers",
             swiftSettings: sources,

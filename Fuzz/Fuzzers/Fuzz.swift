@@ -16,6 +16,8 @@ private let fuzzers: [String: @Sendable (Span<UInt8>) -> Void] = [
     "texts": Texts.run,
     "cookies": Cookies.run,
     "credentials": Credentials.run,
+    "types": DescriptorSets.run,
+    "messages": Messages.run,
     "http2-callers": Connections.callers,
     "http2-upstreams": Connections.upstreams,
 ]

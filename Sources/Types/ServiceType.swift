@@ -31,6 +31,9 @@ public struct MethodType: Sendable {
     /// Whether a response is a stream of messages.
     public let responseStreams: Bool
 
+    /// Whether a request or a response is a stream of messages.
+    public var streams: Bool { requestStreams || responseStreams }
+
     init(_ definition: UnsafeRawPointer, of service: String, _ types: TypeSet) {
         name = unsafe Text(martlet_method_name(definition)).string
         path = Array("/\(service)/\(name)".utf8)

@@ -27,6 +27,8 @@ struct TypeLinker {
     private var progress: [Progress] = []
     private var added: [UnsafeRawPointer] = unsafe []
     private var problems: [TypeSetError.Problem] = []
+    /// After a file that it rejects a pool is good for nothing: what upb takes out of its tables again leaves them broken.
+    private var poolIsBroken = false
 
     init(_ pool: OpaquePointer) {
         unsafe self.pool = pool
@@ -86,26 +88,30 @@ struct TypeLinker {
 
     /// The file that is to be added before the one that imports it, if it is not there yet.
     private mutating func importedFile(_ name: String, by index: Int) -> Int? {
-        let file = files[index].name
+        let file = files[index].name.shown(256)
         guard let place = places[name] else {
-            fail(index, "\(file) imports \(name), which is in none of the sets; make the set with --include_imports")
+            fail(
+                index,
+                "\(file) imports \(name.shown(256)), which is in none of the sets; make the set with --include_imports"
+            )
             return nil
         }
-        if progress[place] == .underWay { fail(index, "\(file) imports \(name), which imports it in turn") }
+        if progress[place] == .underWay { fail(index, "\(file) imports \(name.shown(256)), which imports it in turn") }
         return progress[place] == .waiting ? place : nil
     }
 
     private mutating func finish(_ index: Int) {
         guard progress[index] == .underWay else { return }
         let file = files[index]
-        guard file.imports.allSatisfy({ progress[places[$0]!] == .added }) else {
+        guard !poolIsBroken, file.imports.allSatisfy({ progress[places[$0]!] == .added }) else {
             progress[index] = .failed
             return
         }
         var problem = [CChar](repeating: 0, count: 512)
         guard let definition = unsafe martlet_pool_add(pool, file.set, file.index, &problem, problem.count) else {
+            poolIsBroken = true
             let text = String(decoding: problem.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return fail(index, "\(file.name): \(text)")
+            return fail(index, "\(file.name.shown(256)): \(text.shown(512))")
         }
         progress[index] = .added
         unsafe added.append(definition)

@@ -38,6 +38,6 @@ import Testing
         #expect(JSONNumberText.integer(Array("2147483648".utf8).span) as Int32? == nil)
         #expect(JSONNumberText.double(Array("1e400".utf8).span) == nil)
         #expect(JSONNumberText.float(Array("3.5e38".utf8).span) == nil)
-        #expect(JSONNumberText.float(Array("3.4028235e38".utf8).span) == .greatestFiniteMagnitude)
+        #expect(JSONNumberText.float(Array("3.4028235e38".utf8).span) == 3.4028235e38)
     }
 }

@@ -18,7 +18,7 @@ enum FieldMaskText {
             default: return nil
             }
         }
-        return isRaised ? nil : result
+        return isRaised || result.isEmpty ? nil : result
     }
 
     /// A path from JSON; none if it is not one.

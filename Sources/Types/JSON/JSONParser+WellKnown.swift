@@ -12,13 +12,13 @@ extension JSONParser {
         case .timestamp:
             let text = try readText(type)
             guard let time = TimestampText.read(text.bytes) else {
-                throw MessageError("\"\(text.string)\" is not a time as in RFC 3339")
+                throw MessageError("\"\(text.shown)\" is not a time as in RFC 3339")
             }
             try set(time, in: message, type)
         case .duration:
             let text = try readText(type)
             guard let time = DurationText.read(text.bytes) else {
-                throw MessageError("\"\(text.string)\" is not a duration, as 1.5s is")
+                throw MessageError("\"\(text.shown)\" is not a duration, as 1.5s is")
             }
             try set(time, in: message, type)
         case .fieldMask: try readMask(into: message, type)
@@ -57,7 +57,7 @@ extension JSONParser {
         while start <= bytes.count {
             let end = bytes.firstIndex(of: UInt8(ascii: ","), from: start) ?? bytes.count
             guard let path = FieldMaskText.snakeCase(bytes.extracting(start..<end)) else {
-                throw MessageError("\"\(text.string)\" is not a list of paths in lowerCamelCase")
+                throw MessageError("\"\(text.shown)\" is not a list of paths in lowerCamelCase")
             }
             try list?.append(Value(text: arena.copy(path.span)), in: arena)
             start = end + 1
@@ -126,11 +126,13 @@ extension JSONParser {
         while try reader.hasMore(before: UInt8(ascii: "}"), isFirst: isFirst) {
             isFirst = false
             let isType = try reader.name().bytes.equals("@type")
-            if isType, try reader.peek() == UInt8(ascii: "\"") { return try reader.string() }
+            if isType, try reader.peek() == UInt8(ascii: "\"") {
+                // An Any in an Any in an Any, each with its type at the end, would be read as many times.
+                reread += reader.position - start
+                guard reread <= 4 * reader.count else { throw MessageError("\"@type\" has to come first here") }
+                return try reader.string()
+            }
             try reader.skip(depth)
-            // An Any in an Any in an Any, each with its type at the end, would be read as many times.
-            reread += reader.position - start
-            guard reread <= 4 * reader.count else { throw MessageError("\"@type\" has to come first here") }
         }
         guard isFirst else { throw MessageError("an Any has no \"@type\"") }
         return nil
@@ -154,7 +156,7 @@ extension JSONParser {
                 try read(into: content, type, depth)
             } else {
                 guard dropsUnknown, !hasValue || !name.bytes.equals("value") else {
-                    throw MessageError("no field \"\(name.string)\"")
+                    throw MessageError("no field \"\(name.shown)\"")
                 }
                 try reader.skip(depth)
             }

@@ -55,7 +55,7 @@ struct JSONParser: ~Escapable {
                 continue
             }
             guard let field = field(name.bytes, type) else {
-                guard dropsUnknown else { throw MessageError("no field \"\(name.string)\"") }
+                guard dropsUnknown else { throw MessageError("no field \"\(name.shown)\"") }
                 try reader.skip(depth)
                 continue
             }
@@ -63,7 +63,7 @@ struct JSONParser: ~Escapable {
                 guard seen.insert(field) else { throw MessageError("the field comes twice") }
                 try readField(field, of: message, depth, &seen)
             } catch {
-                throw error.of(type).within(name.string)
+                throw error.of(type).within(name.shown)
             }
         }
     }
@@ -154,9 +154,10 @@ struct JSONParser: ~Escapable {
             do throws(MessageError) {
                 let key = try JSONScalar.key(name, entry[0])
                 if let map, map.has(key) { throw MessageError("the key comes twice") }
-                if let value = try readElement(entry[1], depth) { try map?.insert(value, for: key, in: arena) }
+                // An entry is a message of its own in the wire format.
+                if let value = try readElement(entry[1], depth + 1) { try map?.insert(value, for: key, in: arena) }
             } catch {
-                throw error.within(name.string)
+                throw error.within(name.shown)
             }
         }
     }
@@ -202,7 +203,7 @@ struct JSONParser: ~Escapable {
         let text = try reader.string()
         if let number = field.number(ofValue: text) { return Value(int32: number) }
         if dropsUnknown { return nil }
-        throw MessageError("\"\(text.string)\" is not a value of the type \(JSONScalar.name(of: field))")
+        throw MessageError("\"\(text.shown)\" is not a value of the type \(JSONScalar.name(of: field))")
     }
 }
 

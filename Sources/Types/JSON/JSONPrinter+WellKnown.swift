@@ -56,7 +56,7 @@ extension JSONPrinter {
             for index in 0..<list.count {
                 let path = list[index].text
                 guard let text = FieldMaskText.lowerCamelCase(path.bytes) else {
-                    throw MessageError("the path \"\(path.string)\" is the same as no other in JSON")
+                    throw MessageError("the path \"\(path.shown)\" is the same as no other in JSON")
                 }
                 if index > 0 { output.append(",") }
                 output.append(text)
@@ -72,6 +72,7 @@ extension JSONPrinter {
         let inner = try AnyURL.type(name, types)
         let content = try Message(inner, in: arena)
         try MessageWire.read(bytes.bytes, into: content, inner, types, arena, depth + 1)
+        try MessageWire.checkRequired(content, inner, types)
         output.append("{\"@type\":")
         output.append(json: name)
         var isFirst = false
@@ -95,9 +96,9 @@ enum AnyURL {
     static func type(_ url: Span<UInt8>, _ types: TypeSet) throws(MessageError) -> MessageType {
         var start = url.count
         while start > 0, url[start - 1] != UInt8(ascii: "/") { start -= 1 }
-        guard start > 0 else { throw MessageError("\"\(url.string)\" is not the URL of a type") }
+        guard start > 0 else { throw MessageError("\"\(url.shown)\" is not the URL of a type") }
         guard let type = types.message(named: url.extracting(start...)) else {
-            throw MessageError("the type \(url.extracting(start...).string) is not known")
+            throw MessageError("the type \(url.extracting(start...).shown) is not known")
         }
         return type
     }

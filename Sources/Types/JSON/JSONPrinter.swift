@@ -95,9 +95,10 @@ struct JSONPrinter {
                 writeKey(item.key, entry[0])
                 output.append(":")
                 do throws(MessageError) {
-                    try writeSingle(item.value, entry[1], depth)
+                    // An entry is a message of its own in the wire format.
+                    try writeSingle(item.value, entry[1], depth + 1)
                 } catch {
-                    throw error.within(item.key.keyText(entry[0]))
+                    throw error.within(item.key.keyText(entry[0]).shown)
                 }
                 try checkSize()
             }
@@ -166,7 +167,8 @@ struct JSONPrinter {
     }
 
     private func write(digits: String) {
-        output.append(text: digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
+        // Some readers take -0 for an integer, which has no sign then.
+        output.append(text: digits.hasSuffix(".0") && digits != "-0.0" ? String(digits.dropLast(2)) : digits)
     }
 
     private func write(notFinite value: Double) {

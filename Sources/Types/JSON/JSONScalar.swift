@@ -20,9 +20,9 @@ enum JSONScalar {
         }
         if !isQuoted || bytes.count > 0 && JSONNumberText.length(bytes) == bytes.count {
             if let value = value(bytes, field) { return value }
-            throw MessageError("\(text.string) is out of the range of \(name(of: field))")
+            throw MessageError("\(text.shown) is out of the range of \(name(of: field))")
         }
-        throw MessageError("\"\(text.string)\" is not a value of the type \(name(of: field))")
+        throw MessageError("\"\(text.shown)\" is not a value of the type \(name(of: field))")
     }
 
     private static func special(_ text: Span<UInt8>) -> Double? {
@@ -55,7 +55,7 @@ enum JSONScalar {
             let bytes = name.bytes
             if bytes.equals("true") { return Value(bool: true) }
             if bytes.equals("false") { return Value(bool: false) }
-            throw MessageError("\"\(name.string)\" is not a value of the type bool")
+            throw MessageError("\"\(name.shown)\" is not a value of the type bool")
         default: return try number(name, field, isQuoted: true)
         }
     }

@@ -110,8 +110,11 @@ enum DurationText {
     private static let range: ClosedRange<Int64> = -315_576_000_000...315_576_000_000
 
     static func text(_ time: SecondsAndNanos) -> String? {
+        let isAtBound = time.seconds.magnitude == range.upperBound.magnitude && time.nanos != 0
         let isOfOneSign = time.seconds == 0 || time.nanos == 0 || (time.seconds < 0) == (time.nanos < 0)
-        guard range ~= time.seconds, -1_000_000_000 < time.nanos, time.nanos < 1_000_000_000, isOfOneSign else {
+        guard range ~= time.seconds, -1_000_000_000 < time.nanos, time.nanos < 1_000_000_000, isOfOneSign,
+            !isAtBound
+        else {
             return nil
         }
         let sign = time.seconds < 0 || time.nanos < 0 ? "-" : ""
