@@ -121,7 +121,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             .choices(WireCodec.allCases.map(\.rawValue)),
             """
             The codecs that the upstream understands. Martlet converts messages in another codec to the first one, \
-            by their `types`. Without `codecs` messages pass as they are. Needs `speaks` with gRPC or gRPC-Web.
+            by their `types`. Without `codecs` messages pass as they are. Needs `speaks`.
             """
         ),
         Option("timeouts", .section(timeoutOptions), "The time limits of calls and connections."),
@@ -285,12 +285,7 @@ public struct UpstreamSettings: Equatable, Sendable {
     private static func readCodecs(_ section: Section, _ protocols: [WireProtocol]) -> [WireCodec] {
         section.reportIfEmpty("codecs", write: "the codecs that the upstream understands, for example [proto]")
         let codecs = section.strings("codecs").compactMap(WireCodec.init)
-        if !codecs.isEmpty, protocols.isEmpty || protocols.contains(.connect) {
-            section.report(
-                "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it",
-                at: "codecs"
-            )
-        }
+        if !codecs.isEmpty, protocols.isEmpty { section.reportUnused("codecs", without: "speaks") }
         return codecs
     }
 }

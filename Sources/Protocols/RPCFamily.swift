@@ -23,18 +23,21 @@ extension RPCProtocol {
 
     /// What an upstream is spoken to in for a caller of this protocol: in the same, if the upstream understands it.
     ///
-    /// - Parameter families: what the upstream understands; of those that the caller does not speak, the first is used.
+    /// - Parameters:
+    ///   - families: what the upstream understands; of those that the caller does not speak, the first is used.
+    ///   - isUnary: whether the method has one message each way, if that is known.
     /// - Returns: the protocol of the upstream.
     /// - Throws: an error with the code `unimplemented` for a call that cannot be translated.
-    public func translated(for families: [RPCFamily]) throws(RPCError) -> RPCProtocol {
+    public func translated(for families: [RPCFamily], isUnary: () -> Bool?) throws(RPCError) -> RPCProtocol {
         guard let family, let first = families.first, !families.contains(family) else { return self }
         switch first {
         case .grpc: return .grpc
         case .grpcWeb: return .grpcWeb
         case .connect:
+            if let isUnary = isUnary() { return isUnary ? .connectUnary : .connectStream }
             throw RPCError(
                 .unimplemented,
-                "it speaks Connect, which tells unary calls from streams; Martlet does not know which this method is"
+                "it speaks Connect, which tells unary calls from streams, and Martlet does not know the types of the method"
             )
         }
     }

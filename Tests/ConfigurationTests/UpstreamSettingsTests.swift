@@ -81,14 +81,8 @@ import Time
 
     @Test(arguments: [
         ("speaks: grpc, codecs: proto", ""), ("speaks: [grpc_web, grpc], codecs: [json, proto]", ""),
-        (
-            "codecs: proto",
-            "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it"
-        ),
-        (
-            "speaks: connect, codecs: proto",
-            "\"codecs\" needs an upstream that speaks gRPC or gRPC-Web; write \"speaks: grpc\" beside it"
-        ),
+        ("speaks: connect, codecs: proto", ""),
+        ("codecs: proto", "\"codecs\" has no effect without \"speaks\"; add \"speaks\", or remove it"),
         (
             "speaks: grpc, codecs: []",
             "\"codecs\" is an empty list; write the codecs that the upstream understands, for example [proto], or remove it"

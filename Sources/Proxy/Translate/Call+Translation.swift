@@ -14,7 +14,7 @@ extension Call {
     func chooseProtocol(_ upstream: Upstream) -> RPCError? {
         guard !upstream.families.isEmpty else { return nil }
         do throws(RPCError) {
-            upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families)
+            upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
             upstreamLeg.conversion = try conversion(for: upstream)
         } catch {
             return error.named("upstream \(upstream.settings.name)")
@@ -27,6 +27,12 @@ extension Call {
         return nil
     }
 
+    /// The method that the request calls, if its types are known.
+    private var methodType: MethodType? {
+        let request = request
+        return generation.types?.set.method(path: request.path)
+    }
+
     /// How the messages are converted for an upstream; none if it understands them.
     private func conversion(for upstream: Upstream) throws(RPCError) -> MessageConversion? {
         guard let wanted = upstream.settings.codecs.first, rpcProtocol.family != nil,
@@ -35,8 +41,8 @@ extension Call {
         guard upstreamLeg.codec != .other else {
             throw RPCError(.unimplemented, "it does not understand the codec of the messages, nor does Martlet")
         }
-        let request = request
-        guard let types = generation.types, let method = types.set.method(path: request.path) else {
+        guard let types = generation.types, let method = methodType else {
+            let request = request
             throw RPCError(
                 .unimplemented,
                 "it understands \(wanted.rawValue) only, and Martlet does not know the types of \(request.path.string)"
@@ -63,6 +69,8 @@ extension TranslationLabel {
         case (.connect, .grpc): self = .connectToGRPC
         case (.connect, .grpcWeb): self = .connectToGRPCWeb
         case (.grpc, .grpcWeb): self = .grpcToGRPCWeb
+        case (.grpc, .connect): self = .grpcToConnect
+        case (.grpcWeb, .connect): self = .grpcWebToConnect
         case (.grpcWeb, .grpc): self = .grpcWebToGRPC
         default: return nil
         }

@@ -7,9 +7,11 @@ internal import RPC
 extension HTTPHead {
     private static let contentType = FieldName("content-type")
     private static let webMark = FieldName("x-grpc-web")
-    private static let ofConnect = ["connect-protocol-version", "connect-timeout-ms"].map { FieldName($0) }
+    private static let connectVersion = FieldName("connect-protocol-version")
+    private static let ofConnect = [connectVersion, FieldName("connect-timeout-ms")]
+    private static let ofGRPC = [FieldName("grpc-timeout")]
 
-    /// Makes the head of a request from `caller` one of gRPC or gRPC-Web.
+    /// Makes the head of a request from `caller` one in the protocol of its upstream.
     ///
     /// - Returns: the name of the codec of the caller's messages.
     @discardableResult
@@ -19,9 +21,13 @@ extension HTTPHead {
         set(Self.contentType, upstream.contentType(codec.span).span)
         move(caller.encodingName, to: upstream.encodingName)
         translateAccepted(from: caller, to: upstream)
-        for name in Self.ofConnect { remove(name) }
+        for name in upstream.family == .connect ? Self.ofGRPC : Self.ofConnect { remove(name) }
         remove(Self.webMark)
-        if upstream == .grpcWeb { add(Self.webMark, Array("1".utf8).span) }
+        switch upstream.family {
+        case .grpcWeb: add(Self.webMark, Array("1".utf8).span)
+        case .connect: set(Self.connectVersion, Array("1".utf8).span)
+        case .grpc, nil: break
+        }
         acceptsTrailers = upstream == .grpc
         contentLength = nil
         return codec
@@ -59,7 +65,7 @@ extension HTTPHead {
         if !names.isEmpty { add(upstream.acceptName, names.readable) }
     }
 
-    /// Makes the head of a response in gRPC or gRPC-Web one for `caller`, with messages in the same codec.
+    /// Makes the head of a response one for `caller`, with messages in this codec.
     func translateResponse(from upstream: RPCProtocol, to caller: RPCProtocol, codec: Span<UInt8>) {
         status = 200
         setReason(Span())
@@ -69,7 +75,7 @@ extension HTTPHead {
         contentLength = nil
     }
 
-    /// Removes what says how messages are compressed, which are not when converted.
+    /// Removes what says how messages are compressed.
     func removeEncoding(_ rpcProtocol: RPCProtocol) {
         remove(rpcProtocol.encodingName)
     }

@@ -41,7 +41,14 @@ struct TranslatedEnd {
         self.error = error
     }
 
-    private static func message(of conclusion: Conclusion, wasSaid: Bool, status: Int) -> String {
+    /// Takes what an upstream has said in Connect.
+    init(connect error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
+        self.error = error
+        self.trailers = trailers
+        fields = trailers + CallerSide.grpcFields(error)
+    }
+
+    static func message(of conclusion: Conclusion, wasSaid: Bool, status: Int) -> String {
         if case .code(_, let message) = conclusion, wasSaid || !message.isEmpty {
             return String(decoding: message, as: UTF8.self)
         }

@@ -5,23 +5,27 @@ internal import Protocols
 internal import RPC
 internal import Time
 
-/// An exchange in gRPC or gRPC-Web, for an attempt of a call whose caller speaks something else.
+/// An exchange in another protocol or codec than that of the caller, for an attempt of its call.
 ///
 /// It stands between the attempt and the stream of the connection, at the border to the upstream: the chain, retries and
 /// the record see the protocol of the caller alone. This file has the way of the request, TranslatedStream+Response.swift
-/// that of the response. Both sides let go of it as they do of an HTTPStream.
+/// and +End that of the response. Both sides let go of it as they do of an HTTPStream.
 final class TranslatedStream: HTTPStream {
     let attempt: Attempt
     let worker: Worker
     /// What the caller speaks.
     let caller: RPCProtocol
-    /// What the upstream speaks: gRPC or gRPC-Web.
+    /// What the upstream speaks.
     let upstream: RPCProtocol
     private var stream: (any HTTPStream)?
     /// How messages are converted, if the upstream does not understand their codec.
     let conversion: MessageConversion?
     private var request: RequestTranslator?
     private var converter: RequestConverter?
+    /// Where the upstream takes a message without its envelope.
+    private var extractor: MessageExtractor?
+    /// The head of the request, while it waits for that envelope.
+    private var requestHead: HTTPHead?
     /// A message of the request that is not whole.
     private var requestQueue: ByteQueue?
     /// The same, while messages are converted.
@@ -86,10 +90,14 @@ final class TranslatedStream: HTTPStream {
         let body = worker.acquireQueue()
         request.begin(length: length, into: body)
         if let message { body.append(message) }
-        let isWhole = end && body.isEmpty
-        stream?.send(head: translated, end: isWhole)
-        worker.release(translated)
+        let isWhole = end && body.isEmpty && upstream.hasEnvelopes
         self.request = request
+        if upstream.hasEnvelopes {
+            stream?.send(head: translated, end: isWhole)
+            worker.release(translated)
+        } else {
+            (requestHead, extractor) = (translated, MessageExtractor())
+        }
         if !isWhole { pass(body, end: end) }
         worker.release(body)
     }
@@ -97,7 +105,7 @@ final class TranslatedStream: HTTPStream {
     func send(body: Span<UInt8>) {
         // The message of a GET is in its query; bytes behind it would pass for another one.
         guard var request, caller != .connectGet else { return }
-        if request.passes, converter == nil { stream?.send(body: body); return }
+        if request.passes, converter == nil, extractor == nil { stream?.send(body: body); return }
         self.request = nil
         let output = worker.acquireQueue()
         do throws(RPCError) {
@@ -124,21 +132,31 @@ final class TranslatedStream: HTTPStream {
 
     /// Sends envelopes to the upstream, with their messages in its codec.
     private func pass(_ envelopes: ByteQueue, end: Bool) {
-        guard converter != nil else { return send(envelopes.readable, end: end) }
-        let output = worker.acquireQueue()
+        guard converter != nil || extractor != nil else { return send(envelopes.readable, end: end) }
+        let (converted, output) = (worker.acquireQueue(), worker.acquireQueue())
         do throws(RPCError) {
-            try converter?.add(envelopes.readable, on: worker, into: output)
+            try converter?.add(envelopes.readable, on: worker, into: converted)
             if end, converter?.canEnd == false {
                 throw RPCError(.invalidArgument, "the request ends in the middle of a message")
             }
-            send(output.readable, end: end)
+            let ready = converter == nil ? envelopes : converted
+            try extractor?.add(ready.readable, into: output)
+            if end { try extractor?.end() }
+            send((extractor == nil ? ready : output).readable, end: end)
         } catch {
             fail(.untranslatedRequest(error))
         }
+        worker.release(converted)
         worker.release(output)
     }
 
     private func send(_ bytes: Span<UInt8>, end: Bool) {
+        if let envelope = extractor?.envelope, let head = requestHead.take() {
+            head.contentLength = Int(envelope.length)
+            if envelope.flags & Envelope.compressed == 0 { head.removeEncoding(upstream) }
+            stream?.send(head: head, end: false)
+            worker.release(head)
+        }
         if !bytes.isEmpty { stream?.send(body: bytes) }
         if end { stream?.sendEnd(trailers: nil) }
     }
@@ -156,7 +174,8 @@ final class TranslatedStream: HTTPStream {
 
     /// Nothing more is sent or comes.
     func release() {
-        (request, converter) = (nil, nil)
+        (request, converter, extractor) = (nil, nil, nil)
+        if let head = requestHead.take() { worker.release(head) }
         if let queue = requestQueue.take() { worker.release(queue) }
         if let queue = converterQueue.take() { worker.release(queue) }
         response.release(to: worker.context)

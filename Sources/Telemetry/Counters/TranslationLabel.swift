@@ -1,8 +1,8 @@
 /// From which protocol of a caller into which of an upstream a call was translated: the labels `from` and `to`.
 public enum TranslationLabel: UInt8, CaseIterable, Sendable {
     case connectToGRPC, connectToGRPCWeb
-    case grpcToGRPCWeb
-    case grpcWebToGRPC
+    case grpcToGRPCWeb, grpcToConnect
+    case grpcWebToGRPC, grpcWebToConnect
 
     /// The values of the labels.
     public var labels: (from: StaticString, to: StaticString) {
@@ -10,7 +10,9 @@ public enum TranslationLabel: UInt8, CaseIterable, Sendable {
         case .connectToGRPC: ("connect", "grpc")
         case .connectToGRPCWeb: ("connect", "grpc_web")
         case .grpcToGRPCWeb: ("grpc", "grpc_web")
+        case .grpcToConnect: ("grpc", "connect")
         case .grpcWebToGRPC: ("grpc_web", "grpc")
+        case .grpcWebToConnect: ("grpc_web", "connect")
         }
     }
 }

@@ -1,39 +1,20 @@
-import Bytes
-import Glibc
 import HTTP2Kit
-import RPC
 import Testing
 import Time
 
 /// Calls whose upstream understands another codec, byte by byte.
 @Suite struct ConversionTests {
-    // package pkg; message M { string name = 1; int64 count = 2; } service Service { rpc Say(M) returns (M); }
-    private static let set = """
-        CmkKCXBrZy5wcm90bxIDcGtnIi0KAU0SEgoEbmFtZRgBIAEoCVIEbmFtZRIUCgVjb3VudBgCIAEoA1IFY291bnQyIAoHU2VydmljZRIVCgNTYXkSBi5w\
-        a2cuTRoGLnBrZy5NYgZwcm90bzM=
-        """
     private static let proto: Frame.Fields = ["content-type": "application/grpc+proto"]
     private static let ok = Frame.headers(1, ["grpc-status": "0"], end: true)
     /// `{name: "a"}`, and `{count: 7}`.
     private static let (named, counted) = ("\n\u{1}a", "\u{10}\u{7}")
-
-    /// Where the types are.
-    private static let path: String = {
-        let path = "/tmp/martlet-types-\(getpid()).binpb"
-        let text = Array(set.utf8)
-        let bytes = Base64.decode(text.span) ?? []
-        let descriptor = unsafe open(path, O_CREAT | O_WRONLY | O_TRUNC, 0o600)
-        precondition(unsafe write(descriptor, bytes, bytes.count) == bytes.count)
-        close(descriptor)
-        return path
-    }()
 
     private func configuration(_ more: String = "", limits: String = "") -> String {
         """
         listeners: [{address: "127.0.0.1:8080", proxy_status: off\(limits)}]
         upstreams: {default: {url: "h2c://127.0.0.1:9000", speaks: grpc, codecs: [proto]}}
         interceptors: [\(more)]
-        types: {files: ["\(Self.path)"]}
+        types: {files: ["\(TestTypes.path)"]}
         """
     }
 

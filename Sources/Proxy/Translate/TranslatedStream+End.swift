@@ -1,0 +1,194 @@
+internal import Bytes
+internal import Compressors
+internal import HTTP
+internal import Protocols
+internal import RPC
+
+/// How a call ends for its caller.
+extension TranslatedStream {
+    /// The frame that ends the body; one that cannot be decompressed says nothing.
+    func endCame(_ payload: Span<UInt8>, _ flags: UInt8) {
+        guard flags & Envelope.compressed != 0 else {
+            response.endFields = endFields(payload)
+            return
+        }
+        let plain = worker.acquireQueue()
+        response.endFields = []
+        let compression = response.compression
+        if Compressor.supports(compression), compression != .identity,
+            (try? worker.compressor.decompress(payload, from: compression, into: plain, limit: messageLimit)) != nil
+        {
+            response.endFields = endFields(plain.readable)
+            response.reader.end(decompressed: plain.readable)
+        }
+        worker.release(plain)
+    }
+
+    private func endFields(_ payload: Span<UInt8>) -> [(name: [UInt8], value: [UInt8])] {
+        upstream.family == .connect ? ConnectEnd.metadata(payload) : TrailerLines.fields(of: payload)
+    }
+
+    /// The response is over; `head` is there if it has not gone out.
+    func finish(_ head: HTTPHead?, _ conclusion: Conclusion, trailers: HTTPHead?) {
+        if upstream.hasEnvelopes, response.reader.hasMessages, response.messages?.isBetweenMessages != true {
+            if let head { worker.release(head) }
+            return fail(.untranslatedResponse(RPCError(.internal, "the response ends in the middle of a message")))
+        }
+        guard let end = end(conclusion, trailers) else {
+            if let head { worker.release(head) }
+            return
+        }
+        if !caller.hasEnvelopes, let head {
+            finishUnary(head, end)
+        } else if let head, end.error == nil, let message = response.message.take() {
+            finishWithMessage(head, message, end)
+        } else if let head {
+            finishWithoutMessages(head, end)
+        } else {
+            finishStream(end)
+        }
+        release()
+    }
+
+    /// How the call has ended; none if the message that came last cannot be converted, which is how it ends then.
+    private func end(_ conclusion: Conclusion, _ trailers: HTTPHead?) -> TranslatedEnd? {
+        guard upstream.family == .connect else {
+            return TranslatedEnd(
+                conclusion,
+                arrived: arrived(trailers),
+                status: response.status,
+                messages: caller.hasEnvelopes ? nil : response.reader.messages
+            )
+        }
+        let error = ConnectEnd.error(
+            upstream.hasEnvelopes ? conclusion : bareConclusion(conclusion),
+            status: response.status
+        )
+        let trailers = response.headFields + (response.endFields ?? [])
+        if error == nil, !upstream.hasEnvelopes, !bareMessageCame() { return nil }
+        return TranslatedEnd(connect: error, trailers: trailers)
+    }
+
+    /// The outcome with the JSON of an error, which may be compressed.
+    private func bareConclusion(_ conclusion: Conclusion) -> Conclusion {
+        let code = conclusion.code(fromName: nil)
+        guard code != .ok, response.compression != .identity, let body = response.message,
+            Compressor.supports(response.compression)
+        else { return conclusion }
+        let plain = worker.acquireQueue()
+        defer { worker.release(plain) }
+        do throws(DecompressionError) {
+            let compression = response.compression
+            try worker.compressor.decompress(body.readable, from: compression, into: plain, limit: messageLimit)
+        } catch {
+            return conclusion
+        }
+        return .json(plain.readable.array, fallback: code, isEndStream: false)
+    }
+
+    /// The bare message is whole; it is converted if it has to be.
+    ///
+    /// - Returns: whether it could be.
+    private func bareMessageCame() -> Bool {
+        let message = response.message ?? worker.acquireQueue()
+        response.message = message
+        response.isCompressed = response.compression != .identity && !message.isEmpty
+        guard let conversion else { return true }
+        let converted = worker.acquireQueue()
+        do throws(RPCError) {
+            try conversion.append(message.readable, response.compression, .response, on: worker, to: converted)
+        } catch {
+            worker.release(converted)
+            fail(.untranslatedResponse(error))
+            return false
+        }
+        worker.release(message)
+        (response.message, response.isCompressed) = (converted, false)
+        return true
+    }
+
+    /// The trailers: of those that have stood in the head, the outcome counts if none comes later.
+    private func arrived(_ trailers: HTTPHead?) -> [(name: [UInt8], value: [UInt8])] {
+        guard let fields = response.endFields ?? trailers?.pairs else { return response.headFields }
+        return fields + response.headFields.filter { !TranslatedEnd.outcome.contains($0.name) }
+    }
+
+    /// A Connect response with one message, or with the JSON of an error.
+    private func finishUnary(_ head: HTTPHead, _ end: TranslatedEnd) {
+        translate(head)
+        if end.error != nil || !response.isCompressed { head.remove(Self.contentEncoding) }
+        for (name, value) in end.trailers { head.add(name: (Array("trailer-".utf8) + name).span, value: value.span) }
+        let body = unaryBody(head, end.error)
+        head.contentLength = body.count
+        let isEmpty = body.isEmpty
+        attempt.received(head: head, end: isEmpty)
+        if !isEmpty {
+            attempt.received(body: body.readable)
+            attempt.receivedEnd(trailers: nil)
+        }
+        worker.release(body)
+    }
+
+    /// The message, or the JSON of the error, of which the head says what it is.
+    private func unaryBody(_ head: HTTPHead, _ error: RPCError?) -> ByteQueue {
+        guard let error else { return response.message.take() ?? worker.acquireQueue() }
+        let own = caller.callerSide.response(to: error, requestContentType: Span())
+        head.status = own.status
+        head.set(Self.contentType, Array("application/json".utf8).span)
+        let body = worker.acquireQueue()
+        body.append(own.body)
+        return body
+    }
+
+    /// The one message of a success goes in an envelope.
+    private func finishWithMessage(_ head: HTTPHead, _ message: ByteQueue, _ end: TranslatedEnd) {
+        translate(head)
+        attempt.received(head: head, end: false)
+        if !attempt.isOver {
+            let envelope = worker.acquireQueue()
+            envelope.append(enveloping: message.readable, flags: response.isCompressed ? Envelope.compressed : 0)
+            deliver(envelope.readable)
+            worker.release(envelope)
+        }
+        worker.release(message)
+        if !attempt.isOver { finishStream(end) }
+    }
+
+    /// The head is all there is, or all that was of use.
+    private func finishWithoutMessages(_ head: HTTPHead, _ end: TranslatedEnd) {
+        translate(head)
+        head.remove(Self.contentEncoding)
+        guard caller != .grpc else {
+            for (name, value) in end.fields { head.add(name: name.span, value: value.span) }
+            return attempt.received(head: head, end: true)
+        }
+        attempt.received(head: head, end: false)
+        if !attempt.isOver { finishStream(end) }
+    }
+
+    /// The end of a stream whose messages have gone out.
+    private func finishStream(_ end: TranslatedEnd) {
+        switch caller {
+        case .grpc:
+            let trailers = worker.acquireHead()
+            for (name, value) in end.fields { trailers.add(name: name.span, value: value.span) }
+            attempt.receivedEnd(trailers: trailers)
+            worker.release(trailers)
+        default:
+            let isConnect = caller == .connectStream
+            let error = isConnect ? end.error.map { CallerSide.EndError.made($0) } : nil
+            let frame = caller.callerSide.endFrame(error: error, fields: isConnect ? end.trailers : end.fields)
+            attempt.received(body: frame.span)
+            if !attempt.isOver { attempt.receivedEnd(trailers: nil) }
+        }
+    }
+
+    func translate(_ head: HTTPHead) {
+        let codec = codec
+        head.translateResponse(from: upstream, to: caller, codec: codec.span)
+        if conversion != nil { head.removeEncoding(caller) }
+    }
+
+    private static let contentType = FieldName("content-type")
+    private static let contentEncoding = FieldName("content-encoding")
+}
