@@ -12,7 +12,6 @@ enum Messages {
         else { fail("the types are in Fuzz/Corpus/types/kinds") }
         return types
     }()
-    private static let codec = MessageCodec()
 
     /// The first byte says the type, and whether what follows is JSON.
     static func run(_ input: Span<UInt8>) {
@@ -44,7 +43,7 @@ enum Messages {
     private static func json(of message: Span<UInt8>, _ type: MessageType) -> [UInt8]? {
         let output = ByteQueue()
         do throws(MessageError) {
-            _ = try codec.appendJSON(of: message, type, types, limit: limit, to: output)
+            _ = try MessageCodec().appendJSON(of: message, type, types, limit: limit, to: output)
         } catch {
             demand(!error.description.isEmpty, "an error has words")
             return nil
@@ -55,7 +54,7 @@ enum Messages {
     private static func wire(of text: Span<UInt8>, _ type: MessageType) -> [UInt8]? {
         let output = ByteQueue()
         do throws(MessageError) {
-            try codec.appendMessage(ofJSON: text, type, types, limit: limit, to: output)
+            try MessageCodec().appendMessage(ofJSON: text, type, types, limit: limit, to: output)
         } catch {
             demand(!error.description.isEmpty, "an error has words")
             return nil
