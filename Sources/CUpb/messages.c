@@ -70,6 +70,8 @@ bool martlet_message_set(void *message, const void *field, martlet_value value, 
     return upb_Message_SetFieldByDef(message, field, to_upb(value), martlet_arena_inside(arena));
 }
 
+void martlet_message_clear(void *message, const void *field) { upb_Message_ClearFieldByDef(message, field); }
+
 void *martlet_message_make(void *message, const void *field, martlet_arena *arena) {
     return upb_Message_Mutable(message, field, martlet_arena_inside(arena)).msg;
 }

@@ -61,6 +61,59 @@ extension JSONValue {
         }
     }
 
+    /// Sets the value in a place, and makes the objects on the way that are missing; a list has no new places.
+    ///
+    /// - Returns: whether the place could be made.
+    @discardableResult
+    public mutating func set(_ pointer: JSONPointer, to value: JSONValue) -> Bool {
+        set(pointer.tokens[...], to: value)
+    }
+
+    private mutating func set(_ tokens: ArraySlice<String>, to value: JSONValue) -> Bool {
+        guard let token = tokens.first else {
+            self = value
+            return true
+        }
+        switch self {
+        case .array(var items):
+            var isSet = true
+            for index in items.indices where token == "*" || token == String(index) {
+                isSet = items[index].set(tokens.dropFirst(), to: value) && isSet
+            }
+            self = .array(items)
+            return isSet
+        case .object(var members):
+            let index = members.firstIndex { token.isSame(as: $0.name) } ?? members.endIndex
+            if index == members.endIndex { members.append(Member(token, .object([]))) }
+            let isSet = members[index].value.set(tokens.dropFirst(), to: value)
+            self = .object(members)
+            return isSet
+        default: return false
+        }
+    }
+
+    /// Removes the value in a place, if there is one; a `*` on the way stands for each item and each member.
+    public mutating func remove(_ pointer: JSONPointer) {
+        remove(pointer.tokens[...])
+    }
+
+    private mutating func remove(_ tokens: ArraySlice<String>) {
+        guard let token = tokens.first else { return }
+        let rest = tokens.dropFirst()
+        switch self {
+        case .array(var items):
+            for index in items.indices where token == "*" || token == String(index) { items[index].remove(rest) }
+            self = .array(items)
+        case .object(var members):
+            if rest.isEmpty { members.removeAll { token == "*" || token.isSame(as: $0.name) } }
+            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
+                members[index].value.remove(rest)
+            }
+            self = .object(members)
+        default: return
+        }
+    }
+
     private func child(_ token: String) -> JSONValue? {
         guard case .array(let items) = self else { return self[token] }
         guard let index = Int(token), token == String(index), items.indices.contains(index) else { return nil }

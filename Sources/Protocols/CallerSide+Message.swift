@@ -19,10 +19,21 @@ extension CallerSide {
             let asked = codec == .proto ? "proto" : "another codec"
             throw RPCError(.unimplemented, "the configured response is JSON, but the caller uses \(asked)")
         }
+        return response(encoded: json, codec: .json, requestContentType: requestContentType)
+    }
+
+    /// The successful response of one message, given in the codec of the caller.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - codec: its codec.
+    ///   - requestContentType: the value of the request's `content-type`, which an enveloped response keeps.
+    /// - Returns: the whole response.
+    public func response(encoded message: [UInt8], codec: Codec, requestContentType: Span<UInt8>) -> LocalResponse {
         guard rpcProtocol.hasEnvelopes else {
-            return LocalResponse(contentType: Array("application/json".utf8), body: json)
+            return LocalResponse(contentType: Array("application/\(codec)".utf8), body: message)
         }
-        return enveloped(json, contentType: requestContentType.mediaType.array)
+        return enveloped(message, contentType: requestContentType.mediaType.array)
     }
 
     private func enveloped(_ json: [UInt8], contentType: [UInt8]) -> LocalResponse {

@@ -103,6 +103,12 @@ struct FieldType: Sendable {
         return isKnown ? number : nil
     }
 
+    /// Whether both are of one oneof.
+    func isAlternative(to other: FieldType) -> Bool {
+        guard let oneof = unsafe oneof else { return false }
+        return unsafe oneof == other.oneof
+    }
+
     /// Whether it is an extension of this type.
     func isExtension(of type: MessageType) -> Bool {
         unsafe martlet_field_owner(definition) == type.definition

@@ -31,6 +31,11 @@ struct Message {
         guard unsafe martlet_message_set(pointer, field.definition, value.raw, arena.inside) else { throw .memory }
     }
 
+    /// Lets a field have no value.
+    func clear(_ field: FieldType) {
+        unsafe martlet_message_clear(pointer, field.definition)
+    }
+
     /// The message, list or map of a field, made if it is not there.
     func make(_ field: FieldType, in arena: MessageArena) throws(MessageError) -> Value {
         guard let made = unsafe martlet_message_make(pointer, field.definition, arena.inside) else { throw .memory }

@@ -76,6 +76,33 @@ public final class MessageCodec {
         try MessageWire.write(message, type, arena, into: output)
     }
 
+    /// Appends a message with changes, in which fields that its type does not have stay.
+    ///
+    /// - Parameters:
+    ///   - message: the message in the wire format.
+    ///   - edits: the changes, in their order.
+    ///   - type: its type, one of `types`.
+    ///   - types: the types that it may have in an Any, and its extensions.
+    ///   - limit: the most bytes that the message may have.
+    ///   - output: where it goes, if there is no error.
+    /// - Throws: an error for bytes that are no such message, and for values that have no place in it.
+    public func appendMessage(
+        _ message: Span<UInt8>,
+        changedBy edits: [MessageEdit],
+        _ type: MessageType,
+        _ types: TypeSet,
+        limit: Int,
+        to output: ByteQueue
+    ) throws(MessageError) {
+        defer { arena.empty() }
+        arena.setLimit(Self.memory(limit))
+        let read = try Message(type, in: arena)
+        try MessageWire.read(message, into: read, type, types, arena, 1)
+        let editor = MessageEditor(types: types, arena: arena, dropsUnknown: false)
+        for edit in edits { try editor.apply(edit.json, at: edit.tokens[...], read, type, 1) }
+        try MessageWire.write(read, type, arena, into: output)
+    }
+
     /// Even a small message needs its tables.
     private static func memory(_ limit: Int) -> Int {
         max(64 * 1024, min(limit, .max / 16) * expansion)

@@ -158,6 +158,7 @@ martlet_value martlet_message_get(const void *_Nonnull message, const void *_Non
 // Each false if the arena has no room.
 bool martlet_message_set(void *_Nonnull message, const void *_Nonnull field, martlet_value value,
                          martlet_arena *_Nonnull arena);
+void martlet_message_clear(void *_Nonnull message, const void *_Nonnull field);
 // The message, array or map of a field, made if it is not there yet.
 void *_Nullable martlet_message_make(void *_Nonnull message, const void *_Nonnull field, martlet_arena *_Nonnull arena);
 // The next extension that is there; `position` begins with SIZE_MAX.

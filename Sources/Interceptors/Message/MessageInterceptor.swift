@@ -1,15 +1,16 @@
 internal import Bytes
 internal import Configuration
+internal import Protocols
 internal import Proxy
 internal import RPC
 
-/// Looks at messages as bytes: requires things of them, replaces or drops them, writes them down.
+/// Looks at messages: requires things of them, changes, replaces or drops them, writes them down.
 struct MessagePlan: InterceptorPlan {
     static let kind = InterceptorKind(
         name: "message",
         summary: """
-            Writes the messages of a request or response to a log, checks them, and replaces or drops them, in \
-            this order. It sees messages without envelope and compression. Plain HTTP has no messages.
+            Writes the messages of a request or response to a log, checks them, and changes, replaces or drops \
+            them, in this order. It sees messages without envelope and compression. Plain HTTP has no messages.
             """,
         options: [
             Option(
@@ -50,7 +51,7 @@ struct MessagePlan: InterceptorPlan {
                 default: "false",
                 "Drops each message. A unary Connect call gets an empty message instead."
             ),
-        ],
+        ] + MessageChanges.options,
         plan: { MessagePlan($0, $1) }
     )
 
@@ -67,7 +68,10 @@ struct MessagePlan: InterceptorPlan {
     let requirements: MessageRequirements?
     let code: RPCCode
     let text: String?
+    let changes: MessageChanges?
     let replacement: [UInt8]?
+    /// Whether the replacement is JSON, which is to be in the codec of the call.
+    let isReplacementJSON: Bool
     let drops: Bool
 
     init(_ section: Section, _ context: BuildContext) {
@@ -81,6 +85,8 @@ struct MessagePlan: InterceptorPlan {
             ?? (isOnRequest ? .invalidArgument : .internal)
         text = section.string(ifGiven: "text")
         replacement = section.has("replace") ? Self.replacement(section.section("replace")) : nil
+        isReplacementJSON = section.has("replace") && section.section("replace").has("json")
+        changes = MessageChanges(section)
         drops = section.bool("drop")
         Self.check(section)
     }
@@ -91,12 +97,16 @@ struct MessagePlan: InterceptorPlan {
     }
 
     private static func check(_ section: Section) {
-        if !section.has("tee"), !section.has("require"), !section.has("replace"), !section.bool("drop") {
-            let advice = "add \"tee\", \"require\", \"replace\" or \"drop: true\""
+        let acts = ["tee", "require", "set", "remove", "replace"].contains { section.has($0) }
+        if !acts, !section.bool("drop") {
+            let advice = "add \"tee\", \"require\", \"set\", \"remove\", \"replace\" or \"drop: true\""
             section.diagnostics.report("the interceptor does nothing; \(advice)", at: section.mark)
         }
         if section.has("replace"), section.bool("drop") {
             section.reportConflict("replace", "drop")
+        }
+        for key in ["set", "remove"] where section.has(key) {
+            for other in ["replace", "drop"] where section.has(other) { section.reportConflict(key, other) }
         }
         for (key, needed) in [("code", "require"), ("text", "require"), ("tee_limit", "tee")]
         where section.has(key) && !section.has(needed) {
@@ -126,13 +136,35 @@ final class MessageInterceptor: Interceptor {
     }
 
     private func pass(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
-        tee?.write(payload, number: message.number, call)
-        if let error = plan.requirements?.error(of: payload) {
+        tee?.write(payload, message, call)
+        let error = plan.requirements?.error(
+            of: payload,
+            { message.json($0, call) },
+            unreadable: call.unreadableMessage
+        )
+        if let error {
             let direction = plan.isOnRequest ? "request" : "response"
             return .reject(RPCError(plan.code, plan.text ?? "message \(message.number) of the \(direction) \(error)"))
         }
-        if let replacement = plan.replacement { message.replace(with: replacement.span) }
+        do throws(RPCError) {
+            try plan.changes?.apply(to: payload, message, call)
+            if let replacement = plan.replacement {
+                var bytes = replacement
+                if plan.isReplacementJSON { bytes = try call.message(json: replacement.span, message.direction) }
+                message.replace(with: bytes.span)
+            }
+        } catch {
+            return .reject(RPCError(error.code == .unimplemented ? .unimplemented : plan.code, error.message))
+        }
         if plan.drops { message.drop() }
         return .next
+    }
+}
+
+extension Call {
+    /// What is wrong with a message that cannot be read as JSON.
+    fileprivate var unreadableMessage: String {
+        guard codec == .proto, rpcProtocol != .http else { return "is not valid JSON" }
+        return lacksMessageTypes ? "has a type that Martlet does not know" : "is not valid Protobuf"
     }
 }

@@ -86,7 +86,16 @@ struct MessageRequirements: Sendable {
     }
 
     /// What is wrong with a message: the end of a sentence about it, in which nothing of the message is quoted.
-    func error(of payload: Span<UInt8>) -> String? {
+    ///
+    /// - Parameters:
+    ///   - payload: the message.
+    ///   - json: reads it as JSON.
+    ///   - unreadable: what is wrong with it if that cannot be.
+    func error(
+        of payload: Span<UInt8>,
+        _ json: (Span<UInt8>) -> JSONValue? = { try? JSON.parse($0) },
+        unreadable: @autoclosure () -> String = "is not valid JSON"
+    ) -> String? {
         if let maxSize, payload.count > maxSize {
             return "is too large: \(payload.count) B, the maximum is \(maxSize) B"
         }
@@ -95,7 +104,7 @@ struct MessageRequirements: Sendable {
         }
         if let pattern, !pattern.matches(payload) { return "does not match the required pattern" }
         guard let requirements else { return nil }
-        guard let value = try? JSON.parse(payload) else { return "is not valid JSON" }
+        guard let value = json(payload) else { return unreadable() }
         let wrong = requirements.first { !Self.holds($0.test, value.value(at: $0.pointer)) }
         return wrong.map { "does not have the required value at \($0.name)" }
     }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import Documents
 internal import Proxy
 internal import Telemetry
 
@@ -30,14 +31,14 @@ final class MessageTee {
     }
 
     /// Writes a message, without what is to be kept out.
-    func write(_ payload: Span<UInt8>, number: Int, _ call: Call) {
+    func write(_ payload: Span<UInt8>, _ message: Message, _ call: Call) {
         let redactions = call.redactions
         sink.line(about: call) { line in
             line.field("direction", text: direction)
-            line.field("number", number: number)
+            line.field("number", number: message.number)
             line.field("bytes", number: payload.count)
             guard redactions.hasPointers else { return Self.write(payload, limit, to: &line) }
-            if let masked = redactions.masked(payload) {
+            if let masked = message.json(payload, call).map({ redactions.masked($0).bytes }) {
                 Self.write(masked.span, limit, to: &line)
             } else {
                 line.null("payload")

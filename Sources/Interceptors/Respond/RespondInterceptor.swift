@@ -74,6 +74,17 @@ final class RespondInterceptor: Interceptor {
     }
 
     private func response(_ json: [UInt8], _ call: Call, _ contentType: Span<UInt8>) throws(RPCError) -> LocalResponse {
-        try call.rpcProtocol.callerSide.response(message: json, codec: call.codec, requestContentType: contentType)
+        guard call.rpcProtocol != .http, call.codec == .proto, !call.lacksMessageTypes else {
+            return try call.rpcProtocol.callerSide.response(
+                message: json,
+                codec: call.codec,
+                requestContentType: contentType
+            )
+        }
+        return try call.rpcProtocol.callerSide.response(
+            encoded: call.message(json: json.span, .response),
+            codec: call.codec,
+            requestContentType: contentType
+        )
     }
 }

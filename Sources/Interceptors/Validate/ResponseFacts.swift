@@ -32,11 +32,12 @@ struct ResponseFacts {
     }
 
     /// The first message has come, which is all there is where messages are bare.
-    init(message: Span<UInt8>, status: Int, _ call: Call) {
+    init(message: Message, _ payload: Span<UInt8>, status: Int, _ call: Call) {
         phase = .message
-        json = try? JSON.parse(message)
+        // The JSON of an error in unary Connect is no message.
+        json = call.isErrorInJSON(status) ? try? JSON.parse(payload) : message.json(payload, call)
         isMessageKnown = true
-        isEmpty = message.isEmpty
+        isEmpty = payload.isEmpty
         trailers = call.rpcProtocol.isUnaryConnect ? call.responseTrailers : nil
         code = Self.code(status: status, call.rpcProtocol)
         guard code == nil, call.rpcProtocol.isUnaryConnect else { return }
@@ -62,4 +63,9 @@ struct ResponseFacts {
         case .connectStream, .grpc, .grpcWeb, .grpcWebText: nil
         }
     }
+}
+
+extension Call {
+    /// Whether the body of a response with this status is the JSON of an error, and not a message.
+    func isErrorInJSON(_ status: Int) -> Bool { rpcProtocol.isUnaryConnect && status != 200 }
 }

@@ -55,7 +55,7 @@ final class Validation {
     func responseMessage(_ payload: Span<UInt8>, _ message: Message, _ call: Call) -> Verdict {
         if payload.count > 0 { isEmpty = false }
         guard position < rules.count, message.number == 1 else { return .next }
-        let facts = ResponseFacts(message: payload, status: status, call)
+        let facts = ResponseFacts(message: message, payload, status: status, call)
         json = facts.json
         return decide(facts, call, head: call.heldHead, message: message)
     }
@@ -126,7 +126,7 @@ final class Validation {
             let headerRules = headerRules[position]
             position += 1
             if case .replace(let replacement, true) = rule.outcome {
-                replace(replacement, headerRules, head, message, call)
+                if let error = replace(replacement, headerRules, head, message, call) { return .failing(error, end) }
                 if let body = replacement.body, message != nil { json = try? JSON.parse(body) }
                 if facts.phase == .head { findCandidates(from: position, head, call) }
                 var facts = facts
@@ -141,7 +141,7 @@ final class Validation {
                 let json = facts.json.map(call.redactions.masked)
                 return .failing(error.error(status: status, json: json), end)
             case .replace(let replacement, _):
-                replace(replacement, headerRules, head, message, call)
+                if let error = replace(replacement, headerRules, head, message, call) { return .failing(error, end) }
                 return .next
             case .retry(let plan): return retry(plan, facts.code, call, end)
             }
@@ -155,9 +155,16 @@ final class Validation {
         _ head: HTTPHead?,
         _ message: Message?,
         _ call: Call
-    ) {
+    ) -> RPCError? {
         if let head { replacement.apply(headerRules, to: head, call) }
-        if let body = replacement.body, let message { message.replace(with: body.span) }
+        guard var body = replacement.body, let message else { return nil }
+        do throws(RPCError) {
+            if !call.isErrorInJSON(status) { body = try call.message(json: body.span, .response) }
+        } catch {
+            return error
+        }
+        message.replace(with: body.span)
+        return nil
     }
 
     // MARK: Retries

@@ -98,7 +98,7 @@ extension Call {
 
     private func makeMessage(_ direction: Direction) -> Message {
         if let kept = flows[direction].message { return kept }
-        let new = Message(isBare: !rpcProtocol.hasEnvelopes, queues: worker.context.queues)
+        let new = Message(direction, isBare: !rpcProtocol.hasEnvelopes, queues: worker.context.queues)
         new.number = flows[direction].keptMessages
         flows[direction].message = new
         return new

@@ -245,7 +245,7 @@ extension Call {
     private func add(_ payload: [UInt8], behind message: Message, _ index: Int, _ direction: Direction) {
         let queue = worker.acquireQueue()
         queue.append(payload)
-        let new = Message(isBare: false, queues: worker.context.queues)
+        let new = Message(direction, isBare: false, queues: worker.context.queues)
         new.begin(message.number, isCompressed: false, decompressed: queue)
         if proceeds(index, .message(new), Span(), direction) {
             pass(.message(new), direction, from: index + direction.step)

@@ -1,4 +1,6 @@
 internal import Bytes
+public import Documents
+public import Protocols
 
 /// What becomes of one message on its way through the chain.
 ///
@@ -25,7 +27,11 @@ public final class Message {
     private(set) var isDropped = false
     /// What it is to its body.
     private(set) var form: Form
+    /// Who sends it.
+    public let direction: Direction
     private let queues: ByteQueuePool
+    /// The message as JSON, once somebody has asked for it.
+    private var view: JSONValue??
     /// The message where it is not what lies in the bytes that have arrived: decompressed, changed or held.
     private(set) var current: ByteQueue?
     /// The message as it has arrived, where it is held and `current` is not that.
@@ -33,7 +39,8 @@ public final class Message {
     private var replacement: ByteQueue?
     private var added: [[UInt8]] = []
 
-    init(isBare: Bool, queues: ByteQueuePool) {
+    init(_ direction: Direction, isBare: Bool, queues: ByteQueuePool) {
+        self.direction = direction
         form = isBare ? .bare : .enveloped
         self.queues = queues
     }
@@ -74,6 +81,21 @@ public final class Message {
         return body(current.readable)
     }
 
+    /// The message as JSON: that of a message in Protobuf is its ProtoJSON, if its type is known.
+    ///
+    /// It is read once, however many interceptors ask.
+    ///
+    /// - Parameters:
+    ///   - payload: the message, as the hook has got it.
+    ///   - call: its call.
+    /// - Returns: none for what is not JSON, and for a message of an unknown type.
+    public func json(_ payload: Span<UInt8>, _ call: Call) -> JSONValue? {
+        if let view { return view }
+        let read = call.json(payload, direction)
+        view = .some(read)
+        return read
+    }
+
     // MARK: What the engine does with it
 
     /// Becomes the next message.
@@ -91,7 +113,7 @@ public final class Message {
     func release() {
         for queue in [current, arrived, replacement] { if let queue { queues.release(queue) } }
         (current, arrived, replacement) = (nil, nil, nil)
-        added = []
+        (added, view) = ([], nil)
     }
 
     /// Does what hooks have asked for.
@@ -101,7 +123,7 @@ public final class Message {
         if let replacement {
             if let current { queues.release(current) }
             current = replacement
-            self.replacement = nil
+            (self.replacement, view) = (nil, nil)
             isChanged = true
         }
         guard !added.isEmpty else { return [] }

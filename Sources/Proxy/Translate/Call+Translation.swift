@@ -27,12 +27,6 @@ extension Call {
         return nil
     }
 
-    /// The method that the request calls, if its types are known.
-    private var methodType: MethodType? {
-        let request = request
-        return generation.types?.set.method(path: request.path)
-    }
-
     /// How the messages are converted for an upstream; none if it understands them.
     private func conversion(for upstream: Upstream) throws(RPCError) -> MessageConversion? {
         guard let wanted = upstream.settings.codecs.first, rpcProtocol.family != nil,

@@ -93,6 +93,11 @@ struct JSONParser: ~Escapable {
                 throw MessageError("another field of the same oneof is there already")
             }
         }
+        try readValue(of: field, message, depth)
+    }
+
+    /// Reads the value of a field, which is not null.
+    mutating func readValue(of field: FieldType, _ message: Message, _ depth: Int) throws(MessageError) {
         switch field.shape {
         case .single: try readSingle(field, of: message, depth)
         case .list: try readList(field, message.make(field, in: arena).list, depth)

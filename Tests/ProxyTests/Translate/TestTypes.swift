@@ -3,11 +3,12 @@ import RPC
 
 /// The types of the service that tests call.
 enum TestTypes {
-    // package pkg; message M { string name = 1; int64 count = 2; }
+    // package pkg; message M { string name = 1; int64 count = 2; M inner = 3; repeated M list = 4; }
     // service Service { rpc Say(M) returns (M); rpc Talk(stream M) returns (stream M); }
     private static let set = """
-        CoUBCglwa2cucHJvdG8SA3BrZyItCgFNEhIKBG5hbWUYASABKAlSBG5hbWUSFAoFY291bnQYAiABKANSBWNvdW50MjwKB1NlcnZp\
-        Y2USFQoDU2F5EgYucGtnLk0aBi5wa2cuTRIaCgRUYWxrEgYucGtnLk0aBi5wa2cuTSgBMAFiBnByb3RvMw==
+        Cr8BCglwa2cucHJvdG8SA3BrZyJnCgFNEhIKBG5hbWUYASABKAlSBG5hbWUSFAoFY291bnQYAiABKANSBWNvdW50EhwKBWlubmVy\
+        GAMgASgLMgYucGtnLk1SBWlubmVyEhoKBGxpc3QYBCADKAsyBi5wa2cuTVIEbGlzdDI8CgdTZXJ2aWNlEhUKA1NheRIGLnBrZy5N\
+        GgYucGtnLk0SGgoEVGFsaxIGLnBrZy5NGgYucGtnLk0oATABYgZwcm90bzM=
         """
 
     /// The file that they are in.
