@@ -56,7 +56,7 @@ extension Call {
     func passDeadlineOn() {
         let now = worker.context.loop.now
         // Of the caller's own, what has passed may be less than the field can say.
-        let isUnchanged = !deadline.isOurs && !upstreamLeg.isTranslated && now - record.stages.arrived < .millisecond
+        let isUnchanged = !deadline.isOurs && !isTranslated && now - record.stages.arrived < .millisecond
         guard let time = deadline.time, !isUnchanged, let field = upstreamLeg.side.timeoutField else { return }
         let text = field.text(of: time - now)
         if let index = request.first(field.known) {

@@ -66,9 +66,6 @@ struct UpstreamLeg {
     /// How the upstream is spoken with.
     var side: UpstreamSide { spoken.upstreamSide }
 
-    /// Whether the upstream is spoken to in another protocol or codec than the caller's.
-    var isTranslated: Bool { spoken != rpcProtocol || conversion != nil }
-
     /// Whether the message of a request is in its query.
     var isQuery: Bool { rpcProtocol == .connectGet }
 

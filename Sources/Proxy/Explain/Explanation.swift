@@ -165,7 +165,7 @@ package struct Explanation {
     private mutating func describeRequest() {
         call.completeHead()
         let request = call.request
-        if call.upstreamLeg.isTranslated {
+        if call.isTranslated {
             request.translateRequest(from: call.rpcProtocol, to: call.upstreamLeg.spoken)
             if let conversion = call.upstreamLeg.conversion {
                 request.convert(to: conversion.codec, in: call.upstreamLeg.spoken)
@@ -176,7 +176,7 @@ package struct Explanation {
         }
         if let text = call.translationText { lines.append("  translated \(text)") }
         let isHidden =
-            call.upstreamLeg.isQuery && !call.upstreamLeg.isTranslated && call.run.chain.redactions.hasPointers
+            call.upstreamLeg.isQuery && !call.isTranslated && call.run.chain.redactions.hasPointers
         let target = isHidden ? "\(request.path.string)?\(Redactions.mask)" : request.target.string
         lines.append("  \(request.method.string) \(target)")
         if request.authority.count > 0 { lines.append("  host: \(request.authority.string)") }

@@ -8,6 +8,11 @@ internal import Types
 
 /// Whether a call has to be translated for its upstream.
 extension Call {
+    /// Whether the upstream is spoken to in another protocol or codec than the caller's.
+    var isTranslated: Bool {
+        upstreamLeg.spoken != upstreamLeg.rpcProtocol || upstreamLeg.conversion != nil
+    }
+
     /// Chooses what the upstream is spoken to in.
     ///
     /// - Returns: what the caller is told, if the call cannot be translated.
@@ -20,7 +25,7 @@ extension Call {
             return error.named("upstream \(upstream.settings.name)")
         }
         // Before a connection is taken, which a call that comes to nothing would cost.
-        if upstreamLeg.isTranslated, upstreamLeg.isQuery {
+        if isTranslated, upstreamLeg.isQuery {
             do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
         }
         if let label = TranslationLabel(from: rpcProtocol, to: upstreamLeg.spoken) { worker.counters.translated(label) }
@@ -49,7 +54,7 @@ extension Call {
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
         let request = request
-        guard upstreamLeg.isTranslated, let index = request.first(.contentType) else { return nil }
+        guard isTranslated, let index = request.first(.contentType) else { return nil }
         let sent = String(decoding: upstreamLeg.spoken.codecName(in: request.value(at: index)), as: UTF8.self)
         let came = upstreamLeg.conversion == nil ? sent : "\(upstreamLeg.codec)"
         return "\(rpcProtocol.name)/\(came) → \(upstreamLeg.spoken.name)/\(sent)"
