@@ -68,6 +68,7 @@ package struct TokenBucket: Equatable, Sendable {
 
     /// Adds tokens, as many as there is room for.
     package mutating func add(_ tokens: Int) {
+        guard !isFull else { return }
         level += min(cost(of: tokens), full - level)
     }
 
