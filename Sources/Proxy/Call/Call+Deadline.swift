@@ -7,21 +7,25 @@ public import Time
 
 /// The time that the caller or the configuration allows for a call, counted from the arrival of its head.
 extension Call {
-    /// Reads the time-out that the caller has brought and sets the alarm.
-    ///
-    /// - Returns: what is wrong with it; a time-out of nothing is over already.
-    func setDeadline() -> RPCError? {
+    /// Reads the time-out that the caller has brought, and sets the alarm or says what is wrong with it.
+    func setDeadline() {
         let received = received
-        guard let field = callerLeg.side.timeoutField, let index = received.first(field.known) else { return nil }
+        guard let field = callerLeg.side.timeoutField, let index = received.first(field.known) else { return }
         // Of several, servers take the first or the last.
         guard received.first(field.known, from: index + 1) == nil,
             let timeout = field.read(received.value(at: index))
-        else { return field.malformedError }
+        else {
+            deadline.error = field.malformedError
+            return
+        }
         let time = record.stages.arrived.adding(saturating: timeout)
-        guard time < .max else { return nil }
-        guard timeout > .zero else { return Self.overDeadline }
+        guard time < .max else { return }
+        // A time-out of nothing is over already.
+        guard timeout > .zero else {
+            deadline.error = Self.overDeadline
+            return
+        }
         setDeadline(time)
-        return nil
     }
 
     /// Allows the call so much time from its arrival, unless it has less anyway, or ends.

@@ -31,7 +31,7 @@ extension Call {
         }
         chooseRoute()
         // Whatever is wrong with the caller's time, those in the chain hear of the call.
-        deadline.error = setDeadline()
+        setDeadline()
         measureRequest()
         request.notesEdits = true
         upstreamLeg.hasEnd = flows.request.hasArrived && run.chain.mask([.requestMessages, .requestEnd]) == 0
