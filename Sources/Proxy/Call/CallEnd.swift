@@ -100,7 +100,8 @@ extension Call {
         response.hold.state = .open
         response.hold.timer.take()?.cancel()
         releaseRest(.response)
-        (flows.response.reader, response.endFrame, flows.response.message, response.mayEnd) = (nil, nil, nil, nil)
+        (response.endFrame, response.mayEnd) = (nil, nil)
+        flows.response.releaseMessages()
         flows.response.keptMessages = 0
     }
 
@@ -243,7 +244,7 @@ extension Call {
         if let queue = upstreamLeg.query.take() { worker.release(queue) }
         releaseBare(.request)
         if let head = flows.request.trailers.take() { worker.release(head) }
-        (flows.request.reader, flows.request.message) = (nil, nil)
+        flows.request.releaseMessages()
         if !timers.isEmpty {
             for timer in timers { timer.cancel() }
             timers = []

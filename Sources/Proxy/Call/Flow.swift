@@ -33,6 +33,13 @@ struct Flow {
             + queues.heldBySuspensions
     }
 
+    /// Nobody looks at messages any more.
+    mutating func releaseMessages() {
+        // The reader is large: to store nil over nil takes fifty instructions.
+        if reader != nil { reader = nil }
+        message = nil
+    }
+
     /// Since when what has come waits for the rest of it; `.max` if nothing does.
     var pieceWaitsSince: Instant {
         reader?.heldBytes ?? 0 > 0 || bare != nil ? pieceCame : .max
