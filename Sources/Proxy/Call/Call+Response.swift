@@ -186,11 +186,11 @@ extension Call {
     }
 
     /// The response has come to its proper end.
-    func responseIsWhole(_ conclusion: Conclusion, trailers: HTTPHead?) {
+    func responseIsWhole(_ conclusion: consuming Conclusion, trailers: HTTPHead?) {
         guard response.progress != .closed else { return }
         guard run.readsResponse || !flows.response.queues.isEmpty else {
             sendEnd(trailers: trailers)
-            return conclude(response.ownOutcome ?? Outcome(conclusion))
+            return conclude(outcome(conclusion))
         }
         let number = response.number
         if flows.response.form?.isWhole == true { bareMessageCame(.response) }
@@ -200,7 +200,7 @@ extension Call {
         {
             return failResponse(RPCError(.internal, "the response ends in the middle of a message"))
         }
-        let outcome = response.ownOutcome ?? Outcome(conclusion)
+        let outcome = outcome(conclusion)
         let asked = askedOfEnd(outcome)
         guard !flows.response.queues.isEmpty || response.hold.isUntilEnd || run.responseMeets(asked) else {
             sendHeldHead()
@@ -215,6 +215,13 @@ extension Call {
             .response,
             from: run.chain.links.count - 1
         )
+    }
+
+    /// How the response went: as was decided here, or as it says itself.
+    private func outcome(_ conclusion: consuming Conclusion) -> Outcome {
+        // Asked first: what is unwrapped is copied before it is known whether there is something in it.
+        if response.isOwn, let own = response.ownOutcome { return own }
+        return Outcome(conclusion)
     }
 
     /// What is asked for by those who are to see the end of this response.
