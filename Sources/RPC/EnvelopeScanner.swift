@@ -52,6 +52,14 @@ public struct EnvelopeScanner: Sendable {
 
     private mutating func nextEnvelope(in bytes: Span<UInt8>, from position: inout Int, read: Int) -> Event? {
         var read = read
+        // Nearly all come whole, and are read at once.
+        if read == 0, bytes.count - position >= Envelope.size {
+            let whole = bytes.extracting(position..<position + Envelope.size)
+            flags = whole[0]
+            length = UInt32(whole[1]) << 24 | UInt32(whole[2]) << 16 | UInt32(whole[3]) << 8 | UInt32(whole[4])
+            read = Envelope.size
+            position += read
+        }
         while position < bytes.count, read < Envelope.size {
             if read == 0 {
                 flags = bytes[position]
