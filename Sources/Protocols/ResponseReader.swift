@@ -33,7 +33,9 @@ public struct ResponseReader: Sendable {
     ///   - rpcProtocol: what the caller speaks.
     ///   - codec: how the caller's messages are written.
     ///   - messageLimit: the most bytes that one message may have; none for no limit.
+    @inline(__always)
     public init(rpcProtocol: RPCProtocol, codec: Codec, messageLimit: Int? = nil) {
+        // Inlined: each call makes one, and it is large to hand over.
         self.rpcProtocol = rpcProtocol
         self.codec = codec
         meter = MessageMeter(rpcProtocol, .response, limit: messageLimit)
