@@ -18,6 +18,10 @@ struct MediaType: Equatable {
             (family, codec) = (.bare, .json)
             return
         }
+        if let field, field.equals("application/grpc") {
+            (family, codec) = (.grpc, .proto)
+            return
+        }
         guard let type = field?.mediaType, type.count > 12, type.extracting(0..<12).equalsIgnoringCase("application/")
         else {
             (family, codec) = (.foreign, .other)
