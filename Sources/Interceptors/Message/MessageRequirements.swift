@@ -91,6 +91,7 @@ struct MessageRequirements: Sendable {
     ///   - payload: the message.
     ///   - json: reads it as JSON.
     ///   - unreadable: what is wrong with it if that cannot be.
+    /// - Returns: none for a message that is as required.
     func error(
         of payload: Span<UInt8>,
         _ json: (Span<UInt8>) -> JSONValue? = { try? JSON.parse($0) },

@@ -58,6 +58,7 @@ extension Call {
     ///   - payload: the message.
     ///   - edits: places, and their new values in JSON; none removes what is there.
     ///   - direction: who sends it.
+    /// - Returns: the message.
     /// - Throws: an error with the code `unimplemented` for a message whose type is unknown, and with the code `internal` for a
     ///   message that is none, or has no place for a value.
     public func edited(
