@@ -63,17 +63,22 @@ def outcome_of(response, caller, body):
 
 
 def protocols(address, note):
-    """Every protocol over HTTP/1.1, one call after the other on a connection that is kept; a stream now and then is left."""
+    """Every protocol over HTTP/1.1, one call after the other on a connection that is kept; a stream now and then is left.
+
+    Every other time it is a server of gRPC and Protobuf that responds.
+    """
     client = None
     for number in itertools.count():
         caller = protocol.ALL[number % len(protocol.ALL)]
-        leaves = caller is protocol.CONNECT_STREAM_JSON and number % 5 == 0
-        method = "Many" if caller is protocol.CONNECT_STREAM_JSON else "One"
+        is_translated = caller is not protocol.PLAIN and number // len(protocol.ALL) % 2
+        leaves = caller is protocol.CONNECT_STREAM_JSON and number % 5 == 0 and not is_translated
+        target = SERVICE + ("Many" if caller is protocol.CONNECT_STREAM_JSON else "One")
+        target = path("Unary") if is_translated else target
         began = time.monotonic()
         try:
             client = client or http.client.HTTPConnection(*address, timeout=30)
             body = caller.body if caller.method == "POST" else None
-            client.request(caller.method, SERVICE + method + caller.query, body, caller.headers())
+            client.request(caller.method, target + caller.query, body, caller.headers())
             response = client.getresponse()
             if leaves and response.status == 200:
                 response.read(5)

@@ -1,6 +1,6 @@
 """Hours of mixed traffic in minutes: reports the growth of memory and the failed calls, and fails if either is too large.
 
-Mixed traffic in all protocols, streams, cancelled calls and callers that disconnect; meanwhile the configuration is reloaded, the
+Mixed traffic in all protocols, also translated ones, streams, cancelled calls and callers that disconnect; meanwhile the configuration is reloaded, the
 token rotated and the upstream killed and started again. Its own memory is sampled each second; after a warm-up, the
 median of the slopes between any two moments says how it grows: a step, as a burst of load leaves one, does not make a slope.
 
@@ -25,6 +25,7 @@ sys.path[:0] = [str(HERE), str(END_TO_END)]
 from callers import Callers  # noqa: E402
 from support.martlet import Martlet  # noqa: E402
 from support.program import Program  # noqa: E402
+from support.servers.grpc_service import descriptor_set  # noqa: E402
 from support.wait import eventually  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", 15))
@@ -38,7 +39,8 @@ CONFIGURATION = """
 listen: 127.0.0.1:0
 upstreams:
   http: {{ url: "http://127.0.0.1:{http}", connect_wait: 10s, timeouts: {{ idle: {idle}s, call: 25s }} }}
-  grpc: {{ url: "h2c://127.0.0.1:{grpc}", timeouts: {{ call: 25s }} }}
+  grpc: {{ url: "h2c://127.0.0.1:{grpc}", timeouts: {{ call: 25s }}, speaks: grpc, codecs: [proto] }}
+types: {{ files: ["{types}"] }}
 interceptors:
   - metrics: {{}}
   - log: {{ to: /dev/null }}
@@ -91,6 +93,8 @@ class Soak:
     def __init__(self, directory):
         self.directory = Path(directory)
         self.token = self.directory / "token"
+        self.types = self.directory / "bytes.binpb"
+        self.types.write_bytes(descriptor_set())
         self.rotate(0)
         self.upstream = Upstream()
         self.martlet = Martlet(self.configuration(0), self.directory)
@@ -101,7 +105,7 @@ class Soak:
 
     def configuration(self, number):
         http, grpc = self.upstream.ports
-        return CONFIGURATION.format(http=http, grpc=grpc, token=self.token, idle=60 + number % 7)
+        return CONFIGURATION.format(http=http, grpc=grpc, token=self.token, types=self.types, idle=60 + number % 7)
 
     def rotate(self, number):
         new = self.directory / "token.new"

@@ -3,6 +3,7 @@
 from concurrent import futures
 
 import grpc
+from google.protobuf import descriptor_pb2
 
 SERVICE = "martlet.test.Bytes"
 UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
@@ -10,6 +11,17 @@ UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_le
 
 def path(method):
     return f"/{SERVICE}/{method}"
+
+
+def descriptor_set():
+    """A definition of the method Unary, as if its messages had a sentence."""
+    package, _, name = SERVICE.rpartition(".")
+    file = descriptor_pb2.FileDescriptorProto(name="bytes.proto", package=package, syntax="proto3")
+    message = file.message_type.add(name="Message")
+    message.field.add(name="sentence", json_name="sentence", number=1, type="TYPE_STRING", label="LABEL_OPTIONAL")
+    kind = f".{package}.Message"
+    file.service.add(name=name).method.add(name="Unary", input_type=kind, output_type=kind)
+    return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
 
 
 def echo(request, context):
