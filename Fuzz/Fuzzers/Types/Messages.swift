@@ -30,9 +30,9 @@ enum Messages {
     /// What has been written is read, and then written in the same way.
     private static func checkAgain(_ text: [UInt8], _ type: MessageType) {
         guard let message = wire(of: text.span, type) else {
-            return fail("\(type.name) that was written is read: \(String(decoding: text, as: UTF8.self))")
+            fail("\(type.name) that was written is read: \(String(decoding: text, as: UTF8.self))")
         }
-        guard let again = json(of: message.span, type) else { return fail("\(type.name) is written again") }
+        guard let again = json(of: message.span, type) else { fail("\(type.name) is written again") }
         demandSame(
             String(decoding: again, as: UTF8.self),
             String(decoding: text, as: UTF8.self),
