@@ -1,6 +1,7 @@
 #include "CUpb.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <upb/reflection/def.h>
 #include <version.h>
 
@@ -42,7 +43,17 @@ martlet_text martlet_set_dependency(const martlet_set *set, size_t file, size_t 
     return (martlet_text){name.data, name.size};
 }
 
+bool martlet_set_is_same(const martlet_set *set, size_t file, const martlet_set *other, size_t other_file,
+                         martlet_arena *arena) {
+    size_t count, other_count;
+    upb_Arena *inside = martlet_arena_inside(arena);
+    const char *bytes = google_protobuf_FileDescriptorProto_serialize(file_of(set, file), inside, &count);
+    const char *others = google_protobuf_FileDescriptorProto_serialize(file_of(other, other_file), inside, &other_count);
+    return bytes && others && count == other_count && memcmp(bytes, others, count) == 0;
+}
+
 void martlet_prepare(void) {
+    martlet_seed_tables();
     upb_Arena *arena = upb_Arena_New();
     google_protobuf_FileDescriptorSet_new(arena);
     google_protobuf_FeatureSetDefaults_new(arena);
@@ -83,6 +94,12 @@ const void *martlet_service_method(const void *service, size_t index) { return u
 const char *martlet_method_name(const void *method) { return upb_MethodDef_Name(method); }
 const void *martlet_method_input(const void *method) { return upb_MethodDef_InputType(method); }
 const void *martlet_method_output(const void *method) { return upb_MethodDef_OutputType(method); }
+
+bool martlet_method_has_no_side_effects(const void *method) {
+    return google_protobuf_MethodOptions_idempotency_level(upb_MethodDef_Options(method)) ==
+           google_protobuf_MethodOptions_NO_SIDE_EFFECTS;
+}
+
 bool martlet_method_client_streams(const void *method) { return upb_MethodDef_ClientStreaming(method); }
 bool martlet_method_server_streams(const void *method) { return upb_MethodDef_ServerStreaming(method); }
 

@@ -89,10 +89,11 @@ bool martlet_message_next_extension(const void *message, const void *definition,
     return false;
 }
 
-bool martlet_message_has_unknown(void *message) { return upb_Message_HasUnknown(message); }
-
 size_t martlet_array_count(const void *array) { return upb_Array_Size(array); }
 martlet_value martlet_array_get(const void *array, size_t index) { return from_upb(upb_Array_Get(array, index)); }
+
+void martlet_array_set(void *array, size_t index, martlet_value value) { upb_Array_Set(array, index, to_upb(value)); }
+void martlet_array_remove(void *array, size_t index) { upb_Array_Delete(array, index, 1); }
 
 bool martlet_array_append(void *array, martlet_value value, martlet_arena *arena) {
     return upb_Array_Append(array, to_upb(value), martlet_arena_inside(arena));
@@ -108,7 +109,14 @@ bool martlet_map_next(const void *map, martlet_value *key, martlet_value *value,
     return true;
 }
 
-bool martlet_map_has(const void *map, martlet_value key) { return upb_Map_Get(map, to_upb(key), NULL); }
+bool martlet_map_get(const void *map, martlet_value key, martlet_value *value) {
+    upb_MessageValue found;
+    if (!upb_Map_Get(map, to_upb(key), &found)) return false;
+    if (value) *value = from_upb(found);
+    return true;
+}
+
+void martlet_map_remove(void *map, martlet_value key) { upb_Map_Delete(map, to_upb(key), NULL); }
 
 bool martlet_map_insert(void *map, martlet_value key, martlet_value value, martlet_arena *arena) {
     return upb_Map_Insert(map, to_upb(key), to_upb(value), martlet_arena_inside(arena)) != kUpb_MapInsertStatus_OutOfMemory;

@@ -3,6 +3,23 @@
 #error "upb is missing: run scripts/fetch-upb in the folder of Martlet"
 #endif
 
+#include <stdint.h>
+#include <sys/random.h>
+
+static uint64_t seeds[2];
+
+// Before the first table is made.
+void martlet_seed_tables(void) {
+    if (getentropy(seeds, sizeof seeds) != 0) seeds[0] = (uint64_t)(uintptr_t)seeds;
+    seeds[1] |= 1;
+}
+
+// The hash of an integer key, in the place of upb's own, which has no seed.
+static uint32_t martlet_inthash(uint64_t key) {
+    unsigned __int128 product = (unsigned __int128)(key ^ seeds[0]) * seeds[1];
+    return (uint32_t)(product >> 64) ^ (uint32_t)(product >> 32);
+}
+
 #include <upb/base/status.c>
 #include <upb/hash/common.c>
 #include <upb/lex/atoi.c>

@@ -9,6 +9,7 @@ extension Settings {
         checkListeners(section)
         checkRouteNames(section.diagnostics)
         checkReferences(section)
+        checkTypes(section)
         if chainsAreWhole { checkDestinations(section, respondingKinds) }
     }
 
@@ -61,6 +62,20 @@ extension Settings {
             if let name = route.string(ifGiven: "chain"), !knownChains.contains(name) {
                 let suggestion = Suggestion.text(for: name, among: chainNames)
                 route.report("no chain is named \(Diagnostic.quote(name)); \(suggestion)", at: "chain")
+            }
+        }
+    }
+
+    /// Reports upstreams for whose calls Martlet has to know types that it does not.
+    private func checkTypes(_ section: Section) {
+        guard types.files.isEmpty else { return }
+        let advice = "add for example types: { files: [/etc/martlet/shop.binpb] }"
+        for upstream in section.named("upstreams").map(\.section) {
+            if upstream.has("codecs") {
+                upstream.report("\"codecs\" has no effect without \"types\"; \(advice)", at: "codecs")
+            } else if let speaks = upstream.node("speaks"), upstream.strings("speaks").first == "connect" {
+                let problem = "gRPC and gRPC-Web calls to this upstream end with unimplemented without \"types\""
+                upstream.diagnostics.warn("\(problem); \(advice)", at: speaks.mark)
             }
         }
     }

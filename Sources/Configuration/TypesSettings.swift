@@ -53,6 +53,7 @@ public struct TypesSettings: Equatable, Sendable {
     ]
 
     init(_ section: Section) {
+        section.reportIfEmpty("files", write: "the files with descriptor sets")
         files = section.markedStrings("files")
         dropsUnknown = section.string("unknown_fields") == "drop"
         let json = section.section("json")

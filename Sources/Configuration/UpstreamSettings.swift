@@ -269,6 +269,7 @@ public struct UpstreamSettings: Equatable, Sendable {
     }
 
     private static func readProtocols(_ section: Section, _ url: UpstreamURL) -> [WireProtocol] {
+        section.reportIfEmpty("speaks", write: "the protocols that the upstream understands, for example [grpc]")
         let protocols = section.strings("speaks").compactMap(WireProtocol.init)
         if protocols.contains(.same), protocols.count > 1 {
             section.report("\"same\" cannot be in a list; write the protocols, or \"same\" alone", at: "speaks")

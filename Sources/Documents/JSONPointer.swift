@@ -102,6 +102,9 @@ extension JSONValue {
         let rest = tokens.dropFirst()
         switch self {
         case .array(var items):
+            if rest.isEmpty {
+                items = items.enumerated().filter { token != "*" && token != String($0.offset) }.map(\.element)
+            }
             for index in items.indices where token == "*" || token == String(index) { items[index].remove(rest) }
             self = .array(items)
         case .object(var members):

@@ -60,9 +60,6 @@ struct Message {
         }
         return found.sorted { $0.field.number < $1.field.number }
     }
-
-    /// Whether it has fields that its type does not.
-    var hasUnknownFields: Bool { unsafe martlet_message_has_unknown(pointer) }
 }
 
 /// The values of a repeated field.
@@ -84,6 +81,18 @@ struct List {
         return unsafe Value(martlet_array_get(pointer, index))
     }
 
+    /// Gives a place another value.
+    func set(_ value: Value, at index: Int) {
+        precondition(index < count)
+        unsafe martlet_array_set(pointer, index, value.raw)
+    }
+
+    /// Removes a value; those behind it move up.
+    func remove(at index: Int) {
+        precondition(index < count)
+        unsafe martlet_array_remove(pointer, index)
+    }
+
     func append(_ value: Value, in arena: MessageArena) throws(MessageError) {
         guard unsafe martlet_array_append(pointer, value.raw, arena.inside) else { throw .memory }
     }
@@ -100,7 +109,15 @@ struct Map {
 
     var count: Int { unsafe martlet_map_count(pointer) }
 
-    func has(_ key: Value) -> Bool { unsafe martlet_map_has(pointer, key.raw) }
+    /// The value of a key, if there is one.
+    subscript(_ key: Value) -> Value? {
+        var value = unsafe martlet_value()
+        return unsafe martlet_map_get(pointer, key.raw, &value) ? Value(value) : nil
+    }
+
+    func remove(_ key: Value) {
+        unsafe martlet_map_remove(pointer, key.raw)
+    }
 
     func insert(_ value: Value, for key: Value, in arena: MessageArena) throws(MessageError) {
         guard unsafe martlet_map_insert(pointer, key.raw, value.raw, arena.inside) else { throw .memory }

@@ -5,14 +5,14 @@ public import Bytes
 /// What a message takes in memory meanwhile is bounded by what it may have in bytes.
 public final class MessageCodec {
     /// The memory of a message, for each byte that it may have.
-    private static let expansion = 8
+    private static let expansion = 16
 
     private let arena = MessageArena(limit: 0)
 
     /// Makes one.
     public init() {}
 
-    /// Appends the JSON of a message.
+    /// Appends the JSON of a message, which has no place for fields that its type does not have.
     ///
     /// - Parameters:
     ///   - message: the message in the wire format.
@@ -21,7 +21,6 @@ public final class MessageCodec {
     ///   - form: how it is written.
     ///   - limit: the most bytes that the message and its JSON may have.
     ///   - output: where the JSON goes; after an error, a part of it may be there.
-    /// - Returns: whether the message has fields that its type does not; JSON has no place for them.
     /// - Throws: an error for bytes that are no such message, for what JSON cannot say, and for what is too large.
     public func appendJSON(
         of message: Span<UInt8>,
@@ -30,7 +29,7 @@ public final class MessageCodec {
         _ form: JSONForm = JSONForm(),
         limit: Int,
         to output: ByteQueue
-    ) throws(MessageError) -> Bool {
+    ) throws(MessageError) {
         defer { arena.empty() }
         arena.setLimit(Self.memory(limit))
         let read = try Message(type, in: arena)
@@ -45,7 +44,6 @@ public final class MessageCodec {
         )
         try printer.write(read, type, 1)
         try printer.checkSize()
-        return read.hasUnknownFields
     }
 
     /// Appends the message that is meant by JSON.
@@ -73,7 +71,7 @@ public final class MessageCodec {
         try parser.read(into: message, type, 1)
         try parser.reader.finish()
         try MessageWire.checkRequired(message, type, types)
-        try MessageWire.write(message, type, arena, into: output)
+        try MessageWire.write(message, type, arena, limit: limit, into: output)
     }
 
     /// Appends a message with changes, in which fields that its type does not have stay.
@@ -98,9 +96,10 @@ public final class MessageCodec {
         arena.setLimit(Self.memory(limit))
         let read = try Message(type, in: arena)
         try MessageWire.read(message, into: read, type, types, arena, 1)
-        let editor = MessageEditor(types: types, arena: arena, dropsUnknown: false)
+        let editor = MessageEditor(types: types, arena: arena)
         for edit in edits { try editor.apply(edit.json, at: edit.tokens[...], read, type, 1) }
-        try MessageWire.write(read, type, arena, into: output)
+        try MessageWire.checkRequired(read, type, types)
+        try MessageWire.write(read, type, arena, limit: limit, into: output)
     }
 
     /// Even a small message needs its tables.

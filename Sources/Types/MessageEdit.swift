@@ -18,9 +18,9 @@ public struct MessageEdit: Sendable, Equatable {
 struct MessageEditor {
     let types: TypeSet
     let arena: MessageArena
-    let dropsUnknown: Bool
+    private static let null = Array("null".utf8)
 
-    /// Makes a change in a message that is itself `depth` deep; one that has no place for it stays as it is.
+    /// Makes a change in a message that is itself `depth` deep; a removal of what is not there changes nothing.
     func apply(
         _ json: [UInt8]?,
         at tokens: ArraySlice<String>,
@@ -52,14 +52,21 @@ struct MessageEditor {
         _ depth: Int
     ) throws(MessageError) {
         message.clear(field)
-        guard let json else { return }
+        guard let json, json != Self.null || field.takesNull else { return }
         for other in type.fields where other.isAlternative(to: field) { message.clear(other) }
-        // What is read is good until the arena is emptied, which the JSON may not be.
+        try read(json) { parser throws(MessageError) in try parser.readValue(of: field, message, depth) }
+    }
+
+    /// Reads a value, which is good until the arena is emptied: the JSON itself may not be.
+    private func read<Result>(
+        _ json: [UInt8],
+        _ body: (inout JSONParser) throws(MessageError) -> Result
+    ) throws(MessageError) -> Result {
         let text = try arena.copy(json.span)
-        let bytes = text.bytes
-        var parser = JSONParser(try JSONReader(bytes, arena), types, arena, dropsUnknown: dropsUnknown)
-        try parser.readValue(of: field, message, depth)
+        var parser = JSONParser(try JSONReader(text.bytes, arena), types, arena, dropsUnknown: false)
+        let result = try body(&parser)
         try parser.reader.finish()
+        return result
     }
 
     private func descend(
@@ -69,18 +76,78 @@ struct MessageEditor {
         _ field: FieldType,
         _ depth: Int
     ) throws(MessageError) {
-        guard field.isMessage, field.shape != .map, field.messageType.form == .fields else {
-            throw MessageError("nothing can be changed in a value of the type \(JSONScalar.name(of: field))")
-        }
-        guard field.shape == .list else {
+        switch field.shape {
+        case .list: try change(message[field].list, json, at: tokens, field, depth)
+        case .map: try change(message, json, at: tokens, mapOf: field, depth)
+        case .single:
             if json == nil, !message.has(field) { return }
-            guard let inner = try message.make(field, in: arena).message else { return }
-            return try apply(json, at: tokens, inner, field.messageType, depth + 1)
+            let inner = field.isMessage ? try message.make(field, in: arena).message : nil
+            try change(inner, json, at: tokens, field, depth)
         }
-        let list = message[field].list
-        for index in 0..<(list?.count ?? 0) where tokens.first == "*" || tokens.first == String(index) {
-            guard let inner = list?[index].message else { continue }
-            try apply(json, at: tokens.dropFirst(), inner, field.messageType, depth + 1)
+    }
+
+    /// Makes a change within a value.
+    private func change(
+        _ message: Message?,
+        _ json: [UInt8]?,
+        at tokens: ArraySlice<String>,
+        _ field: FieldType,
+        _ depth: Int
+    ) throws(MessageError) {
+        guard let message, field.messageType.form == .fields else {
+            if json == nil, message == nil { return }
+            throw MessageError("a value of the type \(JSONScalar.name(of: field)) can only be changed as a whole")
+        }
+        try apply(json, at: tokens, message, field.messageType, depth + 1)
+    }
+
+    private func change(
+        _ list: List?,
+        _ json: [UInt8]?,
+        at tokens: ArraySlice<String>,
+        _ field: FieldType,
+        _ depth: Int
+    ) throws(MessageError) {
+        guard let list, let token = tokens.first else { return }
+        let rest = tokens.dropFirst()
+        // From behind, so that what is removed moves nothing that is still to come.
+        for index in (0..<list.count).reversed() where token == "*" || token == String(index) {
+            if !rest.isEmpty {
+                try change(list[index].message, json, at: rest, field, depth)
+            } else if let json {
+                let value = try read(json) { parser throws(MessageError) in try parser.readElement(field, depth) }
+                if let value { list.set(value, at: index) }
+            } else {
+                list.remove(at: index)
+            }
+        }
+    }
+
+    private func change(
+        _ message: Message,
+        _ json: [UInt8]?,
+        at tokens: ArraySlice<String>,
+        mapOf field: FieldType,
+        _ depth: Int
+    ) throws(MessageError) {
+        guard let token = tokens.first else { return }
+        let (entry, rest) = (field.messageType.fields, tokens.dropFirst())
+        let keys =
+            token == "*"
+            ? message[field].map?.sorted(by: entry[0]).map(\.key) ?? []
+            : [try JSONScalar.key(arena.copy(Array(token.utf8).span), entry[0])]
+        for key in keys {
+            let map = message[field].map
+            if !rest.isEmpty {
+                guard let value = map?[key] else { continue }
+                try change(entry[1].isMessage ? value.message : nil, json, at: rest, entry[1], depth + 1)
+            } else if let json {
+                let value = try read(json) { parser throws(MessageError) in try parser.readElement(entry[1], depth + 1)
+                }
+                if let value { try message.make(field, in: arena).map?.insert(value, for: key, in: arena) }
+            } else {
+                map?.remove(key)
+            }
         }
     }
 }

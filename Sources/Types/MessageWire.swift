@@ -34,11 +34,12 @@ enum MessageWire {
         }
     }
 
-    /// Appends a message.
+    /// Appends a message of at most `limit` bytes.
     static func write(
         _ message: Message,
         _ type: MessageType,
         _ arena: MessageArena,
+        limit: Int,
         into output: ByteQueue
     ) throws(MessageError) {
         var written = unsafe martlet_text()
@@ -49,6 +50,7 @@ enum MessageWire {
         case MARTLET_TOO_DEEP.rawValue: throw .depth
         default: throw .memory
         }
+        guard unsafe written.count <= limit else { throw MessageError("the message exceeds \(limit) bytes", .tooLarge) }
         let text = unsafe Text(written)
         output.append(text.bytes)
     }

@@ -31,6 +31,8 @@ public struct MethodType: Sendable {
     /// Whether a response is a stream of messages.
     public let responseStreams: Bool
 
+    /// Whether the definition says that a call changes nothing (`idempotency_level = NO_SIDE_EFFECTS`).
+    public let hasNoSideEffects: Bool
     /// Whether a request or a response is a stream of messages.
     public var streams: Bool { requestStreams || responseStreams }
 
@@ -39,6 +41,7 @@ public struct MethodType: Sendable {
         path = Array("/\(service)/\(name)".utf8)
         request = unsafe types.message(martlet_method_input(definition))
         response = unsafe types.message(martlet_method_output(definition))
+        hasNoSideEffects = unsafe martlet_method_has_no_side_effects(definition)
         requestStreams = unsafe martlet_method_client_streams(definition)
         responseStreams = unsafe martlet_method_server_streams(definition)
     }

@@ -20,6 +20,8 @@ struct TypeLinker {
     /// What a set may take in memory while it is read, for each of its bytes.
     private static let expansion = 16
 
+    private static let howTo = "make it with protoc --include_imports --descriptor_set_out"
+
     private let pool: OpaquePointer
     private var arenas: [MessageArena] = []
     private var files: [File] = []
@@ -39,19 +41,36 @@ struct TypeLinker {
         let arena = MessageArena(limit: set.bytes.count * Self.expansion + 1 << 20)
         let read = unsafe set.bytes.withUnsafeBytes { unsafe martlet_set_read($0.baseAddress, $0.count, arena.inside) }
         guard let read = unsafe read, unsafe martlet_set_count(read) > 0 else {
-            problems.append(.init(source: set.source, text: "not a FileDescriptorSet"))
+            problems.append(.init(source: set.source, text: "not a FileDescriptorSet; \(Self.howTo)"))
             return
         }
         arenas.append(arena)
         for index in 0..<(unsafe martlet_set_count(read)) {
             let name = unsafe Text(martlet_set_name(read, index)).string
-            guard places[name] == nil else { continue }
+            if let place = places[name] {
+                unsafe compare(read, index, with: files[place], set.source, arena)
+                continue
+            }
             places[name] = files.count
             let imports = unsafe (0..<martlet_set_dependency_count(read, index)).map {
                 unsafe Text(martlet_set_dependency(read, index, $0)).string
             }
             unsafe files.append(File(name: name, source: set.source, set: read, index: index, imports: imports))
         }
+    }
+
+    /// Reports a file that says something else than one of the same name; those of Protobuf itself differ with its versions.
+    private mutating func compare(
+        _ set: OpaquePointer,
+        _ index: Int,
+        with file: File,
+        _ source: String,
+        _ arena: MessageArena
+    ) {
+        let isOwn = file.name.hasPrefix("google/protobuf/")
+        guard !isOwn, unsafe !martlet_set_is_same(set, index, file.set, file.index, arena.inside) else { return }
+        let text = "\(file.name.shown(256)) is not the same as in \(file.source); use sets of one version of it"
+        problems.append(.init(source: source, text: text))
     }
 
     /// Adds all files to the pool.
@@ -92,7 +111,7 @@ struct TypeLinker {
         guard let place = places[name] else {
             fail(
                 index,
-                "\(file) imports \(name.shown(256)), which is in none of the sets; make the set with --include_imports"
+                "\(file) imports \(name.shown(256)), which is in none of the sets; \(Self.howTo)"
             )
             return nil
         }

@@ -11,10 +11,8 @@ public final class TypeSet: @unchecked Sendable {
     private(set) var messages: [MessageType] = []
     /// The methods by their paths, which are sorted.
     private var methods: [MethodType] = []
+    /// The places in `messages` of upb's definitions.
     private var indexes: [UnsafeRawPointer: Int] = unsafe [:]
-    /// The version of upb.
-    public static var libraryVersion: String { unsafe String(cString: martlet_upb_version()) }
-
     /// Whether any message has a field that must be there.
     private(set) var hasRequiredFields = false
     let pool: OpaquePointer
@@ -61,6 +59,9 @@ public final class TypeSet: @unchecked Sendable {
         }
     }
 
+    /// The version of upb.
+    public static var libraryVersion: String { unsafe String(cString: martlet_upb_version()) }
+
     /// The method that a request with this path calls.
     public func method(path: Span<UInt8>) -> MethodType? {
         var (low, high) = (0, methods.count)
@@ -74,15 +75,6 @@ public final class TypeSet: @unchecked Sendable {
             }
         }
         return nil
-    }
-
-    /// Whether there is a service with the name that a path begins with.
-    public func hasService(ofPath path: Span<UInt8>) -> Bool {
-        services.contains { service in
-            path.count > service.name.utf8.count + 1 && path[0] == UInt8(ascii: "/")
-                && path[service.name.utf8.count + 1] == UInt8(ascii: "/")
-                && path.extracting(1...service.name.utf8.count).equals(Array(service.name.utf8))
-        }
     }
 
     /// The message with this full name, as `google.protobuf.Timestamp`.

@@ -80,16 +80,21 @@ import Time
     }
 
     @Test(arguments: [
-        ("speaks: grpc, codecs: proto", ""), ("speaks: [grpc_web, grpc], codecs: [json, proto]", ""),
-        ("speaks: connect, codecs: proto", ""),
-        ("codecs: proto", "\"codecs\" has no effect without \"speaks\"; add \"speaks\", or remove it"),
+        ("speaks: grpc, codecs: proto", true, ""), ("speaks: [grpc_web, grpc], codecs: [json, proto]", true, ""),
+        ("speaks: connect, codecs: proto", true, ""),
+        ("codecs: proto", true, "\"codecs\" has no effect without \"speaks\"; add \"speaks\", or remove it"),
         (
-            "speaks: grpc, codecs: []",
+            "speaks: grpc, codecs: []", true,
             "\"codecs\" is an empty list; write the codecs that the upstream understands, for example [proto], or remove it"
         ),
+        (
+            "speaks: grpc, codecs: proto", false,
+            "\"codecs\" has no effect without \"types\"; add for example types: { files: [/etc/martlet/shop.binpb] }"
+        ),
     ])
-    func `an upstream says which codecs it understands`(_ options: String, _ error: String) {
-        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {a: {url: \"h2c://a\", \(options)}}\n").errors
+    func `an upstream says which codecs it understands`(_ options: String, _ hasTypes: Bool, _ error: String) {
+        let types = hasTypes ? "types: {files: [/a]}" : ""
+        let errors = Reading("listen: 127.0.0.1:1\nupstreams: {a: {url: \"h2c://a\", \(options)}}\n\(types)\n").errors
         #expect(errors.count == (error.isEmpty ? 0 : 1), "\(errors)")
         #expect(errors.allSatisfy { $0.hasSuffix(": " + error) }, "\(errors)")
     }

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from support.certificates import Authority
-from support.martlet import ROOT, SHIPPED
+from support.martlet import DESCRIPTOR_SET, ROOT, SHIPPED
 
 # These are for a pod.
 FILES = [file for file in SHIPPED if not re.search("kubernetes|container", file.name)]
@@ -15,6 +15,8 @@ FOUR_LINES = re.search(r"^```yaml\n((?:.+\n)+?)```$", (ROOT / "README.md").read_
 def prepare(machine, text, directory):
     """Puts the files that a configuration names where it looks for them."""
     machine.write("/run/secrets/token", "s3cret\n")
+    if "/etc/martlet/shop.binpb" in text:
+        machine.write("/etc/martlet/shop.binpb", DESCRIPTOR_SET)
     if "/etc/martlet/tls/" in text:
         authority = Authority(directory / "certificates")
         for name in ["server", "client"]:

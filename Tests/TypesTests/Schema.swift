@@ -41,6 +41,16 @@ struct Schema {
         return other
     }
 
+    /// A message whose one field is a map with these fields of an entry.
+    func map(_ name: String, _ entry: [[UInt8]]) -> Schema {
+        var other = self
+        let definition =
+            Wire.text(1, "MapEntry") + entry.flatMap { Wire.bytes(2, $0) } + Wire.bytes(7, Wire.number(7, 1))
+        let field = Self.field("map", 1, .message, type: "m.\(name).MapEntry", label: 3)
+        other.bytes += Wire.bytes(4, Wire.text(1, name) + Wire.bytes(2, field) + Wire.bytes(3, definition))
+        return other
+    }
+
     func enumeration(_ name: String, _ values: [(String, UInt64)]) -> Schema {
         var other = self
         let members = values.flatMap { Wire.bytes(2, Wire.text(1, $0) + Wire.number(2, $1)) }

@@ -8,6 +8,8 @@ import Types
         .message("Order", [Schema.field("base", 1, .message, type: "base.Base")])
         .service("Orders", "Watch", "base.Base", "shop.v1.Order")
 
+    private static let howTo = "make it with protoc --include_imports --descriptor_set_out"
+
     @Test(arguments: [[base, shop], [shop, base]])
     func `the files of a set may be in any order`(_ files: [Schema]) throws {
         let types = try TypeSet([Schema.set(files)])
@@ -36,6 +38,12 @@ import Types
         #expect(types.message(named: "shop.v1.Nothing") == nil)
     }
 
+    @Test func `files with one name say the same`() {
+        let other = Schema("base.proto", package: "base").message("Base", [Schema.field("id", 2, .string)])
+        let problems = problems([Schema.set([Self.base]), Schema.set([other], source: "b")])
+        #expect(problems == ["b: base.proto is not the same as in set.binpb; use sets of one version of it"])
+    }
+
     @Test func `every fault of every set is told`() {
         let sets = [
             DescriptorSet(source: "a", bytes: Array("listen: 1".utf8)), DescriptorSet(source: "b", bytes: []),
@@ -44,8 +52,8 @@ import Types
         ]
         #expect(
             problems(sets) == [
-                "a: not a FileDescriptorSet", "b: not a FileDescriptorSet",
-                "c: shop.proto imports base.proto, which is in none of the sets; make the set with --include_imports",
+                "a: not a FileDescriptorSet; \(Self.howTo)", "b: not a FileDescriptorSet; \(Self.howTo)",
+                "c: shop.proto imports base.proto, which is in none of the sets; \(Self.howTo)",
                 "d: own.proto imports own.proto, which imports it in turn",
             ]
         )

@@ -27,7 +27,7 @@ enum DescriptorSets {
 
     private static func use(_ type: MessageType, _ types: TypeSet, _ codec: MessageCodec) {
         for message in messages {
-            _ = try? codec.appendJSON(of: message.span, type, types, limit: limit, to: ByteQueue())
+            try? codec.appendJSON(of: message.span, type, types, limit: limit, to: ByteQueue())
         }
         for text in texts.map({ Array($0.utf8) }) {
             try? codec.appendMessage(ofJSON: text.span, type, types, limit: limit, to: ByteQueue())

@@ -43,7 +43,7 @@ enum Messages {
     private static func json(of message: Span<UInt8>, _ type: MessageType) -> [UInt8]? {
         let output = ByteQueue()
         do throws(MessageError) {
-            _ = try MessageCodec().appendJSON(of: message, type, types, limit: limit, to: output)
+            try MessageCodec().appendJSON(of: message, type, types, limit: limit, to: output)
         } catch {
             demand(!error.description.isEmpty, "an error has words")
             return nil

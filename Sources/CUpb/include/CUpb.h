@@ -52,6 +52,10 @@ martlet_text martlet_set_name(const martlet_set *_Nonnull set, size_t file);
 size_t martlet_set_dependency_count(const martlet_set *_Nonnull set, size_t file);
 martlet_text martlet_set_dependency(const martlet_set *_Nonnull set, size_t file, size_t index);
 
+// Whether two files say the same.
+bool martlet_set_is_same(const martlet_set *_Nonnull set, size_t file, const martlet_set *_Nonnull other,
+                         size_t other_file, martlet_arena *_Nonnull arena);
+
 // upb makes its tables of descriptors when they are first used, and not for several threads: to be called once, before anything else
 // about sets and pools.
 void martlet_prepare(void);
@@ -79,6 +83,8 @@ const void *_Nonnull martlet_service_method(const void *_Nonnull service, size_t
 const char *_Nonnull martlet_method_name(const void *_Nonnull method);
 const void *_Nonnull martlet_method_input(const void *_Nonnull method);
 const void *_Nonnull martlet_method_output(const void *_Nonnull method);
+// Whether the definition says that the method has no side effects.
+bool martlet_method_has_no_side_effects(const void *_Nonnull method);
 bool martlet_method_client_streams(const void *_Nonnull method);
 bool martlet_method_server_streams(const void *_Nonnull method);
 
@@ -165,18 +171,20 @@ void *_Nullable martlet_message_make(void *_Nonnull message, const void *_Nonnul
 bool martlet_message_next_extension(const void *_Nonnull message, const void *_Nonnull definition,
                                     const martlet_pool *_Nonnull pool, const void *_Nullable *_Nonnull field,
                                     martlet_value *_Nonnull value, size_t *_Nonnull position);
-bool martlet_message_has_unknown(void *_Nonnull message);
 
 size_t martlet_array_count(const void *_Nonnull array);
 martlet_value martlet_array_get(const void *_Nonnull array, size_t index);
+void martlet_array_set(void *_Nonnull array, size_t index, martlet_value value);
+void martlet_array_remove(void *_Nonnull array, size_t index);
 bool martlet_array_append(void *_Nonnull array, martlet_value value, martlet_arena *_Nonnull arena);
 
 size_t martlet_map_count(const void *_Nonnull map);
 // `position` begins with SIZE_MAX.
 bool martlet_map_next(const void *_Nonnull map, martlet_value *_Nonnull key, martlet_value *_Nonnull value,
                       size_t *_Nonnull position);
-// Whether a map has a key.
-bool martlet_map_has(const void *_Nonnull map, martlet_value key);
+// Whether a map has a key, and its value.
+bool martlet_map_get(const void *_Nonnull map, martlet_value key, martlet_value *_Nullable value);
+void martlet_map_remove(void *_Nonnull map, martlet_value key);
 bool martlet_map_insert(void *_Nonnull map, martlet_value key, martlet_value value, martlet_arena *_Nonnull arena);
 
 #endif

@@ -28,7 +28,8 @@ extension HTTP2Session {
 
     /// Begins a stream with a request.
     func submit(request head: HTTPHead, scheme: StaticString, end: Bool, on stream: HTTP2Stream) {
-        guard !isClosed else { return }
+        // The connection may have closed since the stream was opened, which nobody has told a stream without a request.
+        guard !isClosed else { return stream.end(reporting: .unprocessed) }
         var provider = unsafe Self.provider
         let context = unsafe Unmanaged.passUnretained(stream).toOpaque()
         let engine = unsafe engine

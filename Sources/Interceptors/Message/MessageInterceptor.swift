@@ -164,7 +164,7 @@ final class MessageInterceptor: Interceptor {
 extension Call {
     /// What is wrong with a message that cannot be read as JSON.
     fileprivate var unreadableMessage: String {
-        guard codec == .proto, rpcProtocol != .http else { return "is not valid JSON" }
-        return lacksMessageTypes ? "has a type that Martlet does not know" : "is not valid Protobuf"
+        if hasMessageTypes { return "is not valid for its type" }
+        return lacksMessageTypes ? "has a type that Martlet does not know" : "is not valid JSON"
     }
 }

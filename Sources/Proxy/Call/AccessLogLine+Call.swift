@@ -86,6 +86,7 @@ extension AccessLogLine {
         } else {
             null("upstream_host")
         }
+        if let text = call.translationText { field("translated", text: Array(text.utf8).span) }
     }
 
     /// Adds the route: its name, its number if it has none, or null if no route took the call.

@@ -18,6 +18,7 @@ extension Call {
     /// - Returns: what the caller is told, if the call cannot be translated.
     func chooseProtocol(_ upstream: Upstream) -> RPCError? {
         guard !upstream.families.isEmpty else { return nil }
+        if let error = errorByType { return error }
         do throws(RPCError) {
             upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
             upstreamLeg.conversion = try conversion(for: upstream)
@@ -30,6 +31,28 @@ extension Call {
         }
         if let label = TranslationLabel(from: rpcProtocol, to: upstreamLeg.spoken) { worker.counters.translated(label) }
         return nil
+    }
+
+    /// What is wrong with the request, as far as the type of its method says; only for upstreams that say what they speak.
+    private var errorByType: RPCError? {
+        guard rpcProtocol.isUnaryConnect || rpcProtocol == .http, let method = methodType else { return nil }
+        // Whoever forgets the content type of a method that is known means no plain HTTP.
+        if rpcProtocol == .http { return errorAsRPC }
+        if method.streams {
+            let types = "application/connect+json or application/connect+proto"
+            return RPCError(
+                .unimplemented,
+                "\(method.name) is a method with streams; send it as \(types)",
+                httpStatus: 415
+            )
+        }
+        guard rpcProtocol == .connectGet, !method.hasNoSideEffects else { return nil }
+        return RPCError(
+            .unimplemented,
+            "\(method.name) may have side effects; send it by POST, or define it with NO_SIDE_EFFECTS",
+            metadata: [("allow", "POST")],
+            httpStatus: 405
+        )
     }
 
     /// How the messages are converted for an upstream; none if it understands them.
@@ -53,11 +76,21 @@ extension Call {
 
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
-        let request = request
-        guard isTranslated, let index = request.first(.contentType) else { return nil }
-        let sent = String(decoding: upstreamLeg.spoken.codecName(in: request.value(at: index)), as: UTF8.self)
-        let came = upstreamLeg.conversion == nil ? sent : "\(upstreamLeg.codec)"
+        guard isTranslated else { return nil }
+        let came = codecName
+        let sent = upstreamLeg.conversion.map { "\($0.codec)" } ?? came
         return "\(rpcProtocol.name)/\(came) → \(upstreamLeg.spoken.name)/\(sent)"
+    }
+
+    /// The name of the codec, as the caller has it.
+    private var codecName: String {
+        let received = received
+        if rpcProtocol == .connectGet {
+            let query = received.query
+            return ConnectQuery(query).map { String(decoding: $0.codecName(in: query), as: UTF8.self) } ?? ""
+        }
+        guard let index = received.first(.contentType) else { return "" }
+        return String(decoding: rpcProtocol.codecName(in: received.value(at: index)), as: UTF8.self)
     }
 }
 

@@ -16,7 +16,7 @@ extension TranslatedStream: HTTPStreamUser {
         response.reader.read(head, upstream)
         response.status = head.status
         response.compression = head.compression(upstream)
-        response.headFields = upstream.family == .connect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
+        response.headFields = upstream.isUnaryConnect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
         if end {
             forgetStream()
             return finish(head, response.reader.end(), trailers: nil)

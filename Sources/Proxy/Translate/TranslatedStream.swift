@@ -51,7 +51,10 @@ final class TranslatedStream: HTTPStream {
             held: worker.acquireQueue()
         )
         stream = connection.open(for: self)
-        if stream == nil { return nil }
+        guard stream != nil else {
+            release()
+            return nil
+        }
     }
 
     // MARK: The request

@@ -13,25 +13,50 @@ extension Call {
         return generation.types?.set.method(path: request.path)
     }
 
-    /// Whether messages are in Protobuf, of types that Martlet does not know, so that nobody can read them as JSON.
+    /// Whether messages are in Protobuf, of types that Martlet does not know.
     public var lacksMessageTypes: Bool { codec == .proto && rpcProtocol != .http && methodType == nil }
+    /// Whether messages are of types that Martlet knows.
+    public var hasMessageTypes: Bool { codec != .other && rpcProtocol != .http && methodType != nil }
 
-    /// A message as JSON; none for what is not JSON, and for a message of an unknown type.
+    /// A message as JSON; none for what is not JSON.
     ///
-    /// Interceptors ask ``Message/json(_:_:)`` instead, which reads a message once for all of them.
+    /// If the type is known, each field is there once, by its name in ProtoJSON and in the form that this has for its value, however
+    /// the sender writes it: a rule and the upstream read the same. Interceptors ask ``Message/json(_:_:)`` instead, which reads a
+    /// message once for all of them.
     public func json(_ payload: Span<UInt8>, _ direction: Direction) -> JSONValue? {
-        guard codec == .proto, rpcProtocol != .http, let types = generation.types,
-            let type = methodType?.type(direction)
-        else { return try? JSON.parse(payload) }
-        let text = worker.acquireQueue()
-        defer { worker.release(text) }
+        guard let types = generation.types, let type = messageType(direction) else { return try? JSON.parse(payload) }
+        let (message, text) = (worker.acquireQueue(), worker.acquireQueue())
+        defer {
+            worker.release(message)
+            worker.release(text)
+        }
         do throws(MessageError) {
-            let limit = callerLeg.listener.heldMessageLimit
-            _ = try worker.messageCodec.appendJSON(of: payload, type, types.set, limit: limit, to: text)
+            let (codec, limit) = (worker.messageCodec, callerLeg.listener.heldMessageLimit)
+            guard self.codec == .json else {
+                try codec.appendJSON(of: payload, type, types.set, limit: limit, to: text)
+                return try? JSON.parse(text.readable)
+            }
+            // What its type does not have, a request may not have either; a response is of a newer version then.
+            let dropsUnknown = types.dropsUnknown || direction == .response
+            try codec.appendMessage(
+                ofJSON: payload,
+                type,
+                types.set,
+                dropsUnknown: dropsUnknown,
+                limit: limit,
+                to: message
+            )
+            try codec.appendJSON(of: message.readable, type, types.set, limit: limit, to: text)
         } catch {
             return nil
         }
         return try? JSON.parse(text.readable)
+    }
+
+    /// The type of the messages of a direction, if it is known and they are in a codec of Protobuf.
+    private func messageType(_ direction: Direction) -> MessageType? {
+        guard rpcProtocol != .http, codec != .other else { return nil }
+        return methodType?.type(direction)
     }
 
     /// The message that JSON means, in the codec of the call.
@@ -66,23 +91,38 @@ extension Call {
         _ edits: [(pointer: JSONPointer, json: [UInt8]?)],
         _ direction: Direction
     ) throws(RPCError) -> [UInt8] {
-        guard codec == .proto, rpcProtocol != .http else { return try Self.editedJSON(payload, edits) }
-        guard let types = generation.types, let type = methodType?.type(direction) else { throw unknownType }
-        let output = worker.acquireQueue()
-        defer { worker.release(output) }
+        guard let types = generation.types, let type = messageType(direction) else {
+            guard codec != .proto || rpcProtocol == .http else { throw unknownType }
+            return try Self.editedJSON(payload, edits)
+        }
+        let (message, output) = (worker.acquireQueue(), worker.acquireQueue())
+        defer {
+            worker.release(message)
+            worker.release(output)
+        }
         do throws(MessageError) {
-            try worker.messageCodec.appendMessage(
-                payload,
-                changedBy: edits.map { MessageEdit($0.pointer.tokens, json: $0.json) },
+            let changes = edits.map { MessageEdit($0.pointer.tokens, json: $0.json) }
+            let (codec, limit) = (worker.messageCodec, callerLeg.listener.heldMessageLimit)
+            guard self.codec == .json else {
+                try codec.appendMessage(payload, changedBy: changes, type, types.set, limit: limit, to: output)
+                return output.readable.array
+            }
+            let dropsUnknown = types.dropsUnknown && direction == .request
+            try codec.appendMessage(
+                ofJSON: payload,
                 type,
                 types.set,
-                limit: callerLeg.listener.heldMessageLimit,
-                to: output
+                dropsUnknown: dropsUnknown,
+                limit: limit,
+                to: message
             )
+            try codec.appendMessage(message.readable, changedBy: changes, type, types.set, limit: limit, to: output)
+            message.removeAll()
+            try codec.appendJSON(of: output.readable, type, types.set, types.form, limit: limit, to: message)
         } catch {
             throw RPCError(.internal, error.description)
         }
-        return output.readable.array
+        return message.readable.array
     }
 
     private static func editedJSON(

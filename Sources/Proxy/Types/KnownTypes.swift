@@ -22,9 +22,8 @@ package struct KnownTypes: Sendable {
             switch SmallFile.read(file.text, limit: Self.limit) {
             case .success(let bytes): sets.append(DescriptorSet(source: file.text, bytes: bytes))
             case .failure(let error):
-                let size = ByteCount.text(Self.limit)
-                let problem = "cannot read the types in \(file.text): \(error.text); use a file of at most \(size)"
-                diagnostics.report(problem, at: file.mark)
+                let advice = "write the path of a readable file of at most \(ByteCount.text(Self.limit))"
+                diagnostics.report("cannot read the types in \(file.text): \(error.text); \(advice)", at: file.mark)
             }
         }
         guard sets.count == settings.files.count else { return nil }

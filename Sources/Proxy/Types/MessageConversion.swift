@@ -52,7 +52,10 @@ final class MessageConversion {
         do throws(DecompressionError) {
             try worker.compressor.decompress(payload, from: compression, into: plain, limit: limit)
         } catch {
-            throw error == .overLimit ? tooLarge(direction) : Self.flaw("a message cannot be decompressed", direction)
+            let isTooLarge = error == .overLimit
+            throw isTooLarge
+                ? tooLarge("it exceeds \(limit) bytes", direction)
+                : Self.flaw("a message cannot be decompressed", direction)
         }
         try convert(plain.readable, direction, worker, to: output)
     }
@@ -65,8 +68,8 @@ final class MessageConversion {
     ) throws(RPCError) {
         let type = direction == .request ? method.request : method.response
         do throws(MessageError) {
-            // A request becomes what the upstream understands, a response what it does not.
-            if (direction == .request) == (codec == .proto) {
+            let wanted = direction == .request ? codec : codec == .proto ? .json : .proto
+            if wanted == .proto {
                 try worker.messageCodec.appendMessage(
                     ofJSON: message,
                     type,
@@ -76,7 +79,7 @@ final class MessageConversion {
                     to: output
                 )
             } else {
-                _ = try worker.messageCodec.appendJSON(
+                try worker.messageCodec.appendJSON(
                     of: message,
                     type,
                     types.set,
@@ -86,12 +89,16 @@ final class MessageConversion {
                 )
             }
         } catch {
-            throw error.reason == .tooLarge ? tooLarge(direction) : Self.flaw(error.description, direction)
+            let isTooLarge = error.reason == .tooLarge
+            throw isTooLarge ? tooLarge(error.description, direction) : Self.flaw(error.description, direction)
         }
     }
 
-    private func tooLarge(_ direction: Direction) -> RPCError {
-        RPCError(.resourceExhausted, "a \(direction) message exceeds limits.held_message (\(limit) bytes)")
+    private func tooLarge(_ problem: String, _ direction: Direction) -> RPCError {
+        RPCError(
+            .resourceExhausted,
+            "a \(direction) message cannot be converted within limits.held_message: \(problem)"
+        )
     }
 
     /// What is wrong with a request is its sender's concern, and what is wrong with a response is not.

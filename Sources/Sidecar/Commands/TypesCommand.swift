@@ -41,7 +41,8 @@ struct TypesCommand {
             let loaded = try file.load()
             loaded.warnings.forEach(Terminal.complain)
             guard let types = loaded.plan.types else {
-                let advice = "write types: { files: [...] } with the files that protoc --descriptor_set_out makes"
+                let tool = "protoc --include_imports --descriptor_set_out"
+                let advice = "write types: { files: [...] } with files that \(tool) makes"
                 Terminal.complain("\(file.name): there are no types; \(advice)")
                 return .configuration
             }
@@ -52,7 +53,7 @@ struct TypesCommand {
             case .decode(let name):
                 return convert(name, types) { type, bytes, output throws(MessageError) in
                     let form = types.form
-                    _ = try MessageCodec().appendJSON(of: bytes, type, types.set, form, limit: Self.limit, to: output)
+                    try MessageCodec().appendJSON(of: bytes, type, types.set, form, limit: Self.limit, to: output)
                     output.append("\n")
                 }
             case .encode(let name):

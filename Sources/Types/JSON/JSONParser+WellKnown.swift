@@ -114,7 +114,7 @@ extension JSONParser {
         }
         try MessageWire.checkRequired(content, inner, types)
         let written = ByteQueue()
-        try MessageWire.write(content, inner, arena, into: written)
+        try MessageWire.write(content, inner, arena, limit: .max, into: written)
         try message.set(Value(text: url), type.fields[0], in: arena)
         try message.set(Value(text: arena.copy(written.readable)), type.fields[1], in: arena)
     }
@@ -155,7 +155,8 @@ extension JSONParser {
                 hasValue = true
                 try read(into: content, type, depth)
             } else {
-                guard dropsUnknown, !hasValue || !name.bytes.equals("value") else {
+                let isTwice = name.bytes.equals("value") || name.bytes.equals("@type")
+                guard dropsUnknown, !isTwice else {
                     throw MessageError("no field \"\(name.shown)\"")
                 }
                 try reader.skip(depth)

@@ -55,7 +55,9 @@ struct JSONParser: ~Escapable {
                 continue
             }
             guard let field = field(name.bytes, type) else {
-                guard dropsUnknown else { throw MessageError("no field \"\(name.shown)\"") }
+                guard dropsUnknown, !name.bytes.equals("@type") else {
+                    throw MessageError("no field \"\(name.shown)\"")
+                }
                 try reader.skip(depth)
                 continue
             }
@@ -136,7 +138,7 @@ struct JSONParser: ~Escapable {
     }
 
     /// Reads a value that a list or a map has; none if it is to be left out.
-    private mutating func readElement(_ field: FieldType, _ depth: Int) throws(MessageError) -> Value? {
+    mutating func readElement(_ field: FieldType, _ depth: Int) throws(MessageError) -> Value? {
         if try reader.peek() == UInt8(ascii: "n"), !field.takesNull { throw MessageError("null is not a value here") }
         guard field.isMessage else { return try readScalar(field) }
         let inner = try Message(field.messageType, in: arena)
@@ -153,14 +155,22 @@ struct JSONParser: ~Escapable {
         let entry = field.messageType.fields
         try reader.expect(UInt8(ascii: "{"))
         var isFirst = true
+        // Keys whose values were left out are in no map.
+        var dropped: Set<String> = []
         while try reader.hasMore(before: UInt8(ascii: "}"), isFirst: isFirst) {
             isFirst = false
             let name = try reader.name()
             do throws(MessageError) {
                 let key = try JSONScalar.key(name, entry[0])
-                if let map, map.has(key) { throw MessageError("the key comes twice") }
+                if let map, map[key] != nil || dropped.contains(name.string) {
+                    throw MessageError("the key comes twice")
+                }
                 // An entry is a message of its own in the wire format.
-                if let value = try readElement(entry[1], depth + 1) { try map?.insert(value, for: key, in: arena) }
+                guard let value = try readElement(entry[1], depth + 1) else {
+                    dropped.insert(name.string)
+                    continue
+                }
+                try map?.insert(value, for: key, in: arena)
             } catch {
                 throw error.within(name.shown)
             }

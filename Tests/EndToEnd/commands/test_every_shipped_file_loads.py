@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from support.martlet import ROOT, SHIPPED
+from support.martlet import DESCRIPTOR_SET, ROOT, SHIPPED
 
 
 def test_there_are_shipped_files():
@@ -26,5 +26,9 @@ def test_loads(command, file, tmp_path, authority):
             (tmp_path / name).write_bytes(ours.file.read_bytes())
         file = tmp_path / file.name
         file.write_text(text.replace("/etc/martlet/tls/", f"{tmp_path}/"))
+    if "/etc/martlet/shop.binpb" in text:
+        (tmp_path / "shop.binpb").write_text(DESCRIPTOR_SET)
+        file = tmp_path / file.name
+        file.write_text(text.replace("/etc/martlet/", f"{tmp_path}/"))
     result = command("check", "-c", file, environment=environment)
     assert result.code == 0, result.stderr.text

@@ -1,5 +1,6 @@
 """A server that knows only gRPC is called in every protocol with messages, over HTTP/1.1 and HTTP/2."""
 
+import json
 import struct
 import threading
 
@@ -113,6 +114,24 @@ def test_who_goes_cancels_the_call_at_the_server(martlet, grpc_service):
     caller.reset()
     assert over.wait(1)
     eventually(lambda: proxy.metrics().total("martlet_rpc_in_flight") == 0, what="the end of the call")
+
+
+def test_the_access_log_says_what_is_translated(martlet, grpc_service, tmp_path):
+    log = tmp_path / "access.log"
+    proxy = martlet(
+        f"""
+        listen: 127.0.0.1:0
+        upstreams: {{ default: {{ url: "{grpc_service().url}", speaks: grpc }} }}
+        interceptors: [ log: {{ to: {log} }} ]
+        """
+    )
+    ways = [way for way in PROTO if way[1] == 2]
+    for caller, version in ways:
+        assert RawCall(proxy, caller, version, path=path("Unary")).outcome() == "ok"
+    lines = eventually(lambda: (found := log.read_text().splitlines())[len(ways) - 1 :] and found, what="the lines")
+    for line in map(json.loads, lines):
+        translated = None if line["protocol"] == "grpc" else f"{line['protocol']}/proto → grpc/proto"
+        assert line.get("translated") == translated
 
 
 def test_explain_says_what_is_translated(command, tmp_path):

@@ -20,6 +20,8 @@ BINARY = Path(os.environ.get("MARTLET_BIN", ROOT / ".build/release/martlet")).ab
 # The configuration files that are shipped; the others are for Kubernetes and for Prometheus.
 OTHERS = (".k8s.yaml", ".prometheus.yaml")
 SHIPPED = sorted(file for file in (ROOT / "etc").rglob("*.yaml") if not file.name.endswith(OTHERS))
+# A descriptor set with a file that defines nothing, which is text as it happens.
+DESCRIPTOR_SET = "\n\x0c\n\nshop.proto"
 # Options of an httpx client without TLS. To load certificate authorities would cost each client 50 ms.
 CLEAR_TEXT = {"trust_env": False, "verify": False}
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}

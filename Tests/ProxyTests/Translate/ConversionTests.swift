@@ -130,6 +130,46 @@ import Time
         }
     }
 
+    @Test(arguments: [
+        (
+            "GET /pkg.Service/Say?connect=v1&encoding=json&message=%7B%7D", "405",
+            "may have side effects; send it by POST"
+        ),
+        ("POST /pkg.Service/Talk", "415", "is a method with streams; send it as application/connect+json"),
+    ])
+    func `a method is called as its type says`(_ line: String, _ status: String, _ words: String) {
+        runProxy(configuration()) { harness in
+            let caller = harness.caller()
+            let fields = line.hasPrefix("GET") ? "" : "content-type: application/json\r\ncontent-length: 2\r\n"
+            caller.send("\(line) HTTP/1.1\r\nhost: app\r\n\(fields)\r\n\(line.hasPrefix("GET") ? "" : "{}")")
+            let head = caller.head()
+            #expect(head.hasPrefix("HTTP/1.1 \(status) "), "\(head)")
+            #expect(head.contains("allow: POST") == (status == "405"))
+            #expect(String(decoding: caller.received, as: UTF8.self).contains(words))
+            harness.upstream().expectNobody()
+        }
+    }
+
+    @Test func `a GET of a method without side effects passes`() {
+        runProxy(configuration()) { harness in
+            let query = "connect=v1&encoding=json&message=%7B%22count%22:7%7D"
+            let (caller, upstream) = begin(harness, "GET /pkg.Service/Read?\(query) HTTP/1.1\r\nhost: app\r\n\r\n")
+            _ = upstream.next()
+            upstream.expect("1 DATA/end \(envelope(Self.counted))")
+            upstream.send(.response(1, 200, Self.proto), .data(1, envelope(Self.counted)), Self.ok)
+            expect(caller, "200 OK", #"{"count":"7"}"#)
+        }
+    }
+
+    @Test func `what has no content type is told so where the method is known`() {
+        runProxy(configuration()) { harness in
+            let caller = harness.caller()
+            caller.send(unary("{}").replacing("application/json", with: "application/x-www-form-urlencoded"))
+            #expect(caller.head().hasPrefix("HTTP/1.1 415 "))
+            harness.upstream().expectNobody()
+        }
+    }
+
     @Test func `what the upstream understands passes as it is, known or not`() {
         let configuration = self.configuration()
         runProxy(configuration) { harness in

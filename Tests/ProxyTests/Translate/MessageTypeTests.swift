@@ -70,7 +70,7 @@ import Testing
 
     @Test func `places get other values`() {
         expect("set: {/name: 'x {method}'}", #"{"name":"x Say","count":"7"}"#, "\n\u{5}x Say\u{10}\u{7}")
-        expect("set: {/count: 8}, remove: [/name]", #"{"count":8}"#, "\u{10}\u{8}")
+        expect("set: {/count: 8}, remove: [/name]", #"{"count":"8"}"#, "\u{10}\u{8}")
         expect(
             "set: {/inner/name: b}",
             #"{"name":"a","count":"7","inner":{"name":"b"}}"#,
@@ -78,11 +78,50 @@ import Testing
         )
         expect(
             "set: {/list: [{count: 1}]}",
-            #"{"name":"a","count":"7","list":[{"count":1}]}"#,
+            #"{"name":"a","count":"7","list":[{"count":"1"}]}"#,
             "\n\u{1}a\u{10}\u{7}\u{22}\u{2}\u{10}\u{1}"
         )
         expect("remove: [/nothing, /inner/name]", Self.bodies["json"]!, Self.bodies["proto"]!)
         expect("replace: {json: {count: 1}}", #"{"count":1}"#, "\u{10}\u{1}")
+    }
+
+    @Test(arguments: [
+        (#"{"is_admin":true}"#, "remove: [/isAdmin]", "{}"), (#"{"isAdmin":true}"#, "remove: [/is_admin]", "{}"),
+        (#"{"is_admin":true,"count":7}"#, "set: {/isAdmin: false}", #"{"count":"7"}"#),
+        (#"{"labels":{"a":{"count":1},"b":{}}}"#, "remove: [/labels/b, /labels/c]", #"{"labels":{"a":{"count":"1"}}}"#),
+        (
+            #"{"labels":{"a":{"count":1}}}"#, "set: {/labels/b: {count: 2}, /labels/a/count: 3}",
+            #"{"labels":{"a":{"count":"3"},"b":{"count":"2"}}}"#
+        ),
+        (
+            #"{"labels":{"a":{},"b":{}}}"#, "set: {/labels/*/name: x}",
+            #"{"labels":{"a":{"name":"x"},"b":{"name":"x"}}}"#
+        ),
+        (
+            #"{"list":[{"count":1},{"count":2},{"count":3}]}"#, "remove: [/list/1]",
+            #"{"list":[{"count":"1"},{"count":"3"}]}"#
+        ),
+        (
+            #"{"list":[{},{}]}"#, "set: {/list/1: {count: 2}}, remove: [/list/5, /inner/list/0]",
+            #"{"list":[{},{"count":"2"}]}"#
+        ),
+        (#"{"list":[{},{}],"name":"a"}"#, "remove: ['/list/*']", #"{"name":"a"}"#),
+        (#"{"name":"a","count":1}"#, "set: {/name: null}", #"{"count":"1"}"#),
+    ])
+    func `places are those of the type, however the sender writes them`(
+        _ body: String,
+        _ rule: String,
+        _ changed: String
+    ) {
+        #expect(sent(rule, "json", body) == "1 DATA/end \(envelope(changed))")
+    }
+
+    @Test func `a field that must be absent has no other name`() {
+        let rule = "require: {json: {/isAdmin: absent}}"
+        for body in [#"{"isAdmin":true}"#, #"{"is_admin":true}"#, #"{"is_admin":false,"isAdmin":true}"#, #"{"x":1}"#] {
+            #expect(told(rule, "json", body).contains("grpc-status: 3"), "\(body)")
+        }
+        #expect(sent(rule, "json", #"{"is_admin":false}"#).hasPrefix("1 DATA/end"))
     }
 
     @Test func `all items of a list can be changed`() {
@@ -102,8 +141,8 @@ import Testing
 
     @Test(arguments: [
         ("set: {/colour: x}", "pkg.M: no field \"colour\""), ("set: {/count: x}", "is not a value of the type int64"),
-        ("set: {/name/a: x}", "nothing can be changed in a value of the type string"),
-        ("require: {json: {/name: present}}", "is not valid Protobuf"),
+        ("set: {/name/a: x}", "a value of the type string can only be changed as a whole"),
+        ("require: {json: {/name: present}}", "is not valid for its type"),
     ])
     func `what cannot be done is told`(_ rule: String, _ problem: String) {
         let body = rule.hasPrefix("require") ? "\n\u{9}a" : Self.bodies["proto"]!

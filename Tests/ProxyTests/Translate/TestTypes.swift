@@ -3,12 +3,21 @@ import RPC
 
 /// The types of the service that tests call.
 enum TestTypes {
-    // package pkg; message M { string name = 1; int64 count = 2; M inner = 3; repeated M list = 4; }
-    // service Service { rpc Say(M) returns (M); rpc Talk(stream M) returns (stream M); }
+    // package pkg;
+    // message M {
+    //   string name = 1; int64 count = 2; M inner = 3; repeated M list = 4; bool is_admin = 5; map<string, M> labels = 6;
+    // }
+    // service Service {
+    //   rpc Say(M) returns (M);
+    //   rpc Talk(stream M) returns (stream M);
+    //   rpc Read(M) returns (M) { option idempotency_level = NO_SIDE_EFFECTS; }
+    // }
     private static let set = """
-        Cr8BCglwa2cucHJvdG8SA3BrZyJnCgFNEhIKBG5hbWUYASABKAlSBG5hbWUSFAoFY291bnQYAiABKANSBWNvdW50EhwKBWlubmVy\
-        GAMgASgLMgYucGtnLk1SBWlubmVyEhoKBGxpc3QYBCADKAsyBi5wa2cuTVIEbGlzdDI8CgdTZXJ2aWNlEhUKA1NheRIGLnBrZy5N\
-        GgYucGtnLk0SGgoEVGFsaxIGLnBrZy5NGgYucGtnLk0oATABYgZwcm90bzM=
+        CucCCglwa2cucHJvdG8SA3BrZyLxAQoBTRISCgRuYW1lGAEgASgJUgRuYW1lEhQKBWNvdW50GAIgASgDUgVjb3VudBIcCgVpbm5l\
+        chgDIAEoCzIGLnBrZy5NUgVpbm5lchIaCgRsaXN0GAQgAygLMgYucGtnLk1SBGxpc3QSGQoIaXNfYWRtaW4YBSABKAhSB2lzQWRt\
+        aW4SKgoGbGFiZWxzGAYgAygLMhIucGtnLk0uTGFiZWxzRW50cnlSBmxhYmVscxpBCgtMYWJlbHNFbnRyeRIQCgNrZXkYASABKAlS\
+        A2tleRIcCgV2YWx1ZRgCIAEoCzIGLnBrZy5NUgV2YWx1ZToCOAEyWQoHU2VydmljZRIVCgNTYXkSBi5wa2cuTRoGLnBrZy5NEhoK\
+        BFRhbGsSBi5wa2cuTRoGLnBrZy5NKAEwARIbCgRSZWFkEgYucGtnLk0aBi5wa2cuTSIDkAIBYgZwcm90bzM=
         """
 
     /// The file that they are in.

@@ -114,6 +114,25 @@ import Testing
         }
     }
 
+    @Test func `a connection that closes before the message has come fails no call`() {
+        runProxy(Self.configuration) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"))
+            let first = harness.upstream().acceptHTTP2(in: harness)
+            harness.settle()
+            first.peer.close()
+            harness.settle()
+            caller.send(.data(1, envelope("{}"), end: true))
+            let upstream = harness.upstream().acceptHTTP2(in: harness)
+            #expect(upstream.next().hasPrefix("1 HEADERS "))
+            upstream.expect("1 DATA/end {}")
+            upstream.send(.response(1, 200, Self.json), .data(1, "[]", end: true))
+            caller.expect("1 HEADERS \(Self.head)")
+            caller.expect("1 DATA \(envelope("[]"))")
+            caller.expect("1 HEADERS/end grpc-status: 0")
+        }
+    }
+
     @Test func `a stream keeps its envelopes, and its end becomes trailers`() {
         runProxy(Self.configuration) { harness in
             let (caller, upstream) = begin(harness, talk(1), .data(1, envelope("{}")))
