@@ -74,6 +74,8 @@ extension JSONValue {
             self = value
             return true
         }
+        // No value is there, as with null in ProtoJSON.
+        if case .null = self { self = .object([]) }
         switch self {
         case .array(var items):
             var isSet = true
@@ -83,9 +85,12 @@ extension JSONValue {
             self = .array(items)
             return isSet
         case .object(var members):
-            let index = members.firstIndex { token.isSame(as: $0.name) } ?? members.endIndex
-            if index == members.endIndex { members.append(Member(token, .object([]))) }
-            let isSet = members[index].value.set(tokens.dropFirst(), to: value)
+            let isNew = token != "*" && !members.contains { token.isSame(as: $0.name) }
+            if isNew { members.append(Member(token, .null)) }
+            var isSet = true
+            for index in members.indices where token == "*" || token.isSame(as: members[index].name) {
+                isSet = members[index].value.set(tokens.dropFirst(), to: value) && isSet
+            }
             self = .object(members)
             return isSet
         default: return false

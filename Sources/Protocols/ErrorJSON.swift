@@ -55,16 +55,20 @@ extension ByteQueue {
     }
 
     private func append(jsonMembers metadata: [(name: [UInt8], value: [UInt8])]) {
-        var rest = metadata[...]
-        while let name = rest.first?.name {
-            if rest.count < metadata.count { append(byte: UInt8(ascii: ",")) }
-            append(json: name.span)
-            for (index, entry) in rest.filter({ $0.name == name }).enumerated() {
-                append(index == 0 ? ":[" : ",")
-                append(json: entry.value.span)
+        var values: [[UInt8]: [Int]] = [:]
+        for (index, entry) in metadata.enumerated() { values[entry.name, default: []].append(index) }
+        var isFirst = true
+        for entry in metadata {
+            guard let indexes = values.removeValue(forKey: entry.name) else { continue }
+            if !isFirst { append(byte: UInt8(ascii: ",")) }
+            isFirst = false
+            append(json: entry.name.span)
+            for (place, index) in indexes.enumerated() {
+                append(place == 0 ? ":[" : ",")
+                let value = metadata[index].value
+                append(json: value.span)
             }
             append(byte: UInt8(ascii: "]"))
-            rest.removeAll { $0.name == name }
         }
     }
 }

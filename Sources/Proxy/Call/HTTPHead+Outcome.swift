@@ -11,8 +11,13 @@ extension HTTPHead {
 
     /// Removes what gRPC says of the outcome, and how a body was encoded that is to be another.
     func removeOutcome() {
-        for name in Self.outcome { remove(name) }
+        removeOutcomeFields()
         remove(Self.encoding)
+    }
+
+    /// Removes what gRPC says of the outcome, which means nothing in Connect.
+    func removeOutcomeFields() {
+        for name in Self.outcome { remove(name) }
     }
 
     /// Says the outcome as gRPC does.

@@ -8,20 +8,16 @@ internal import RPC
 enum ConnectEnd {
     private static let prefix = Array("trailer-".utf8)
 
-    /// The metadata of the JSON that ends a stream, as trailers; what cannot be a field is left out.
-    static func metadata(_ payload: Span<UInt8>) -> [(name: [UInt8], value: [UInt8])] {
-        guard case .object(let members)? = (try? JSON.parse(payload))?["metadata"] else { return [] }
+    /// The metadata of the JSON that ends a stream, as trailers; none if it is no object.
+    static func metadata(_ payload: Span<UInt8>) -> [(name: [UInt8], value: [UInt8])]? {
+        guard let end = try? JSON.parse(payload), case .object = end else { return nil }
+        guard case .object(let members)? = end["metadata"] else { return [] }
         return members.flatMap { member -> [(name: [UInt8], value: [UInt8])] in
             guard case .array(let values) = member.value else { return [] }
-            let name = member.name.lowercased()
-            return values.compactMap(\.string).filter { isField(name, $0) }.map { (Array(name.utf8), Array($0.utf8)) }
+            let name = Array(member.name.lowercased().utf8)
+            guard !TranslatedEnd.outcome.contains(name) else { return [] }
+            return values.compactMap(\.string).map { (name, Array($0.utf8)) }
         }
-    }
-
-    /// Whether a name and a value can stand in trailers, and say nothing about the outcome.
-    private static func isField(_ name: String, _ value: String) -> Bool {
-        FieldName.isValid(name) && !TranslatedEnd.outcome.contains(Array(name.utf8))
-            && value.utf8.allSatisfy { 0x20..<0x7f ~= $0 || $0 == 0x09 || $0 >= 0x80 }
     }
 
     /// Removes the trailers of a unary response from its head, where they have a prefix.
@@ -38,8 +34,9 @@ enum ConnectEnd {
     ///
     /// - Returns: none for a success.
     static func error(_ conclusion: Conclusion, status: Int) -> RPCError? {
-        guard var error = Outcome(conclusion).error(trailers: HTTPHead()) else { return nil }
-        if case .code = conclusion, error.message.isEmpty {
+        let outcome = Outcome(conclusion)
+        guard var error = outcome.error(trailers: HTTPHead()) else { return nil }
+        if outcome.json == nil {
             error.message = TranslatedEnd.message(of: conclusion, wasSaid: false, status: status)
         }
         return error

@@ -34,19 +34,35 @@ struct TranslatedEnd {
         } else if let messages, messages != 1 {
             error = RPCError(.unimplemented, "the response has \(messages) messages, but the call is unary")
         }
+        error = error.map(Self.bounded)
         let trailers = arrived.filter { !Self.outcome.contains($0.name) }
         // What says the outcome by itself stays as it is.
-        fields = said == error?.code ?? .ok ? arrived : trailers + CallerSide.grpcFields(error)
+        let isSaid = said == error?.code ?? .ok && !arrived.contains { $0.value.count > Self.maxText }
+        fields = isSaid ? arrived : trailers + CallerSide.grpcFields(error)
         self.trailers = trailers
         self.error = error
     }
 
     /// Takes what an upstream has said in Connect.
     init(connect error: RPCError?, trailers: [(name: [UInt8], value: [UInt8])]) {
+        let error = error.map(Self.bounded)
         self.error = error
         self.trailers = trailers
         fields = trailers + CallerSide.grpcFields(error)
     }
+
+    /// The error with no more text and details than a head of the caller can have: the code is worth more.
+    private static func bounded(_ error: RPCError) -> RPCError {
+        var bounded = error
+        if error.message.utf8.count > maxText {
+            bounded.message = String(error.message.unicodeScalars.prefix(maxText / 4))
+        }
+        if error.details.reduce(0, { $0 + $1.value.count }) > maxText { bounded.details = [] }
+        return bounded
+    }
+
+    /// The most bytes of a message, and of all details.
+    private static let maxText = 16 * 1024
 
     static func message(of conclusion: Conclusion, wasSaid: Bool, status: Int) -> String {
         if case .code(_, let message) = conclusion, wasSaid || !message.isEmpty {

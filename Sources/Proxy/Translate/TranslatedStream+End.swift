@@ -7,25 +7,30 @@ internal import RPC
 /// How a call ends for its caller.
 extension TranslatedStream {
     /// The frame that ends the body; one that cannot be decompressed says nothing.
-    func endCame(_ payload: Span<UInt8>, _ flags: UInt8) {
-        guard flags & Envelope.compressed != 0 else {
-            response.endFields = endFields(payload)
-            return
-        }
+    ///
+    /// - Throws: what the caller is told about one that is none.
+    func endCame(_ payload: Span<UInt8>, _ flags: UInt8) throws(RPCError) {
         let plain = worker.acquireQueue()
+        defer { worker.release(plain) }
         response.endFields = []
-        let compression = response.compression
-        if Compressor.supports(compression), compression != .identity,
-            (try? worker.compressor.decompress(payload, from: compression, into: plain, limit: messageLimit)) != nil
-        {
-            response.endFields = endFields(plain.readable)
-            response.reader.end(decompressed: plain.readable)
+        if flags & Envelope.compressed == 0 {
+            plain.append(payload)
+        } else {
+            let compression = response.compression
+            guard Compressor.supports(compression), compression != .identity,
+                (try? worker.compressor.decompress(payload, from: compression, into: plain, limit: messageLimit)) != nil
+            else { return }
         }
-        worker.release(plain)
-    }
-
-    private func endFields(_ payload: Span<UInt8>) -> [(name: [UInt8], value: [UInt8])] {
-        upstream.family == .connect ? ConnectEnd.metadata(payload) : TrailerLines.fields(of: payload)
+        // The reader itself keeps no more than 64 KiB.
+        response.reader.end(decompressed: plain.readable)
+        if upstream.family == .connect {
+            guard let metadata = ConnectEnd.metadata(plain.readable) else {
+                throw RPCError(.internal, "the end of the response is no JSON object")
+            }
+            response.endFields = try ForeignTrailers.checked(metadata)
+        } else {
+            response.endFields = try ForeignTrailers.checked(TrailerLines.fields(of: plain.readable))
+        }
     }
 
     /// The response is over; `head` is there if it has not gone out.
@@ -69,12 +74,12 @@ extension TranslatedStream {
         return TranslatedEnd(connect: error, trailers: trailers)
     }
 
-    /// The outcome with the JSON of an error, which may be compressed.
+    /// The outcome with the JSON of an error, which may be compressed, or more than a reader keeps.
     private func bareConclusion(_ conclusion: Conclusion) -> Conclusion {
         let code = conclusion.code(fromName: nil)
-        guard code != .ok, response.compression != .identity, let body = response.message,
-            Compressor.supports(response.compression)
-        else { return conclusion }
+        guard code != .ok, let body = response.message, Compressor.supports(response.compression) else {
+            return conclusion
+        }
         let plain = worker.acquireQueue()
         defer { worker.release(plain) }
         do throws(DecompressionError) {

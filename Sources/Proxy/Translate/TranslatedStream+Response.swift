@@ -16,7 +16,14 @@ extension TranslatedStream: HTTPStreamUser {
         response.reader.read(head, upstream)
         response.status = head.status
         response.compression = head.compression(upstream)
-        response.headFields = upstream.isUnaryConnect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
+        do throws(RPCError) {
+            let trailers = upstream.isUnaryConnect ? ConnectEnd.removeTrailers(head) : head.takeTrailers()
+            response.headFields = upstream.isUnaryConnect ? try ForeignTrailers.checked(trailers) : trailers
+        } catch {
+            worker.release(head)
+            return fail(.untranslatedResponse(error))
+        }
+        if upstream.family == .connect { head.removeOutcomeFields() }
         if end {
             forgetStream()
             return finish(head, response.reader.end(), trailers: nil)
@@ -44,12 +51,18 @@ extension TranslatedStream: HTTPStreamUser {
                     return fail(.untranslatedResponse(error))
                 }
             case .pass(let location): deliver(messages.bytes(at: location, in: body))
-            case .end(let flags, let location): endCame(messages.bytes(at: location, in: body), flags)
+            case .end(let flags, let location):
+                do throws(RPCError) {
+                    try endCame(messages.bytes(at: location, in: body), flags)
+                } catch {
+                    return fail(.untranslatedResponse(error))
+                }
             case .error(let error): return fail(.untranslatedResponse(error))
             }
             guard !attempt.isOver else { return }
         }
         response.messages = messages
+        pieceCame()
     }
 
     func receivedEnd(trailers: HTTPHead?) {
@@ -81,6 +94,9 @@ extension TranslatedStream: HTTPStreamUser {
 
     /// A message is whole; it is converted if it has to be.
     private func receive(_ payload: Span<UInt8>, _ flags: UInt8) throws(RPCError) {
+        if flags & Envelope.compressed != 0, response.compression == .identity {
+            throw RPCError(.internal, "a message of the response is compressed, but no header names the compression")
+        }
         guard let conversion else { return keep(payload, flags) }
         let compression = flags & Envelope.compressed == 0 ? .identity : response.compression
         let (message, envelope) = (worker.acquireQueue(), worker.acquireQueue())
@@ -103,6 +119,7 @@ extension TranslatedStream: HTTPStreamUser {
             return fail(.untranslatedResponse(RPCError(.resourceExhausted, problem)))
         }
         queue.append(body)
+        pieceCame()
     }
 
     /// The message waits for the status; of more than one, which are an error, the first is enough.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Configuration
+internal import Events
 internal import HTTP
 internal import Protocols
 internal import RPC
@@ -34,6 +35,8 @@ final class TranslatedStream: HTTPStream {
     /// The name of the codec of the caller's messages, in which it gets the response.
     private(set) var codec: [UInt8] = []
     var response: TranslatedResponse
+    /// Since when what is held waits for more; `.max` if nothing does.
+    private var heldSince = Instant.max
 
     /// Opens a stream on the connection; none if it cannot have another.
     init?(for attempt: Attempt, of call: Call, on connection: UpstreamConnection) {
@@ -119,6 +122,7 @@ final class TranslatedStream: HTTPStream {
             fail(.untranslatedRequest(error))
         }
         worker.release(output)
+        pieceCame()
     }
 
     func sendEnd(trailers: HTTPHead?) {
@@ -164,6 +168,12 @@ final class TranslatedStream: HTTPStream {
         if end { stream?.sendEnd(trailers: nil) }
     }
 
+    /// A piece has come, of either direction: what is held of a message waits for the next one.
+    func pieceCame() {
+        let held = (request?.heldBytes ?? 0) + (converter?.heldBytes ?? 0) + response.heldBytes
+        heldSince = held > 0 ? worker.context.loop.now : .max
+    }
+
     /// The call fails: what has come cannot be translated.
     func fail(_ error: UpstreamError) {
         release()
@@ -192,7 +202,7 @@ final class TranslatedStream: HTTPStream {
     var heldBytes: Int {
         (stream?.heldBytes ?? 0) + (request?.heldBytes ?? 0) + (converter?.heldBytes ?? 0) + response.heldBytes
     }
-    var waitsSince: Instant { stream?.waitsSince ?? .max }
+    var waitsSince: Instant { min(stream?.waitsSince ?? .max, heldSince) }
 
     func send(informational head: HTTPHead) {}
 

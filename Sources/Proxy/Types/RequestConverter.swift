@@ -29,6 +29,9 @@ struct RequestConverter {
         while let event = messages.next(in: bytes, from: &position) {
             switch event {
             case .message(let flags, let location):
+                guard flags & Envelope.compressed == 0 || compression != .identity else {
+                    throw RPCError(.internal, "a request message is compressed, but no header names the compression")
+                }
                 let compression = flags & Envelope.compressed == 0 ? .identity : compression
                 let message = worker.acquireQueue()
                 defer { worker.release(message) }

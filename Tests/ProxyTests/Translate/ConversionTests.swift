@@ -107,6 +107,15 @@ import Time
         }
     }
 
+    @Test func `a compressed message without the name of its compression is an error`() {
+        runProxy(configuration()) { harness in
+            let caller = harness.http2Caller()
+            caller.send(.say(1, "application/grpc+json"), .data(1, envelope("{}", flags: 1), end: true))
+            _ = harness.upstream().acceptHTTP2(in: harness)
+            #expect(caller.next().contains("grpc-status: 13"))
+        }
+    }
+
     @Test func `a message that is too large in the other codec is rejected`() {
         let configuration = self.configuration(limits: ", limits: {held_message: 40B}")
         runProxy(configuration) { harness in

@@ -124,6 +124,15 @@ import Testing
         #expect(sent(rule, "json", #"{"is_admin":false}"#).hasPrefix("1 DATA/end"))
     }
 
+    @Test func `a place without a value gets one in JSON of an unknown type`() {
+        func changed(_ body: String, _ rule: String) -> String { sent(rule, "json", body, types: false) }
+        #expect(changed(#"{"a":null}"#, "set: {/a/b: 1}") == "1 DATA/end \(envelope(#"{"a":{"b":1}}"#))")
+        #expect(changed("{}", "set: {'/list/*/b': 1}") == "1 DATA/end \(envelope(#"{"list":{}}"#))")
+        #expect(
+            changed(#"{"l":[{},{}]}"#, "set: {'/l/*/b': 1}") == "1 DATA/end \(envelope(#"{"l":[{"b":1},{"b":1}]}"#))"
+        )
+    }
+
     @Test func `all items of a list can be changed`() {
         let body = "\u{22}\u{3}\n\u{1}a\u{22}\u{3}\n\u{1}b"
         let result = sent("set: {/list/*/name: x}, remove: [/list/1/count]", "proto", body)

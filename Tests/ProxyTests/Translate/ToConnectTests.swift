@@ -1,5 +1,8 @@
 import HTTP2Kit
+import RPC
 import Testing
+
+@testable import Proxy
 
 /// Calls in gRPC and gRPC-Web whose upstream speaks Connect, byte by byte.
 @Suite struct ToConnectTests {
@@ -159,7 +162,53 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", envelope("{}", flags: 2) + "x", envelope("[", flags: 2), envelope("[]")])
+    @Test func `fields of the other protocol and of messages are not passed on`() {
+        runProxy(Self.configuration) { harness in
+            let (caller, upstream) = unary(harness)
+            upstream.expect("1 DATA/end {}")
+            let fields: Frame.Fields = [
+                "content-type": "application/json", "grpc-status": "7", "grpc-message": "x",
+                "trailer-connection": "close",
+                "trailer-content-length": "3", "trailer-x": "1",
+            ]
+            upstream.send(.response(1, 200, fields), .data(1, "[]", end: true))
+            caller.expect("1 HEADERS \(Self.head)")
+            caller.expect("1 DATA \(envelope("[]"))")
+            caller.expect("1 HEADERS/end x: 1 | grpc-status: 0")
+        }
+    }
+
+    @Test func `a long error keeps its code`() {
+        let configuration = Self.configuration.replacing("held_message: 200B", with: "held_message: 1MiB")
+        runProxy(configuration) { harness in
+            let (caller, upstream) = begin(
+                harness,
+                .say(1, "application/grpc+json"),
+                .data(1, envelope("{}"), end: true)
+            )
+            _ = (upstream.next(), upstream.next())
+            upstream.send(.response(1, 404, Self.json))
+            let half = String(repeating: "x", count: 15_000)
+            upstream.send(
+                .data(1, #"{"code":"not_found","message":""# + half),
+                .data(1, half),
+                .data(1, #""}"#, end: true)
+            )
+            let head = caller.next()
+            #expect(head.contains("grpc-status: 5") && head.utf8.count < 10_000)
+        }
+    }
+
+    @Test func `more trailers than a head may have are an error`() throws {
+        let few = try ForeignTrailers.checked([(Array("x".utf8), Array("1".utf8)), (Array("te".utf8), Array("a".utf8))])
+        #expect(few.map(\.name) == [Array("x".utf8)])
+        let many = (0..<10_000).map { (name: Array("x-\($0)".utf8), value: Array("v".utf8)) }
+        #expect(throws: RPCError.self) { try ForeignTrailers.checked(many) }
+    }
+
+    @Test(arguments: [
+        "", envelope("{}", flags: 2) + "x", envelope("[", flags: 2), envelope("[]"), envelope("[]", flags: 2),
+    ])
     func `a stream without a sound end is an error`(_ body: String) {
         runProxy(Self.configuration) { harness in
             let (caller, upstream) = begin(harness, talk(1), .data(1, envelope("{}"), end: true))
