@@ -128,8 +128,8 @@ public struct ListenerSettings: Equatable, Sendable {
             .size(in: 1...1 << 31),
             default: "4MiB",
             """
-            The size limit of one decompressed RPC message that an interceptor reads. Without such an \
-            interceptor, Martlet holds no messages.
+            The size limit of one decompressed RPC message that an interceptor reads, or that Martlet converts or \
+            translates. Other messages pass as they come.
             """
         ),
         Option(

@@ -20,7 +20,7 @@ struct RedactPlan: InterceptorPlan, Redacting {
                 example: "/user/password",
                 """
                 JSON Pointers to the parts of messages to mask. `*` stands for every item or member. Messages that \
-                are not JSON are then hidden.
+                are neither JSON nor of a known type are then hidden.
                 """
             ),
         ],

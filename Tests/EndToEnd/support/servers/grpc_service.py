@@ -14,13 +14,14 @@ def path(method):
 
 
 def descriptor_set():
-    """A definition of the method Unary, as if its messages had a sentence."""
+    """A definition of the method Unary, as if its messages had a sentence; a GET may call it."""
     package, _, name = SERVICE.rpartition(".")
     file = descriptor_pb2.FileDescriptorProto(name="bytes.proto", package=package, syntax="proto3")
     message = file.message_type.add(name="Message")
     message.field.add(name="sentence", json_name="sentence", number=1, type="TYPE_STRING", label="LABEL_OPTIONAL")
     kind = f".{package}.Message"
-    file.service.add(name=name).method.add(name="Unary", input_type=kind, output_type=kind)
+    method = file.service.add(name=name).method.add(name="Unary", input_type=kind, output_type=kind)
+    method.options.idempotency_level = descriptor_pb2.MethodOptions.NO_SIDE_EFFECTS
     return descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
 
 
