@@ -5,7 +5,7 @@ public import Bytes
 /// What a message takes in memory meanwhile is bounded by what it may have in bytes.
 public final class MessageCodec {
     /// The memory of a message, for each byte that it may have.
-    private static let expansion = 16
+    private static let expansion = 8
 
     private let arena = MessageArena(limit: 0)
 

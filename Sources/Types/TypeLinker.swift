@@ -18,7 +18,7 @@ struct TypeLinker {
     }
 
     /// What a set may take in memory while it is read, for each of its bytes.
-    private static let expansion = 16
+    private static let expansion = 64
 
     private static let howTo = "make it with protoc --include_imports --descriptor_set_out"
 

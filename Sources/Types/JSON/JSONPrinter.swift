@@ -68,7 +68,7 @@ struct JSONPrinter {
     }
 
     func checkSize() throws(MessageError) {
-        guard output.count <= limit else { throw MessageError("the JSON is larger than messages may be", .tooLarge) }
+        guard output.count <= limit else { throw MessageError("the JSON is too large", .tooLarge) }
     }
 
     private func writeList(_ value: Value, _ field: FieldType, _ depth: Int) throws(MessageError) {
