@@ -190,8 +190,7 @@ let package = Package(
             name: "Proxy",
             targets: [
                 "Proxy", "Sidecar", "Credentials", "Events", "TLS", "HTTP", "Resolver", "Documents", "Patterns",
-                "Types",
-                "Protocols", "RPC", "Policy", "Configuration", "Telemetry", "Time", "Bytes",
+                "Types", "Protocols", "RPC", "Policy", "Configuration", "Telemetry", "Time", "Bytes",
             ]
         ),
     ],

@@ -21,7 +21,7 @@ public final class TypeSet: @unchecked Sendable {
 
     /// Links the files of `sets`.
     ///
-    /// They may be in any order. Of two files with one name the first counts.
+    /// They may be in any order. Two files with one name have to be the same; of those of Protobuf itself the first counts.
     ///
     /// - Throws: what is wrong with the sets, all of it.
     public init(_ sets: [DescriptorSet]) throws(TypeSetError) {
