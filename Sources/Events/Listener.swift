@@ -105,6 +105,8 @@ public final class Listener: Watcher {
     private func offerWaiting() {
         guard let (socket, address) = waiting else { return }
         waiting = nil
+        // Its number is of the time when descriptors were short.
+        socket.renumber()
         _ = offer(socket, from: address, mayWait: false)
     }
 

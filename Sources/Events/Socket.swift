@@ -41,6 +41,17 @@ public final class Socket: Transport {
     /// The system gives out the lowest that is free, so at the time of a new socket as many descriptors are in use, or more.
     public var number: Int { Int(descriptor) }
 
+    /// Takes the lowest number that is free, where that is lower than its own, so that `number` counts those in use again.
+    ///
+    /// Only for a socket that has not been started: its loop knows it by the number.
+    func renumber() {
+        guard watch == nil else { return }
+        let lowest = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard lowest >= 0 else { return }
+        Glibc.close(max(lowest, descriptor))
+        descriptor = min(lowest, descriptor)
+    }
+
     /// Sends small writes at once; does nothing on a Unix socket.
     public func setNoDelay() {
         var one: Int32 = 1

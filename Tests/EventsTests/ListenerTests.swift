@@ -75,6 +75,24 @@ import Testing
         #expect(host.addresses.compactMap { $0?.bytes } == callers.compactMap { local($0) })
     }
 
+    @Test func `a connection that is offered again has the lowest number that is free by then`() throws {
+        let listening = try ListenSocket.open(.tcp(host: "127.0.0.1", port: 0))
+        let loop = EventLoop()
+        let host = Host()
+        host.hasRoom = false
+        let listener = Listener(listening.descriptor, on: loop, owner: host)
+        let caller = try connect(to: listening)
+        let others = (0..<200).map { _ in dup(listening.descriptor) }
+        while host.numbers.isEmpty { loop.turn() }
+        for other in others { close(other) }
+        while host.numbers.count < 2 { loop.turn() }
+        #expect(host.numbers[1] < host.numbers[0])
+        #expect(caller.send("hi") == .bytes(2))
+        let queue = ByteQueue()
+        #expect(host.sockets[0].receive(into: queue, room: 16) == .bytes(2))
+        listener.end()
+    }
+
     private func local(_ caller: Socket) -> [UInt8]? {
         SocketAddress(localOf: Int32(caller.number))?.bytes
     }
@@ -90,11 +108,13 @@ private final class Host: ListenerOwner {
     private(set) var addresses: [SocketAddress?] = []
     /// Each offer, by whether the connection could be offered again.
     private(set) var offers: [Bool] = []
+    private(set) var numbers: [Int] = []
     var hasRoom = true
     var whenAccepted: () -> Void = {}
 
     func accepted(_ socket: Socket, from address: SocketAddress?, mayWait: Bool) -> Bool {
         offers.append(mayWait)
+        numbers.append(socket.number)
         if mayWait && !hasRoom { return false }
         sockets.append(socket)
         addresses.append(address)
