@@ -100,6 +100,13 @@ bool martlet_method_has_no_side_effects(const void *method) {
            google_protobuf_MethodOptions_NO_SIDE_EFFECTS;
 }
 
+martlet_text martlet_method_options(const void *method, martlet_arena *arena) {
+    martlet_text options = {NULL, 0};
+    options.bytes = google_protobuf_MethodOptions_serialize(upb_MethodDef_Options(method), martlet_arena_inside(arena),
+                                                            &options.count);
+    return options;
+}
+
 bool martlet_method_client_streams(const void *method) { return upb_MethodDef_ClientStreaming(method); }
 bool martlet_method_server_streams(const void *method) { return upb_MethodDef_ServerStreaming(method); }
 

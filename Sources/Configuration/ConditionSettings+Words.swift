@@ -2,7 +2,7 @@
 extension ConditionSettings {
     /// The protocols, by their names in the access log.
     public static let protocolNames = [
-        "connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web", "grpc_web_text", "http",
+        "connect_unary", "connect_get", "connect_stream", "grpc", "grpc_web", "grpc_web_text", "http", "rest",
     ]
 
     /// The codes of RPC, by their names in the access log, in the order of their numbers.

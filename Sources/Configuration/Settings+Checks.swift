@@ -73,6 +73,8 @@ extension Settings {
         for upstream in section.named("upstreams").map(\.section) {
             if upstream.has("codecs") {
                 upstream.report("\"codecs\" has no effect without \"types\"; \(advice)", at: "codecs")
+            } else if upstream.strings("speaks") == ["rest"] {
+                upstream.report("\"rest\" has no effect without \"types\"; \(advice)", at: "speaks")
             } else if let speaks = upstream.node("speaks"), upstream.strings("speaks").first == "connect" {
                 let problem = "gRPC and gRPC-Web calls to this upstream end with unimplemented without \"types\""
                 upstream.diagnostics.warn("\(problem); \(advice)", at: speaks.mark)

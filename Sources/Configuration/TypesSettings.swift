@@ -17,6 +17,11 @@ public struct TypesSettings: Equatable, Sendable {
     /// How messages are written in JSON.
     public let json: JSON
 
+    /// The services that callers may use by the paths that their methods have.
+    public let rest: [MarkedString]
+    /// The names of query parameters that such a request may have for others.
+    public let ignored: [String]
+
     static let options = [
         Option(
             "files",
@@ -34,6 +39,20 @@ public struct TypesSettings: Equatable, Sendable {
             "What happens to a JSON request with a field that its type does not have."
         ),
         Option("json", .section(jsonOptions), "How Martlet writes messages in JSON."),
+        Option(
+            "rest",
+            .strings,
+            example: "shop.v1.OrderService",
+            """
+            Services that callers may also use by REST: by the paths that `google.api.http` gives their methods.
+            """
+        ),
+        Option(
+            "ignore",
+            .strings,
+            example: "key",
+            "Query parameters of REST requests that Martlet ignores. It rejects others that no field has."
+        ),
     ]
 
     private static let jsonOptions = [
@@ -56,6 +75,8 @@ public struct TypesSettings: Equatable, Sendable {
         section.reportIfEmpty("files", write: "the files with descriptor sets")
         files = section.markedStrings("files")
         dropsUnknown = section.string("unknown_fields") == "drop"
+        rest = section.markedStrings("rest")
+        ignored = section.strings("ignore")
         let json = section.section("json")
         self.json = JSON(
             keepsNames: json.string("names") == "proto",

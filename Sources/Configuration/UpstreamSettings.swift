@@ -54,6 +54,8 @@ public struct UpstreamSettings: Equatable, Sendable {
         case grpc
         case grpcWeb = "grpc_web"
         case connect
+        /// The paths that `google.api.http` gives to methods.
+        case rest
     }
 
     /// The name that routes, metrics and logs use.
@@ -113,7 +115,7 @@ public struct UpstreamSettings: Equatable, Sendable {
             default: "same",
             """
             The protocols that the upstream understands. Martlet translates calls in other protocols to the first \
-            one. `same` passes every call as it is.
+            one. `rest` is a server with the paths of `google.api.http`. `same` passes every call as it is.
             """
         ),
         Option(
@@ -271,8 +273,9 @@ public struct UpstreamSettings: Equatable, Sendable {
     private static func readProtocols(_ section: Section, _ url: UpstreamURL) -> [WireProtocol] {
         section.reportIfEmpty("speaks", write: "the protocols that the upstream understands, for example [grpc]")
         let protocols = section.strings("speaks").compactMap(WireProtocol.init)
-        if protocols.contains(.same), protocols.count > 1 {
-            section.report("\"same\" cannot be in a list; write the protocols, or \"same\" alone", at: "speaks")
+        for alone in [WireProtocol.same, .rest] where protocols.contains(alone) && protocols.count > 1 {
+            let name = Diagnostic.quote(alone.rawValue)
+            section.report("\(name) cannot be in a list; write the protocols, or \(name) alone", at: "speaks")
         }
         if protocols.contains(.grpc), url.scheme == .http {
             section.report(
@@ -287,6 +290,9 @@ public struct UpstreamSettings: Equatable, Sendable {
         section.reportIfEmpty("codecs", write: "the codecs that the upstream understands, for example [proto]")
         let codecs = section.strings("codecs").compactMap(WireCodec.init)
         if !codecs.isEmpty, protocols.isEmpty { section.reportUnused("codecs", without: "speaks") }
+        if !codecs.isEmpty, protocols == [.rest] {
+            section.report("\"codecs\" has no effect with speaks: rest, which is JSON; remove it", at: "codecs")
+        }
         return codecs
     }
 }

@@ -59,7 +59,7 @@ struct MediaType: Equatable {
 
 extension Span<UInt8> {
     /// The content type without its parameters and the space around it.
-    var mediaType: Span<UInt8> {
+    public var mediaType: Span<UInt8> {
         @_lifetime(copy self)
         get { extracting(0..<(firstIndex(of: UInt8(ascii: ";")) ?? count)).trimmed }
     }

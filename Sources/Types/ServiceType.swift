@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CUpb
 
 /// A service.
@@ -17,7 +18,10 @@ public struct ServiceType: Sendable {
 }
 
 /// A method of a service.
+@safe
 public struct MethodType: Sendable {
+    private nonisolated(unsafe) let definition: UnsafeRawPointer
+    private let service: String
     /// The name within the service.
     public let name: String
     /// The path of requests that call it, as `/pkg.Service/Method`.
@@ -36,7 +40,15 @@ public struct MethodType: Sendable {
     /// Whether a request or a response is a stream of messages.
     public var streams: Bool { requestStreams || responseStreams }
 
+    /// The name with that of its service, as `pkg.Service/Method`.
+    public var fullName: String { "\(service)/\(name)" }
+
+    /// The paths by which the method can be called; those that are not valid are left out.
+    public private(set) var restBindings: [RESTBinding] = []
+
     init(_ definition: UnsafeRawPointer, of service: String, _ types: TypeSet) {
+        unsafe self.definition = definition
+        self.service = service
         name = unsafe Text(martlet_method_name(definition)).string
         path = Array("/\(service)/\(name)".utf8)
         request = unsafe types.message(martlet_method_input(definition))
@@ -44,5 +56,13 @@ public struct MethodType: Sendable {
         hasNoSideEffects = unsafe martlet_method_has_no_side_effects(definition)
         requestStreams = unsafe martlet_method_client_streams(definition)
         responseStreams = unsafe martlet_method_server_streams(definition)
+        restBindings = httpRules.compactMap { try? RESTBinding($0, self) }
+    }
+
+    /// The paths by which the method can be called, as its options have them.
+    var httpRules: [HTTPRule] {
+        let arena = MessageArena(limit: 1 << 20)
+        let options = unsafe Text(martlet_method_options(definition, arena.inside))
+        return HTTPRule.all(in: options.bytes.array)
     }
 }

@@ -1,7 +1,7 @@
 /// What is wrong with descriptor sets.
 public struct TypeSetError: Error, Sendable, Equatable {
     /// A fault of one set.
-    public struct Problem: Sendable, Equatable {
+    public struct Problem: Error, Sendable, Equatable {
         /// The `source` of the set.
         public let source: String
         /// What is wrong, in words.

@@ -71,6 +71,10 @@ import Time
             "h2c", "[same, grpc]",
             "\"same\" cannot be in a list; write the protocols, or \"same\" alone"
         ),
+        (
+            "http", "[rest, connect]",
+            "\"rest\" cannot be in a list; write the protocols, or \"rest\" alone"
+        ),
     ])
     func `what an upstream cannot speak is rejected`(_ scheme: String, _ speaks: String, _ error: String) {
         let url = "\"\(scheme)://a\""
@@ -82,6 +86,10 @@ import Time
     @Test(arguments: [
         ("speaks: grpc, codecs: proto", true, ""), ("speaks: [grpc_web, grpc], codecs: [json, proto]", true, ""),
         ("speaks: connect, codecs: proto", true, ""),
+        (
+            "speaks: rest, codecs: proto", true,
+            "\"codecs\" has no effect with speaks: rest, which is JSON; remove it"
+        ),
         ("codecs: proto", true, "\"codecs\" has no effect without \"speaks\"; add \"speaks\", or remove it"),
         (
             "speaks: grpc, codecs: []", true,

@@ -137,6 +137,7 @@ import Testing
         switch word {
         case "connect": #expect(held == ["connect_unary", "connect_get", "connect_stream"])
         case "grpc_web": #expect(held == ["grpc_web", "grpc_web_text"])
+        case "rest": #expect(held == [], "none of these has a REST path")
         default: #expect(held == [word])
         }
     }
@@ -148,7 +149,7 @@ import Testing
     }
 
     @Test func `the words of conditions are the names that protocols and codes have elsewhere`() {
-        #expect(ConditionSettings.protocolNames == RPCProtocol.allCases.map { "\($0.name)" })
+        #expect(ConditionSettings.protocolNames == RPCProtocol.allCases.map { "\($0.name)" } + ["rest"])
         #expect(ConditionSettings.codeNames == RPCCode.allCases.map { "\($0.name)" })
     }
 

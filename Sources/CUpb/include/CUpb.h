@@ -85,6 +85,8 @@ const void *_Nonnull martlet_method_input(const void *_Nonnull method);
 const void *_Nonnull martlet_method_output(const void *_Nonnull method);
 // Whether the definition says that the method has no side effects.
 bool martlet_method_has_no_side_effects(const void *_Nonnull method);
+// The options, written into the arena; nothing if there is no room.
+martlet_text martlet_method_options(const void *_Nonnull method, martlet_arena *_Nonnull arena);
 bool martlet_method_client_streams(const void *_Nonnull method);
 bool martlet_method_server_streams(const void *_Nonnull method);
 

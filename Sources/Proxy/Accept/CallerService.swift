@@ -84,6 +84,11 @@ final class CallerService: ConnectionService {
     func open(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer) -> any HTTPStreamUser {
         head.normalizePath()
         head.joinCookies()
+        if let types = worker.generation.types, let table = types.rest,
+            let caller = RESTCaller.open(stream, head: head, end: end, from: peer, on: self, types, table)
+        {
+            return caller
+        }
         let call = Call(stream, head: head, end: end, from: peer, on: self)
         call.start()
         return call

@@ -59,7 +59,7 @@ extension AccessLogLine {
         field("listener", text: listener.span)
         let peer = call.peer.text
         field("peer", text: peer.span)
-        field("protocol", text: call.rpcProtocol.name)
+        field("protocol", text: call.protocolName)
     }
 
     private mutating func writeRequest(_ call: Call) {

@@ -16,7 +16,7 @@ extension Call {
         guard counted == nil, !isOver else { return }
         worker.counters.setMethodLimit(limit)
         let request = request
-        counted = worker.counters.start(request.path, rpcProtocol.callProtocol)
+        counted = worker.counters.start(request.path, callerLeg.rest == nil ? rpcProtocol.callProtocol : .rest)
     }
 
     /// Lets the counters know the method by its name, once the upstream has shown that it exists.

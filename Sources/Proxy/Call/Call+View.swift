@@ -17,6 +17,9 @@ extension Call {
     /// What the caller speaks.
     public var rpcProtocol: RPCProtocol { callerLeg.rpcProtocol }
 
+    /// The name of what the caller speaks: that of the protocol, or `rest`, of which interceptors see a Connect call with JSON.
+    public var protocolName: StaticString { callerLeg.rest == nil ? rpcProtocol.name : "rest" }
+
     /// How the caller's messages are written.
     public var codec: Codec { callerLeg.classification.codec }
 

@@ -6,6 +6,7 @@ internal import Protocols
 internal import RPC
 internal import Telemetry
 internal import Time
+internal import Types
 
 /// One call, from the head of its request to its record.
 ///
@@ -63,7 +64,14 @@ public final class Call: HTTPStreamUser, EndOfTurn {
     var counted: StartedCall?
     private var id: (UInt64, UInt64)?
 
-    init(_ stream: any HTTPStream, head: HTTPHead, end: Bool, from peer: Peer, on listener: CallerService) {
+    init(
+        _ stream: any HTTPStream,
+        head: HTTPHead,
+        end: Bool,
+        from peer: Peer,
+        on listener: CallerService,
+        rest: RESTBinding? = nil
+    ) {
         let worker = listener.worker
         let generation = worker.generation
         let classification = Classification(head)
@@ -85,7 +93,8 @@ public final class Call: HTTPStreamUser, EndOfTurn {
             peer: peer,
             stream: stream,
             head: head,
-            classification: classification
+            classification: classification,
+            rest: rest
         )
         self.request = request
         self.worker = worker

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import HTTP
 internal import Protocols
+internal import Types
 
 /// The side of a call that its caller has: who it is, what it speaks, and what it has asked for.
 ///
@@ -12,6 +13,8 @@ struct CallerLeg {
     /// The head as it came.
     let head: HTTPHead
     let classification: Classification
+    /// The REST path by which the caller has come, if it has; the call is one of Connect then, with JSON.
+    let rest: RESTBinding?
 
     /// What the caller speaks, and gets its response in.
     var rpcProtocol: RPCProtocol { classification.rpcProtocol }

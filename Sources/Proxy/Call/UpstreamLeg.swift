@@ -2,6 +2,7 @@ internal import Bytes
 internal import Events
 internal import HTTP
 internal import Protocols
+internal import Types
 
 /// The side of a call that its upstream has: what becomes of the request, whose head is `Call.request`, and how far that is.
 struct UpstreamLeg {
@@ -29,6 +30,8 @@ struct UpstreamLeg {
     let codec: Codec
     /// How messages are converted, if the upstream does not understand their codec.
     var conversion: MessageConversion?
+    /// The REST paths of the method, if the upstream speaks REST; Connect with JSON is what is translated to them.
+    var rest: [RESTBinding] = []
     var progress = Progress.inChain
     /// The end of the request is through the chain.
     var hasEnd = false

@@ -7,6 +7,7 @@ internal import HTTP
 internal import Protocols
 internal import RPC
 internal import Time
+internal import Types
 
 /// What a configuration does with a request, without a network: its route and chain, what each interceptor says, and the
 /// head that would go upstream, or the response.
@@ -49,12 +50,29 @@ package struct Explanation {
         let listener = CallerService(settings.listeners[0], name: "\(settings.listeners[0].address)", worker: worker)
         let head = Self.head(request)
         stream = ExplainedStream(Classification(head).rpcProtocol.upstreamSide.needsHTTP2 ? .http2 : .http1)
-        call = Call(stream, head: head, end: request.body.isEmpty, from: Self.peer(of: settings), on: listener)
+        let rest = plan.types.flatMap { types in
+            types.rest.flatMap { RESTMatch(head, $0, types, limit: listener.heldMessageLimit) }
+        }
+        let peer = Self.peer(of: settings)
+        let type = head.first(.contentType).map { head.value(at: $0).array } ?? []
+        let (caller, types) = (stream, plan.types)
+        let shown: any HTTPStream = rest.map { RESTStream(caller, $0.binding, types, head, listener) } ?? caller
+        if let rest { head.becomeConnect(rest.binding.method) }
+        let isWhole = request.body.isEmpty && rest == nil
+        call = Call(shown, head: head, end: isWhole, from: peer, on: listener, rest: rest?.binding)
         self.settings = settings
         var described: Explanation?
         // While the call is there: its head and its trace go with it.
         stream.ended = { [self] in described = described ?? self.describing() }
-        run(request.body, on: loop)
+        do throws(RPCError) {
+            if let problem = rest?.problem { throw problem }
+            let codec = worker.messageCodec
+            let body = request.body
+            let message = try rest?.request?.message(body: body.span, contentType: type.span, with: codec)
+            run(message ?? body, on: loop)
+        } catch {
+            call.fail(error, by: .martlet)
+        }
         lines = (described ?? describing()).lines
         stream.ended = {}
         call.finish(code: .canceled, by: .caller)
@@ -118,7 +136,7 @@ package struct Explanation {
     }
 
     private mutating func describe() {
-        let rpcProtocol = call.rpcProtocol.name
+        let rpcProtocol = call.protocolName
         lines.append("protocol  \(rpcProtocol)")
         lines.append("route     \(routeName)")
         lines.append("chain")

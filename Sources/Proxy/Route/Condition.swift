@@ -31,9 +31,13 @@ final class Condition: Sendable {
         users = settings.peerUsers
         groups = settings.peerGroups
         units = settings.peerUnits.map { Array($0.utf8) }
-        protocols = Self.bits(settings.protocols, among: RPCProtocol.allCases.map { ("\($0.name)", $0.rawValue) })
+        let protocols = RPCProtocol.allCases.map { ("\($0.name)", $0.rawValue) } + [("rest", Self.rest)]
+        self.protocols = Self.bits(settings.protocols, among: protocols)
         codes = Self.bits(settings.codes, among: RPCCode.allCases.map { ("\($0.name)", $0.rawValue) })
     }
+
+    /// The bit of calls by REST paths, which are of another protocol beside.
+    private static let rest = UInt8(RPCProtocol.allCases.count)
 
     private static func bits(_ names: [String], among all: [(name: String, bit: UInt8)]) -> UInt32 {
         all.reduce(0) { bits, one in names.contains(one.name) ? bits | 1 << UInt32(one.bit) : bits }
@@ -54,13 +58,14 @@ final class Condition: Sendable {
     /// Whether the call is one of those meant, as far as its request tells.
     func holds(for call: Call) -> Bool {
         let request = call.request
-        return protocolHolds(call.rpcProtocol) && procedureHolds(call) && pathHolds(call)
+        return protocolHolds(call) && procedureHolds(call) && pathHolds(call)
             && hostHolds(call)
             && peerHolds(call.peer) && headers.allSatisfy { $0.holds(for: request) }
     }
 
-    private func protocolHolds(_ rpcProtocol: RPCProtocol) -> Bool {
-        protocols == 0 || protocols & 1 << UInt32(rpcProtocol.rawValue) != 0
+    private func protocolHolds(_ call: Call) -> Bool {
+        let bit = call.callerLeg.rest == nil ? call.rpcProtocol.rawValue : Self.rest
+        return protocols == 0 || protocols & 1 << UInt32(bit) != 0
     }
 
     private func procedureHolds(_ call: Call) -> Bool {

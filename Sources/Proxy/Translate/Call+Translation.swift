@@ -21,6 +21,8 @@ extension Call {
         if let error = errorByType { return error }
         do throws(RPCError) {
             upstreamLeg.spoken = try rpcProtocol.translated(for: upstream.families) { methodType.map { !$0.streams } }
+            upstreamLeg.rest = try restPaths(upstream)
+            if !upstreamLeg.rest.isEmpty { upstreamLeg.spoken = .connectUnary }
             upstreamLeg.conversion = try conversion(for: upstream)
         } catch {
             return error.named("upstream \(upstream.settings.name)")
@@ -29,8 +31,34 @@ extension Call {
         if isTranslated, upstreamLeg.isQuery {
             do throws(RPCError) { _ = try request.queryMessage() } catch { return error }
         }
-        if let label = TranslationLabel(from: rpcProtocol, to: upstreamLeg.spoken) { worker.counters.translated(label) }
+        let caller = callerLeg.rest == nil ? rpcProtocol.family : nil
+        let spoken = upstreamLeg.rest.isEmpty ? upstreamLeg.spoken.family : nil
+        if let label = TranslationLabel(from: caller, to: spoken), rpcProtocol != .http {
+            worker.counters.translated(label)
+        }
         return nil
+    }
+
+    /// Opens a stream on a connection, for what goes over it by the protocol of the upstream.
+    func open(on connection: UpstreamConnection, for user: any HTTPStreamUser) -> (any HTTPStream)? {
+        guard !upstreamLeg.rest.isEmpty, let types = generation.types else { return connection.open(for: user) }
+        return RESTUpstream(for: user, upstreamLeg.rest, types, of: self, on: connection)
+    }
+
+    /// The REST paths by which an upstream is called.
+    private func restPaths(_ upstream: Upstream) throws(RPCError) -> [RESTBinding] {
+        guard upstream.speaksREST, rpcProtocol.family != nil else { return [] }
+        let request = request
+        guard let method = methodType else {
+            throw RPCError(
+                .unimplemented,
+                "it speaks REST, and Martlet does not know the types of \(request.path.string)"
+            )
+        }
+        guard !method.streams else { throw RPCError(.unimplemented, "it speaks REST, which has no streams") }
+        let paths = method.restBindings
+        guard !paths.isEmpty else { throw RPCError(.unimplemented, "it speaks REST, and the method has no path") }
+        return paths
     }
 
     /// What is wrong with the request, as far as the type of its method says; only for upstreams that say what they speak.
@@ -57,8 +85,11 @@ extension Call {
 
     /// How the messages are converted for an upstream; none if it understands them.
     private func conversion(for upstream: Upstream) throws(RPCError) -> MessageConversion? {
-        guard let wanted = upstream.settings.codecs.first, rpcProtocol.family != nil,
-            !upstream.settings.codecs.contains(where: { $0.codec == upstreamLeg.codec })
+        var codecs = upstream.speaksREST ? [.json] : upstream.settings.codecs
+        // A caller who uses REST has no codec to ask for, and a server of gRPC has this one.
+        if callerLeg.rest != nil, codecs.isEmpty, upstreamLeg.spoken.family != .connect { codecs = [.proto] }
+        guard let wanted = codecs.first, rpcProtocol.family != nil,
+            !codecs.contains(where: { $0.codec == upstreamLeg.codec })
         else { return nil }
         guard upstreamLeg.codec != .other else {
             throw RPCError(.unimplemented, "it does not understand the codec of the messages, nor does Martlet")
@@ -76,10 +107,11 @@ extension Call {
 
     /// What becomes of the call at the border to its upstream, in words; none if nothing does.
     var translationText: String? {
-        guard isTranslated else { return nil }
+        guard isTranslated || callerLeg.rest != nil || !upstreamLeg.rest.isEmpty else { return nil }
         let came = codecName
         let sent = upstreamLeg.conversion.map { "\($0.codec)" } ?? came
-        return "\(rpcProtocol.name)/\(came) → \(upstreamLeg.spoken.name)/\(sent)"
+        let spoken = upstreamLeg.rest.isEmpty ? upstreamLeg.spoken.name : "rest"
+        return "\(protocolName)/\(came) → \(spoken)/\(sent)"
     }
 
     /// The name of the codec, as the caller has it.
@@ -95,9 +127,15 @@ extension Call {
 }
 
 extension TranslationLabel {
-    /// The label of a translation; none if both are of one family.
-    fileprivate init?(from caller: RPCProtocol, to upstream: RPCProtocol) {
-        switch (caller.family, upstream.family) {
+    /// The label of a translation from one family, or from REST, to another; none if both are the same.
+    fileprivate init?(from caller: RPCFamily?, to upstream: RPCFamily?) {
+        switch (caller, upstream) {
+        case (.connect, nil): self = .connectToREST
+        case (.grpc, nil): self = .grpcToREST
+        case (.grpcWeb, nil): self = .grpcWebToREST
+        case (nil, .connect): self = .restToConnect
+        case (nil, .grpc): self = .restToGRPC
+        case (nil, .grpcWeb): self = .restToGRPCWeb
         case (.connect, .grpc): self = .connectToGRPC
         case (.connect, .grpcWeb): self = .connectToGRPCWeb
         case (.grpc, .grpcWeb): self = .grpcToGRPCWeb

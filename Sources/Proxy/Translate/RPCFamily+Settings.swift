@@ -18,7 +18,8 @@ extension UpstreamSettings.WireProtocol {
         case .same: nil
         case .grpc: .grpc
         case .grpcWeb: .grpcWeb
-        case .connect: .connect
+        // What has become Connect becomes REST next to the connection.
+        case .connect, .rest: .connect
         }
     }
 }

@@ -53,7 +53,7 @@ final class TranslatedStream: HTTPStream {
             limit: messageLimit,
             held: worker.acquireQueue()
         )
-        stream = connection.open(for: self)
+        stream = call.open(on: connection, for: self)
         guard stream != nil else {
             release()
             return nil

@@ -13,6 +13,10 @@ package struct KnownTypes: Sendable {
     package let form: JSONForm
     /// Whether members that no field has are left out of a request, and not an error.
     package let dropsUnknown: Bool
+    /// The paths by which callers may use methods; none if they may not.
+    package let rest: RESTTable?
+    /// The names of query parameters that such requests may have for others.
+    let ignored: [String]
 
     /// Reads the files that the settings name, and reports what is wrong with them; none if there are no files.
     init?(_ settings: TypesSettings, into diagnostics: Diagnostics) {
@@ -42,5 +46,26 @@ package struct KnownTypes: Sendable {
         form.writesEnumNumbers = settings.json.writesEnumNumbers
         self.form = form
         dropsUnknown = settings.dropsUnknown
+        ignored = settings.ignored
+        rest = Self.rest(settings, set, into: diagnostics)
+    }
+
+    /// The paths of the services that the settings name, if they name any.
+    private static func rest(_ settings: TypesSettings, _ set: TypeSet, into diagnostics: Diagnostics) -> RESTTable? {
+        guard let first = settings.rest.first else { return nil }
+        let known = set.services.map(\.name)
+        for service in settings.rest where !known.contains(service.text) {
+            let name = Diagnostic.quote(service.text)
+            diagnostics.report(
+                "no service is named \(name); \(Suggestion.text(for: service.text, among: known))",
+                at: service.mark
+            )
+        }
+        do throws(TypeSetError) {
+            return try RESTTable(set, services: settings.rest.map(\.text))
+        } catch {
+            for problem in error.problems { diagnostics.report(problem.text, at: first.mark) }
+            return nil
+        }
     }
 }

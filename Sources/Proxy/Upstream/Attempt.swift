@@ -95,7 +95,7 @@ final class Attempt: HTTPStreamUser, ConnectionSeeker {
     }
 
     private func open(on connection: UpstreamConnection) -> (any HTTPStream)? {
-        guard call.isTranslated else { return connection.open(for: self) }
+        guard call.isTranslated else { return call.open(on: connection, for: self) }
         return TranslatedStream(for: self, of: call, on: connection)
     }
 

@@ -27,6 +27,8 @@ public final class Upstream {
     let tls: UpstreamTLS?
     /// What it understands, if that is not whatever its callers speak.
     let families: [RPCFamily]
+    /// Whether it is spoken to by the REST paths of methods.
+    let speaksREST: Bool
     /// What requests get where they do not have it.
     let defaults: RequestDefaults?
     /// The cookies that the upstream has set, where they are kept.
@@ -79,6 +81,7 @@ public final class Upstream {
         limits = HTTPLimits(streams: settings.limits.streams)
         self.defaults = defaults
         families = settings.speaks.compactMap(\.family)
+        speaksREST = settings.speaks == [.rest]
         cookies = CookieStore(settings)
         budget = RetryBudget(
             perThousand: settings.retryBudget.perThousand,

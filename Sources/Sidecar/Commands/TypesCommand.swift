@@ -48,7 +48,7 @@ struct TypesCommand {
             }
             switch action {
             case .list:
-                types.set.services.flatMap(Self.lines).forEach(Terminal.print)
+                types.set.services.flatMap { Self.lines($0, types.rest) }.forEach(Terminal.print)
                 return .success
             case .decode(let name):
                 return convert(name, types) { type, bytes, output throws(MessageError) in
@@ -74,15 +74,16 @@ struct TypesCommand {
         }
     }
 
-    /// The lines about a service: its name, and each method with its types.
-    private static func lines(_ service: ServiceType) -> [String] {
+    /// The lines about a service: its name, and each method with its types, and the paths by which callers may use it.
+    private static func lines(_ service: ServiceType, _ rest: RESTTable?) -> [String] {
         let width = service.methods.map(\.name.count).max() ?? 0
         return [service.name]
-            + service.methods.map { method in
+            + service.methods.flatMap { method in
                 let name = method.name + String(repeating: " ", count: width - method.name.count)
                 let request = (method.requestStreams ? "stream " : "") + method.request.name
                 let response = (method.responseStreams ? "stream " : "") + method.response.name
-                return "  \(name)  \(request) → \(response)"
+                let paths = rest?.bindings.filter { $0.method.path == method.path } ?? []
+                return ["  \(name)  \(request) → \(response)"] + paths.map { "    \($0.text)" }
             }
     }
 

@@ -8,6 +8,8 @@ public enum CallProtocol: UInt8, CaseIterable, Sendable {
     case grpcWeb
     /// Plain HTTP.
     case http
+    /// A REST path of a method.
+    case rest
 
     /// The value of the label.
     public var label: StaticString {
@@ -16,6 +18,7 @@ public enum CallProtocol: UInt8, CaseIterable, Sendable {
         case .grpc: "grpc"
         case .grpcWeb: "grpc_web"
         case .http: "http"
+        case .rest: "rest"
         }
     }
 }

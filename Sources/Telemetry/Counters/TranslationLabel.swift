@@ -3,6 +3,8 @@ public enum TranslationLabel: UInt8, CaseIterable, Sendable {
     case connectToGRPC, connectToGRPCWeb
     case grpcToGRPCWeb, grpcToConnect
     case grpcWebToGRPC, grpcWebToConnect
+    case restToConnect, restToGRPC, restToGRPCWeb
+    case connectToREST, grpcToREST, grpcWebToREST
 
     /// The values of the labels.
     public var labels: (from: StaticString, to: StaticString) {
@@ -13,6 +15,12 @@ public enum TranslationLabel: UInt8, CaseIterable, Sendable {
         case .grpcToConnect: ("grpc", "connect")
         case .grpcWebToGRPC: ("grpc_web", "grpc")
         case .grpcWebToConnect: ("grpc_web", "connect")
+        case .connectToREST: ("connect", "rest")
+        case .grpcToREST: ("grpc", "rest")
+        case .grpcWebToREST: ("grpc_web", "rest")
+        case .restToConnect: ("rest", "connect")
+        case .restToGRPC: ("rest", "grpc")
+        case .restToGRPCWeb: ("rest", "grpc_web")
         }
     }
 }

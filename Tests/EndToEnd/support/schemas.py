@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import grpc_tools
+from google.api import http_pb2
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from grpc_tools import protoc
 
@@ -13,13 +14,15 @@ from support.martlet import BINARY, ENVIRONMENT
 
 SOURCE = Path(__file__).parents[1] / "message_types" / "schemas"
 WELL_KNOWN = Path(grpc_tools.__file__).parent / "_proto"
+# The folder that has google/api and google/rpc.
+GOOGLE = Path(http_pb2.__file__).parents[2]
 
 
 def compiled(sources, *names, options=("--include_imports",)):
     """Compiles files of the folder `sources`; returns the descriptor set."""
     with tempfile.TemporaryDirectory() as directory:
         output = Path(directory) / "set.binpb"
-        command = ["protoc", f"-I{sources}", f"-I{WELL_KNOWN}", f"--descriptor_set_out={output}", *options, *names]
+        command = ["protoc", f"-I{sources}", f"-I{WELL_KNOWN}", f"-I{GOOGLE}", f"--descriptor_set_out={output}", *options, *names]
         assert protoc.main(command) == 0, f"protoc failed for {names}"
         return output.read_bytes()
 

@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Documents
+internal import RPC
+internal import Types
+
+/// The fields of a request that come in its path and in its query.
+struct RESTParameters {
+    /// Those of the path, which count whatever else is said.
+    private(set) var path: [(field: FieldPath, value: JSONValue)] = []
+    /// Those of the query, in their order; a list has one for each element.
+    private(set) var query: [(field: FieldPath, value: JSONValue)] = []
+
+    /// Whether there are none.
+    var isEmpty: Bool { path.isEmpty && query.isEmpty }
+
+    /// Reads them.
+    ///
+    /// - Parameters:
+    ///   - binding: the path that is called.
+    ///   - variables: the parts of `path` that are variables.
+    ///   - path: the path.
+    ///   - query: the query without its `?`.
+    ///   - ignored: the names in a query that are meant for others.
+    /// - Throws: what the caller is told about a parameter that no field has, or whose text cannot be its value.
+    init(
+        _ binding: RESTBinding,
+        variables: [Range<Int>],
+        path: Span<UInt8>,
+        query: Span<UInt8>,
+        ignored: [String]
+    ) throws(RPCError) {
+        for (variable, range) in zip(binding.variables, variables) {
+            let name = variable.field.name
+            let value = try Self.text(path.extracting(range), of: name, keepsSlash: variable.isPath)
+            self.path.append((variable.field, try Self.value(value, variable.field)))
+        }
+        var position = 0
+        while let parameter = QueryParameter(in: query, at: &position) {
+            guard !parameter.range.isEmpty else { continue }
+            let name = try Self.formText(query.extracting(parameter.name), of: "the query")
+            guard !ignored.contains(name) else { continue }
+            let field = try Self.field(name, of: binding.method.request)
+            // What the path says counts.
+            guard !self.path.contains(where: { $0.field.isSame(as: field) }) else { continue }
+            if !field.isList, self.query.contains(where: { $0.field.isSame(as: field) }) {
+                throw RPCError(.invalidArgument, "the query has \(name) twice, and the field is no list")
+            }
+            let text = try Self.formText(query.extracting(parameter.value), of: name)
+            self.query.append((field, try Self.value(text, field)))
+        }
+    }
+
+    private static func field(_ name: String, of type: MessageType) throws(RPCError) -> FieldPath {
+        let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let field = type.fieldPath(names) else {
+            throw RPCError(.invalidArgument, "\(type.name): no field \"\(name)\", which the query names")
+        }
+        guard field.form != nil else {
+            throw RPCError(.invalidArgument, "a query cannot have \(name), which is a message or a map")
+        }
+        return field
+    }
+
+    /// The text of a parameter as JSON of the field.
+    private static func value(_ text: String, _ field: FieldPath) throws(RPCError) -> JSONValue {
+        switch field.form {
+        case .bool:
+            guard text == "true" || text == "false" else {
+                throw RPCError(.invalidArgument, "\(field.name) is neither true nor false")
+            }
+            return .bool(text == "true")
+        case .enumeration: return Int(text).map { .integer($0) } ?? .string(text)
+        case .string, nil: return .string(text)
+        }
+    }
+
+    /// The text that a part of a query stands for (URL Standard §5.1).
+    private static func formText(_ part: Span<UInt8>, of name: String) throws(RPCError) -> String {
+        let plain = part.array.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        return try text(plain.span, of: name, keepsSlash: false)
+    }
+
+    /// The text that escapes stand for; a slash may stay one, so that it does not part what it is within.
+    private static func text(_ part: Span<UInt8>, of name: String, keepsSlash: Bool) throws(RPCError) -> String {
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < part.count {
+            guard part[index] == UInt8(ascii: "%") else {
+                bytes.append(part[index])
+                index += 1
+                continue
+            }
+            guard let byte = part.escapedByte(at: index) else {
+                throw RPCError(.invalidArgument, "\(name) has an invalid escape")
+            }
+            let isKept = keepsSlash && byte == UInt8(ascii: "/")
+            bytes += isKept ? part.extracting(index..<index + 3).array : [byte]
+            index += 3
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw RPCError(.invalidArgument, "\(name) is not valid UTF-8")
+        }
+        return text
+    }
+}
+
+extension FieldPath {
+    /// The names of the definition, as a query has them.
+    var name: String { steps.map(\.name).joined(separator: ".") }
+
+    /// Whether both are the same field.
+    func isSame(as other: FieldPath) -> Bool {
+        steps.count == other.steps.count && zip(steps, other.steps).allSatisfy { $0.name == $1.name }
+    }
+}

@@ -1,0 +1,65 @@
+/// What the option `google.api.http` says of a method: one way to call it by a path (`google/api/http.proto`, HttpRule).
+struct HTTPRule: Equatable {
+    /// The number of the option in MethodOptions.
+    private static let option: UInt64 = 72_295_728
+
+    /// The HTTP method, as `GET`; `*` for any.
+    var verb = ""
+    /// The template of the path, as `/v1/{name=shelves/*}`.
+    var template = ""
+    /// The field that the body of a request is; `*` for the whole message, empty for none.
+    var body = ""
+    /// The field that the body of a response is; empty for the whole message.
+    var responseBody = ""
+
+    /// Reads the rules of a method: its first one, and those that are added to it.
+    ///
+    /// - Parameter options: the MethodOptions in the wire format.
+    /// - Returns: the rules that have a path, in their order.
+    static func all(in options: [UInt8]) -> [HTTPRule] {
+        // An option that is there in parts is their sum (Protobuf, "Last One Wins").
+        var message: [UInt8] = []
+        var fields = WireFields(options)
+        while let (number, value) = fields.next() {
+            if number == option, case .bytes(let range) = value { message += fields.bytes(range) }
+        }
+        let (first, added) = rules(in: message)
+        return ([first] + added).filter { !$0.verb.isEmpty }
+    }
+
+    /// Reads a rule, and those that are added to it, which have no others within.
+    private static func rules(in message: [UInt8]) -> (first: HTTPRule, added: [HTTPRule]) {
+        var (rule, added) = (HTTPRule(), [HTTPRule]())
+        var fields = WireFields(message)
+        while let (number, value) = fields.next() {
+            guard case .bytes(let range) = value else { continue }
+            let bytes = fields.bytes(range)
+            let text = String(decoding: bytes, as: UTF8.self)
+            switch number {
+            case 2: (rule.verb, rule.template) = ("GET", text)
+            case 3: (rule.verb, rule.template) = ("PUT", text)
+            case 4: (rule.verb, rule.template) = ("POST", text)
+            case 5: (rule.verb, rule.template) = ("DELETE", text)
+            case 6: (rule.verb, rule.template) = ("PATCH", text)
+            case 7: rule.body = text
+            case 8: (rule.verb, rule.template) = custom(bytes)
+            case 11: added.append(rules(in: bytes).first)
+            case 12: rule.responseBody = text
+            default: break
+            }
+        }
+        return (rule, added)
+    }
+
+    /// A method of another name.
+    private static func custom(_ message: [UInt8]) -> (verb: String, template: String) {
+        var (kind, path) = ("", "")
+        var fields = WireFields(message)
+        while let (number, value) = fields.next() {
+            guard case .bytes(let range) = value else { continue }
+            let text = String(decoding: fields.bytes(range), as: UTF8.self)
+            if number == 1 { kind = text } else if number == 2 { path = text }
+        }
+        return (kind, path)
+    }
+}
